@@ -158,7 +158,7 @@ def test_a_table_takes_columns_and_units(tmp_path):
     [
         ("net", "does not exist|No such file|cannot read"),
         ("net=1GB/s,serverz=2", "did you mean servers"),
-        ("net=1GB/s,net=2GB/s", "given twice"),
+        ("net=1GB/s,net=2GB/s", "duplicate name net"),
         ("net=", "is not NAME=VALUE"),
         ("net=1GB/s,,", "is not NAME=VALUE"),
         ("net=fast", "--net"),

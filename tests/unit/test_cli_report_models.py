@@ -141,8 +141,8 @@ def test_why_there_is_no_regression_is_said(tmp_path, rows, says):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--response", "Rate"], "there is no column 'Rate'"),
-        (["--on", "strip"], "there is no column 'strip'"),
+        (["--response", "Rate"], "unknown column 'Rate'"),
+        (["--on", "strip"], "unknown column 'strip'"),
         (["--response", "Write Rate", "--on", "Write Rate [MB/s]"], "both the response and a predictor"),
         (["--where", "stripe=3"], "no row fulfils"),
         (["--level", "1"], "not between 0 and 1"),

@@ -78,7 +78,7 @@ TODAY = "today: {clients: 1, servers: 1, disks: 1, network: 1MB/s}\n"
 @pytest.mark.parametrize(
     ("text", "word"),
     [
-        (TODAY + "candidates: {a: {netwrk: 1MB/s}}", "c.yaml:2: candidates.a.netwrk: there is no such key"),
+        (TODAY + "candidates: {a: {netwrk: 1MB/s}}", "c.yaml:2: candidates.a.netwrk: unknown key"),
         (TODAY + "candidates: {a: {network: 12}}", "c.yaml:2: candidates.a.network: '12' is not a rate"),
         (TODAY + "candidates: {a: {network: [3MB/s, 1MB/s]}}", "not a range"),
         (TODAY + "candidates: {a: {disk_write: x2}}", "x2 of what?"),
@@ -108,7 +108,7 @@ TODAY = "today: {clients: 1, servers: 1, disks: 1, network: 1MB/s}\n"
         ("measured: {a: {time: {}}}", "is not a duration"),
         ("measured: {a: {time: 1e300min}}", "is not a duration"),
         (f"measured: {{a: {{time: {'9' * 99}min}}}}", "no job takes such a time"),
-        ("today: {clients: 1, model: {a: [1]}}", "c.yaml:1: today.model.a: a level is a number or a text"),
+        ("today: {clients: 1, model: {a: [1]}}", "c.yaml:1: today.model.a: a level must be a number or a text"),
         ("", "the file is empty"),
         ("name: x", "nothing to choose from"),
     ],

@@ -63,14 +63,14 @@ def test_what_is_kept_with_a_run_is_read_back(cluster):
 @pytest.mark.parametrize(
     ("nodes", "said"),
     [
-        ("a 1: client", "'a 1' is no name of nodes"),
-        ("a: clinet", "there is no role 'clinet'"),
+        ("a 1: client", "'a 1' is not a node name"),
+        ("a: clinet", "unknown role 'clinet'"),
         ("a:", "it has no role"),
-        ("a: {role: server, disk: 3}", "there is no such key"),
+        ("a: {role: server, disk: 3}", "unknown key"),
         ("a: {role: server, disks: 1.5}", "'1.5' is not a whole number"),
         ("a: {role: server, disks: 0}", "0 must be above 0"),
-        ("a[1-2]: client\na1: server", "a1 is named twice"),
-        ("a[1-2]: {role: server, address: b}", "one address for 2 nodes"),
+        ("a[1-2]: client\na1: server", "duplicate node a1"),
+        ("a[1-2]: {role: server, address: b}", "2 nodes share one address"),
     ],
 )
 def test_mistakes_have_their_line(cluster, nodes, said):

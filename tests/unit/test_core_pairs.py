@@ -22,7 +22,7 @@ def test_a_value_may_have_an_equals_sign_in_it():
         ("a=", "--at: 'a=' is not NAME=VALUE"),
         ("=1", "--at: '=1' is not NAME=VALUE"),
         ("a=1, ", "--at: '' is not NAME=VALUE"),
-        ("a=1,a=1", "--at: a is given twice"),
+        ("a=1,a=1", "--at: duplicate name a"),
     ],
 )
 def test_what_is_wrong_is_said_with_the_option(text, says):

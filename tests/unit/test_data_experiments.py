@@ -43,7 +43,7 @@ def test_the_last_is_shown_alone_and_a_line_says_so(tmp_path):
     assert means(place, "--experiment", "one") == [100.5]
     assert sorted(means(place, "--experiment", "all")) == [100.5, 200.5, 300.5]
     assert sorted(means(place, "--by", "experiment")) == [100.5, 200.5, 300.5]
-    said = "of 3 experiments the last, three: --experiment ID|all\n"
+    said = "of 3 experiments only the last, three, is used: --experiment ID|all\n"
     for command in ("summary", "check"):
         assert said in CliRunner().invoke(cli, [command, place]).stderr
         assert said not in CliRunner().invoke(cli, [command, place, "--experiment", "last"]).stderr
@@ -64,7 +64,7 @@ def test_a_group_of_experiments_is_over_all(tmp_path):
 def test_the_page_takes_the_last_and_says_so(tmp_path):
     store = Store.open(stored(tmp_path / "s"))
     assert choose(store, None).experiment == "three"
-    assert choose(store, None).note == "Of 3 experiments the last, three: --experiment ID|all."
+    assert choose(store, None).note == "Of 3 experiments only the last, three, is used: --experiment ID|all."
     assert choose(store, "last").experiment == "three" and choose(store, "all").experiment is None
     with raises("unknown-experiment", experiment="four"):
         choose(store, "four")
@@ -72,7 +72,7 @@ def test_the_page_takes_the_last_and_says_so(tmp_path):
 
 def test_python_says_it_as_a_warning(tmp_path):
     place = stored(tmp_path / "s")
-    with pytest.warns(iosonde.IosondeWarning, match="of 3 experiments the last, three"):
+    with pytest.warns(iosonde.IosondeWarning, match="of 3 experiments only the last, three"):
         assert iosonde.summary(place).to_frame()["mean"].tolist() == [300.5]
     assert iosonde.summary(place, experiment="all").to_frame()["mean"].sum() == 601.5
 
@@ -100,7 +100,7 @@ def two(tmp_path_factory) -> str:
     return of_two(tmp_path_factory.mktemp("two") / "s")
 
 
-SAID = "of 2 experiments the last, two: --experiment ID|all"
+SAID = "of 2 experiments only the last, two, is used: --experiment ID|all"
 ANALYSES = {
     "summary": [], "rank": [], "regress": ["--response", "step", "--on", "nodes,mode"],
     "anova": ["--response", "step", "--on", "nodes,mode"], "compare": ["--group", "mode"],
@@ -174,7 +174,7 @@ def test_a_store_of_two_experiments_against_another_is_its_last_one(two, tmp_pat
 def test_python_narrows_every_analysis(two):
     everything = iosonde.open(two, experiment="all")
     for name, words in (("rank", {}), ("fit", {"families": "linear"}), ("advise", {"choose": "mode"})):
-        with pytest.warns(iosonde.IosondeWarning, match="of 2 experiments the last, two"):
+        with pytest.warns(iosonde.IosondeWarning, match="of 2 experiments only the last, two"):
             getattr(iosonde, name)(two, **words)
         assert "experiment" in json.dumps(getattr(iosonde, name)(everything, **words).to_dict())
 

@@ -13,7 +13,7 @@ from iosonde.cli.group import cli
 from iosonde.core.errors import IosondeError
 from iosonde.store import Store
 
-SAID = "incomplete and in it, as was asked"
+SAID = "incomplete and included on request"
 RATE = "--response 'create rate_last_done'"
 QUESTIONS = [
     f"rank DATA {RATE}", f"regress DATA {RATE} --on nodes", f"anova DATA {RATE} --on nodes",

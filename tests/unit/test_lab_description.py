@@ -108,8 +108,9 @@ def test_gluster_takes_any_option_of_a_volume_by_its_own_name():
 
 @pytest.mark.parametrize(
     ("text", "hint"),
-    [("1gb", "bits are 1gbit, bytes 1GB/s"), ("1.5 MBps", None), ("10Mb/s", "bits are 10mbit, bytes 10MB/s"),
-     ("1GB", "bits are 1gbit, bytes 1GB/s"), ("fast", "write bits like 993mbit, bytes like 124MB/s")],
+    [("1gb", "write 1gbit for bits, 1GB/s for bytes"), ("1.5 MBps", None),
+     ("10Mb/s", "write 10mbit for bits, 10MB/s for bytes"),
+     ("1GB", "write 1gbit for bits, 1GB/s for bytes"), ("fast", "write bits like 993mbit, or bytes like 124MB/s")],
 )  # fmt: skip
 def test_a_rate_that_may_be_bits_or_bytes_is_asked_for_again(text, hint):
     if hint is None:

@@ -155,7 +155,7 @@ def test_in_a_job_its_nodes_are_called(monkeypatch):
     monkeypatch.setattr(mpi.rollcall, "call", lambda launcher, nodes, answer_s: launcher.hosts[:nodes])
     detail = mpi.nodes_of_the_job().detail
     assert_problem(detail, "nodes-ready", nodes=6, launcher="mpirun", hosts="n0, n1, n2, n3 … n5")
-    error = LaunchError("unusable-nodes", "1 of 6 nodes cannot be used: n3", "mend it")
+    error = LaunchError("unusable-nodes", "1 of 6 nodes are unusable: n3", "mend it")
 
     def refuse(*_, **__):
         raise error

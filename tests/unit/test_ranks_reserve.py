@@ -58,12 +58,12 @@ def test_called_again_the_same_script_gives_the_same_nodes(script, tmp_path):
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("echo n1; echo 'Reservation 12: granted'", "printed '12:' in line 2, which is not the name of a node"),
-        ("printf '\\377\\000\\001 n1'", "in line 1, which is not the name of a node"),
+        ("echo n1; echo 'Reservation 12: granted'", "printed '12:' in line 2, which is not a node name"),
+        ("printf '\\377\\000\\001 n1'", "in line 1, which is not a node name"),
         ("echo '-oProxyCommand=x' n2 n3", "printed '-oProxyCommand=x' in line 1"),
-        ("head -c 100000 /dev/zero | tr '\\0' x; echo ' ;'", "which is not the name of a node"),
-        ("echo n1; echo n2", "printed 2 nodes, and 3 are needed"),
-        ("true", "printed no nodes, and 3 are needed"),
+        ("head -c 100000 /dev/zero | tr '\\0' x; echo ' ;'", "which is not a node name"),
+        ("echo n1; echo n2", "printed 2 nodes, but 3 are needed"),
+        ("true", "printed no nodes, but 3 are needed"),
         ("echo n1; echo n2; echo n1; echo n3", "printed the node n1 twice, in lines 1 and 3"),
         ("echo asking; echo 'no project' >&2; exit 4", "ended with exit code 4: no project"),
         ("exit 7", "ended with exit code 7: no message"),

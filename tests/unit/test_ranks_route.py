@@ -97,9 +97,9 @@ def test_where_neither_kind_nor_address_names_a_server_there_may_be_none(found, 
 @pytest.mark.parametrize(
     ("found", "more", "why"),
     [
-        (mounted("lustre", "10.0.0.1@o2ib:/scratch"), {}, "RDMA passes the kernel, and no port counts it"),
+        (mounted("lustre", "10.0.0.1@o2ib:/scratch"), {}, "RDMA bypasses the kernel, and no port counts it"),
         (mounted("wekafs", "w1/default"), {}, "its client drives the network card itself (DPDK)"),
-        (mounted("9p", "share", "trans=virtio"), {}, "it is memory that the virtual machine shares with its host"),
+        (mounted("9p", "share", "trans=virtio"), {}, "it uses memory shared between the virtual machine and its host"),
         (mounted("fuse.sshfs", "10.0.0.1:/x", "compression=yes"), {}, "its client compresses what it sends"),
         (mounted("fuse", "mfs#10.0.0.50:9421"), {"routed": ()}, "no interface of this node has a route to others"),
     ],

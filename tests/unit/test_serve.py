@@ -337,7 +337,7 @@ def test_a_port_in_use_is_an_error(folder):
 
 
 @pytest.mark.parametrize(("words", "said"), [
-    (["--host", "no.such.name.invalid"], "is not a name or an address"), (["--port", "70000"], "there is no port"),
+    (["--host", "no.such.name.invalid"], "is not a name or an address"), (["--port", "70000"], "invalid port"),
     (["--host", "203.0.113.1", "--port", "0"], "cannot listen"),
 ])  # fmt: skip
 def test_a_place_where_nobody_can_listen(folder, words, said):

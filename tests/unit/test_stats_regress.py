@@ -219,7 +219,7 @@ def test_scaling_shifting_and_permuting(factor, constant, seed):
          "the predictors x, z are combinations"),
         ({"x": [1, 2], "y": [1, 2]}, ["x"], "2 rows cannot fit 2 parameters"),
         ({"x": [1, 2, 3], "y": [None, None, None]}, ["x"], "no row with all"),
-        ({"x": [0, 1, 2], "y": [1, 2, 3]}, ["log(x)"], "log(x) does not exist for 0"),
+        ({"x": [0, 1, 2], "y": [1, 2, 3]}, ["log(x)"], "log(x) is undefined for 0"),
         ({"x": ["1", "2", "3o", "4"], "y": [1, 2, 3, 4]}, ["x"], "row 3, column 'x': '3o' is not a number"),
         ({"x": [1, 2, 3], "y": [1, 2, 3]}, ["exp(x)"], "no transform 'exp'"),
         ({"x": [1, 2, 3], "y": [1, 2, 3]}, ["x", "x"], "named twice"),

@@ -1,1 +1,1 @@
-"""The words of the house: types, units, table schemas, errors. Imports nothing else of ours."""
+"""Shared vocabulary: types, units, table schemas, errors. Imports no other room of iosonde."""

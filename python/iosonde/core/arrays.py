@@ -1,4 +1,4 @@
-"""Two functions of numpy without its masked arrays, whose import costs as much as a summary of a small table."""
+"""Median and distinct count without numpy's masked arrays, whose import costs as much as summarising a small table."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ def middle(values: Sequence[float] | npt.NDArray[np.float64]) -> float:
 
 
 def n_distinct(values: npt.NDArray[np.float64] | npt.NDArray[np.intp]) -> int:
-    """How many different values there are; all NaN are one."""
+    """Count the distinct values; all NaN count as one."""
     return int(np.unique(values, return_counts=True)[0].size)

@@ -1,4 +1,4 @@
-"""Where a user's machine keeps what can be made again at any time."""
+"""The user's cache folder, for files that can be recreated at any time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def cache_folder() -> Path | None:
 
 
 def own_cache_folder() -> Path | None:
-    """The same, made if it is not there; None where it cannot be, or where somebody else could write."""
+    """Return ``cache_folder()``, created if missing; None if it cannot be created or somebody else could write
+    to it."""
     folder = cache_folder()
     if folder is None:
         return None

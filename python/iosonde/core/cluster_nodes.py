@@ -1,5 +1,4 @@
-"""The nodes of a cluster by name and role: what a file says of them, and what does not fit to where ranks ran.
-
+"""The nodes of a cluster by name and role, as declared in a file, and checks against the hosts of the ranks.
 ::
 
     nodes:
@@ -26,19 +25,19 @@ from .words import counted
 
 KEY = "nodes"
 CLUSTER = "cluster"  # in the facts of a run
-# Where ranks may run: two words for one thing.
+# Where ranks may run: both names mean the same.
 CLIENTS = ("client", "compute")
 SERVERS = ("server", "metadata")
 ROLES = ("login", *CLIENTS, *SERVERS, "tape", "other")
 _KEYS = ("role", "disks", "memory", "address")
 _MAX_NAMES = 3
-_STAYS = "what is written there may stay there, and what is read come from its memory"
+_STAYS = "writes may stay on the node, and reads may come from its memory"
 
 
 @dataclass(frozen=True)
 class ClusterNode:
-    """One node. ``disks`` of its file system, ``memory`` in bytes; None is not known. ``address``: another name of it,
-    by which a mount may know it."""
+    """A node of the cluster file. ``disks`` counts those of the file system, ``memory`` is in bytes; None is unknown.
+    ``address`` is another name, as a mount may have it."""
 
     name: str
     roles: tuple[str, ...]
@@ -47,11 +46,11 @@ class ClusterNode:
     address: str = ""
 
     def has_role(self, roles: Sequence[str]) -> bool:
-        """Whether it has one of these roles."""
+        """Return whether the node has one of these roles."""
         return any(role in roles for role in self.roles)
 
     def is_called(self, host: str) -> bool:
-        """Whether ``host`` means it: the same name or address, or both begin with the same name of a host."""
+        """Return whether ``host`` is this node: the same name or address, or the same short host name."""
         return host in (self.name, self.address) or same_host(host, self.name)
 
 
@@ -63,7 +62,7 @@ class ClusterNodes:
     file: str = "the cluster file"
 
     def list_names(self, roles: Sequence[str]) -> list[str]:
-        """The names of those with one of these roles."""
+        """Return the names of the nodes with one of these roles."""
         return [node.name for node in self.nodes if node.has_role(roles)]
 
     def by_role(self) -> dict[str, list[str]]:
@@ -72,11 +71,12 @@ class ClusterNodes:
 
     @property
     def both(self) -> list[str]:
-        """Those that are clients and servers."""
+        """Names of the nodes that are both client and server."""
         return [node.name for node in self.nodes if node.has_role(CLIENTS) and node.has_role(SERVERS)]
 
     def counts(self) -> dict[str, int]:
-        """Fields of a system that follow: ``clients``, ``servers`` of data and their ``disks``, as far as known."""
+        """Count ``clients``, data ``servers`` and their ``disks``, as fields of a system; unknown counts are
+        left out."""
         servers = [node for node in self.nodes if node.has_role(("server",))]
         disks = [server.disks for server in servers if server.disks is not None]
         counts = {
@@ -87,13 +87,13 @@ class ClusterNodes:
         return {name: count for name, count in counts.items() if count}
 
     def server_memory(self) -> int | None:
-        """Bytes of memory of all servers of data; None where one does not say."""
+        """Return the total memory of the data servers in bytes; None if that of one is unknown."""
         each = [node.memory for node in self.nodes if node.has_role(("server",))]
         sizes = [size for size in each if size is not None]
         return sum(sizes) if sizes and len(sizes) == len(each) else None
 
     def warnings(self) -> list[str]:
-        """What one should know of the roles alone."""
+        """Return warnings about the declared roles themselves."""
         both = self.both
         if not both:
             return []
@@ -102,7 +102,7 @@ class ClusterNodes:
         return [Message("client-and-server", template, nodes=some_of(both), verb=verb, effect=_STAYS)]
 
     def misplaced(self, hosts: Sequence[str]) -> list[Message]:
-        """What does not fit where ranks run on ``hosts``: nodes that are not named, or have other roles."""
+        """Return messages for ``hosts`` with ranks that are not in the file or have another role than client."""
         node_by_host = {host: self._find_node(host) for host in dict.fromkeys(hosts)}
         unknown = [host for host, node in node_by_host.items() if node is None]
         messages: list[Message] = []
@@ -115,7 +115,7 @@ class ClusterNodes:
             messages.append(
                 Message(
                     "client-on-server",
-                    "{nodes} {verb} the file system, too, by {file}: {effect}",
+                    "{nodes} {verb} the file system as well, according to {file}: {effect}",
                     nodes=some_of(at_servers),
                     verb="serves" if len(at_servers) == 1 else "serve",
                     file=self.file,
@@ -124,22 +124,22 @@ class ClusterNodes:
             )
         for host, node in node_by_host.items():
             if node and not node.has_role((*CLIENTS, *SERVERS)):
-                template = "{node} is {role} in {file}, and no client"
+                template = "{node} is {role} in {file}, not a client"
                 messages.append(Message("not-a-client", template, node=host, role=_describe_role(node), file=self.file))
         return messages
 
     def absent(self, hosts: Sequence[str], roles: Sequence[str] = CLIENTS) -> list[str]:
-        """The names of nodes of these roles that no host is."""
+        """Return the names of the nodes with these roles that are none of ``hosts``."""
         return [node.name for node in self.nodes if node.has_role(roles) and not any(map(node.is_called, hosts))]
 
     def no_servers(self, hosts: Sequence[str]) -> list[str]:
-        """Those of ``hosts``, which serve the file system, that are no servers in the file."""
+        """Return those of ``hosts``, which serve the file system, that the file does not list as servers."""
         return [
             host for host in dict.fromkeys(hosts) if not ((node := self._find_node(host)) and node.has_role(SERVERS))
         ]
 
     def to_json(self) -> list[dict[str, Any]]:
-        """Plain data, for the facts of a run: :meth:`of_json` reads it."""
+        """Return plain data for the facts of a run; ``from_json`` is the inverse."""
         return [
             {"name": node.name, "roles": list(node.roles)}
             | {key: value for key in _KEYS[1:] if (value := getattr(node, key))}
@@ -148,7 +148,7 @@ class ClusterNodes:
 
     @classmethod
     def from_json(cls, rows: Sequence[Mapping[str, Any]]) -> ClusterNodes:
-        """What :meth:`to_json` made."""
+        """Rebuild the nodes from the result of ``to_json``."""
         return cls(
             tuple(
                 ClusterNode(
@@ -167,31 +167,32 @@ class ClusterNodes:
 
 
 def load(path: Path) -> ClusterNodes:
-    """The nodes of a cluster file, whatever else it holds. Raises InputError; SpecError with all mistakes."""
+    """Load the nodes of a cluster file and ignore its other sections. Raises InputError; SpecError with
+    all mistakes."""
     reader = Sections(yaml_text.load(path, "cluster file", "name its nodes: iosonde upgrade -h"))
     nodes = read(reader)
     if not nodes and not reader.problems:
-        what = Message("no-nodes", "it names no nodes")
-        reader.wrong((KEY,), what, "write nodes: with NAME: ROLE below it, as n[01-35]: compute")
+        what = Message("no-nodes", "it has no nodes")
+        reader.wrong((KEY,), what, "add nodes: with NAME: ROLE below it, such as n[01-35]: compute")
     if reader.problems:
         raise SpecError(reader.document.name, reader.problems)
     return ClusterNodes(nodes, path.name)
 
 
 def read(reader: Sections) -> tuple[ClusterNode, ...]:
-    """The section ``nodes``; what is wrong with it is told to ``reader``."""
+    """Read the section ``nodes``; report its mistakes to ``reader``."""
     node_by_name: dict[str, ClusterNode] = {}
     for key in reader.mapping((KEY,)):
         for node in _expand_nodes(reader, str(key)):
             if node.name in node_by_name:
-                what = Message("duplicate-node", "{node} is named twice", node=node.name)
+                what = Message("duplicate-node", "duplicate node {node}", node=node.name)
                 reader.wrong((KEY, key), what, "give a node all its roles: [client, server]")
             node_by_name[node.name] = node
     return tuple(node_by_name.values())
 
 
 def _expand_nodes(reader: Sections, key: str) -> Iterator[ClusterNode]:
-    """The nodes that one entry means."""
+    """Expand one entry into its nodes."""
     at = (KEY, key)
     value = reader.document.data[KEY][key]
     entry = value if isinstance(value, dict) else {"role": value}
@@ -199,7 +200,7 @@ def _expand_nodes(reader: Sections, key: str) -> Iterator[ClusterNode]:
     try:
         names = expand(key)
     except InputError:
-        what = Message("invalid-node-list", "'{node_list}' is no name of nodes", node_list=key)
+        what = Message("invalid-node-list", "'{node_list}' is not a node name or list", node_list=key)
         reader.wrong(at, what, "write it like io1 or n[01-35]")
         return
     roles = _read_roles(reader, key, entry.get("role"))
@@ -207,8 +208,8 @@ def _expand_nodes(reader: Sections, key: str) -> Iterator[ClusterNode]:
     memory = reader.scalar((*at, "memory"), parse_size) if "memory" in entry else None
     address = str(entry.get("address") or "")
     if address and len(names) > 1:
-        what = Message("shared-address", "one address for {n_nodes} nodes", n_nodes=len(names))
-        reader.wrong((*at, "address"), what, "write each node by itself")
+        what = Message("shared-address", "{n_nodes} nodes share one address", n_nodes=len(names))
+        reader.wrong((*at, "address"), what, "write one entry per node")
     for name in names:
         yield ClusterNode(
             name, roles, None if disks is None else int(disks), None if memory is None else int(memory), address
@@ -220,7 +221,7 @@ def _read_roles(reader: Sections, key: str, value: Any) -> tuple[str, ...]:
     wrong = [role for role in several if role not in ROLES]
     if wrong or not several:
         if wrong and wrong[0] is not None:
-            what = Message("unknown-role", "there is no role '{role}'", role=wrong[0])
+            what = Message("unknown-role", "unknown role '{role}'", role=wrong[0])
         else:
             what = Message("missing-role", "it has no role")
         reader.wrong((KEY, key), what, nearest(str(wrong[0]) if wrong else "", ROLES))
@@ -229,17 +230,17 @@ def _read_roles(reader: Sections, key: str, value: Any) -> tuple[str, ...]:
 
 def _parse_count(text: str) -> int:
     if not text.isdigit():
-        raise InputError("not-an-integer", "'{count}' is not a whole number", "write how many there are", count=text)
+        raise InputError("not-an-integer", "'{count}' is not a whole number", "write a count", count=text)
     return int(text)
 
 
 def same_host(host: str, other: str) -> bool:
-    """Whether two names begin with the same name of a host; an address is only itself."""
+    """Return whether two names have the same short host name; an IP address matches only itself."""
     return _shorten_host(host) == _shorten_host(other)
 
 
 def _shorten_host(host: str) -> str:
-    """``n1`` of ``n1.example.org``; an address stays whole."""
+    """Shorten ``n1.example.org`` to ``n1``; leave an IP address as it is."""
     name = host.partition(".")[0]
     return host if name.isdigit() or ":" in host else name
 

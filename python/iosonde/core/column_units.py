@@ -1,7 +1,6 @@
-"""The unit that people write into a column's name: ``time (s)``, ``size [KiB]``, ``read_MiB/s``,
-``write_kb_s``.
+"""The unit in a column's name: ``time (s)``, ``size [KiB]``, ``read_MiB/s``, ``write_kb_s``.
 
-Values are never rescaled: a table keeps its numbers, and the unit only labels them and tells rates from times.
+Values are never rescaled: a table keeps its numbers. The unit is a label and distinguishes rates from times.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _ALL_UNIT = re.compile(rf"^(?:{_PREFIXED}{_PER_S}|[kKmM]?(?:iops|IOPS))$")
 
 
 def split_unit(name: str) -> tuple[str, str]:
-    """(label, unit) of a column's name; the unit is empty where none is recognised. ``MiB_s`` is all unit."""
+    """Split a column's name into (label, unit); the unit is empty if none is recognised. ``MiB_s`` is all unit."""
     if _ALL_UNIT.match(name):
         return name, _normalize_unit(name)
     match = _BRACKETED.match(name) or _TAIL.match(name)
@@ -30,20 +29,20 @@ def split_unit(name: str) -> tuple[str, str]:
 
 
 def titled(name: str, unit: str) -> str:
-    """A column's name with the unit that its values are shown in, once: ``time, ms`` of ``time (s)``; without it where
-    there is none to show."""
+    """Format a column's name with the unit of its displayed values: ``time, ms`` for ``time (s)``. Without a unit,
+    return the label alone."""
     label, own = split_unit(name)
     return label if not unit or (label == name and own == unit) else f"{label}, {unit}"
 
 
 def _normalize_unit(unit: str) -> str:
-    """``MBps``, ``MB_s`` and ``MB/sec`` → ``MB/s``; ``mib_s``, which can mean nothing else, → ``MiB/s``."""
+    """Normalise ``MBps``, ``MB_s`` and ``MB/sec`` to ``MB/s``, and the unambiguous ``mib_s`` to ``MiB/s``."""
     slashed = unit if is_rate(unit) else re.sub(rf"(?<=[a-zA-Z]){_PER_S}$", "/s", unit)
     return re.sub("^([kmgt])ib(?=/s$)", lambda match: f"{match[1].upper()}iB", slashed)
 
 
 def is_rate(unit: str) -> bool:
-    """Whether a unit is work per time, so that a harmonic mean makes sense."""
+    """Return whether a unit is work per time, for which a harmonic mean makes sense."""
     return unit.endswith("/s") or unit.lower().endswith("iops")
 
 
@@ -51,8 +50,8 @@ _RATE = re.compile(r"^(?P<prefix>[kKmMgGtT]?)(?P<binary>i?)(?P<what>[bB]ytes?|[b
 
 
 def bytes_per_s(unit: str) -> tuple[float, ...]:
-    """What one ``unit`` of a rate may be in bytes/s: two values where ``KB`` may be 1000 or 1024; none if it is no
-    rate of bytes."""
+    """Return the possible values of one ``unit`` in bytes/s: two if ``KB`` may be 1000 or 1024, none if it is not a
+    byte rate."""
     match = _RATE.match(unit)
     if not match:
         return ()
@@ -66,5 +65,5 @@ def bytes_per_s(unit: str) -> tuple[float, ...]:
 
 
 def words_of(label: str) -> list[str]:
-    """Those of a column's name, in small letters: ``Write_Latency`` is ``write`` and ``latency``."""
+    """Split a column's name into lower-case words: ``Write_Latency`` is ``write`` and ``latency``."""
     return [word for word in re.split(r"[\W_]+", label.lower()) if word]

@@ -1,4 +1,4 @@
-"""What the kernel counts of a control group's CPU time."""
+"""CPU time of a control group, as counted by the kernel."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from contextlib import suppress
 
 
 def counted_cpu_seconds(text: str) -> float | None:
-    """From a group's ``cpu.stat`` (version 2, µs) or ``cpuacct.usage`` (version 1, ns); None where neither is there."""
+    """Parse a group's ``cpu.stat`` (version 2, µs) or ``cpuacct.usage`` (version 1, ns) to seconds; None if neither is
+    there."""
     words = text.split()
     with suppress(ValueError, IndexError):
         return int(words[words.index("usage_usec") + 1]) / 1e6 if "usage_usec" in words else int(words[0]) / 1e9

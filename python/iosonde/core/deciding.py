@@ -1,4 +1,4 @@
-"""The number that decides between two commands, where nobody names one: chosen by names and units, never by values."""
+"""The default metric that decides a comparison of two commands: chosen by name and unit, never by value."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from .column_units import is_rate
 from .headlines import COMMAND
 
 Name = tuple[str, str, str]  # operation, metric, unit
-WORDS = "the first bandwidth that is read from the output, else its first rate, else how long the last step takes"
-_CLOCKS = ("_last_done", "_sum_of_ranks", "")  # the best known first
+WORDS = "the first bandwidth in the output, else its first rate, else the duration of the last step"
+_CLOCKS = ("_last_done", "_sum_of_ranks", "")  # in order of preference
 
 
 def deciding(names: Iterable[Name], query: str = "") -> Name | None:
-    """The first bandwidth, else the first rate, else the seconds of the last step; None where there is none of them.
+    """Choose the first bandwidth, else the first rate, else the seconds of the last step; None if there are none.
 
-    ``query`` narrows the choice: an operation (``write``), a metric (``seconds``), or both (``write bandwidth``); of
-    several, with commas between them, the first that is there.
+    ``query`` narrows the choice: an operation (``write``), a metric (``seconds``), or both (``write bandwidth``). With
+    several, separated by commas, the first that exists is taken.
     """
     every = list(names)
     if query:
@@ -25,7 +25,7 @@ def deciding(names: Iterable[Name], query: str = "") -> Name | None:
 
 
 def is_among(name: Name, query: str) -> bool:
-    """Whether a number is one of those that are asked for; every one where none is."""
+    """Return whether ``name`` matches ``query``; an empty query matches every name."""
     return not query or any(_is_match(name, term) for term in _split_query(query))
 
 
@@ -45,8 +45,8 @@ def _select_first(names: Iterable[Name], query: str = "") -> Name | None:
 
 
 def own_clock(rows: Iterable[tuple[str, str, str, float, str]]) -> list[tuple[str, str, str, float]]:
-    """(operation, metric, unit, value) of rows that have what their clock includes as well: without those that have the
-    start of a command inside, where the tool says a number of the same unit by its own clock."""
+    """Return (operation, metric, unit, value) of rows that also name the contents of their clock. Numbers that include
+    the start of a command are dropped if the tool reports the same unit by its own clock."""
     every = list(rows)
     own = {(operation, unit) for operation, _, unit, _, includes in every if includes != COMMAND}
     return [row[:4] for row in every if row[4] != COMMAND or (row[0], row[2]) not in own]

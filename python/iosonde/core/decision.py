@@ -1,7 +1,7 @@
-"""What will be decided, by which number, and when measuring ends: written and hashed before the first trial.
+"""The preregistered decision: its metric, margin and stopping rule, hashed before the first trial.
 
-Choosing the metric, the margin or the moment to stop after looking at the values makes any verdict reachable. The
-hash shows that they were not changed afterwards; it protects from oneself, not from a forger.
+Choosing the metric, the margin or the stopping time after seeing the values makes any verdict reachable. The hash shows
+that they were not changed afterwards. It protects against self-deception, not against forgery.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ KEY = "decision"  # in Experiment.settings
 
 @dataclass(frozen=True)
 class Decision:
-    """``metric`` decides, at confidence ``level``; differences below ``margin`` (a fraction) do not matter;
-    ``stopping`` says when measuring ends, as ``6 trials`` or ``ci<5%``; ``pairs`` is the ``PairRule`` of a comparison
-    that is looked at after every pair."""
+    """A preregistered decision. ``metric`` decides at confidence ``level``; differences below ``margin`` (a fraction)
+    do not matter. ``stopping`` is the stopping rule, such as ``6 trials`` or ``ci<5%``. ``pairs`` is the ``PairRule``
+    of a comparison that is tested after every pair."""
 
     metric: str
     margin: float
@@ -32,7 +32,7 @@ class Decision:
 
 
 def seal(decision: Decision, experiment: str, now: datetime | None = None) -> dict[str, Any]:
-    """The decision as it is stored in the settings of this experiment, with the moment and the hash of it all."""
+    """Return the decision as stored in the settings of ``experiment``, with the time and a hash of it all."""
     moment = (now or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     content = {key: value for key, value in asdict(decision).items() if value is not None}
     content |= {"experiment": experiment, "sealed_at": moment}
@@ -40,7 +40,7 @@ def seal(decision: Decision, experiment: str, now: datetime | None = None) -> di
 
 
 def broken(sealed: Mapping[str, Any], experiment: str, first_trial_at: str | None) -> str:
-    """Why the seal does not hold, in words; empty if it does."""
+    """Return the reason why the seal is broken; empty if it holds."""
     content = {key: value for key, value in sealed.items() if key != "sha256"}
     if sealed.get("sha256") != _hash_content(content):
         return Message("decision-changed", "the decision was changed after it was sealed")

@@ -1,5 +1,5 @@
-"""Names of factors that an experiment file speaks of, whether or not they are measured: a part of it leaves some out,
-and so does a real system in place of its labs."""
+"""Names of the factors in an experiment file, measured or not. A part of the file, or a real system in place of its
+labs, leaves some out."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 _EXTENTS = ("quick", "full")
-_NO_WORDS = ("set", "levels", "profile")  # of a lab, of which a list makes no factor
+_NO_WORDS = ("set", "levels", "profile")  # keys of a lab that never become a factor
 
 
 def declared_names(data: Mapping[str, Any]) -> frozenset[str]:
-    """Of a file as it was read, checked or not: its factors, those of its labs, and the words of its labs, of which a
-    list makes a factor; in each of its extents."""
+    """Return the factors of a file as it was read, checked or not, in each of its extents: its own, those of its labs,
+    and each lab option that a list would make a factor."""
     return frozenset(
         name for part in (data, *(data.get(extent) for extent in _EXTENTS)) for name in _iter_names(_to_mapping(part))
     )
 
 
 def name_of_word(word: str) -> str:
-    """The factor that a list makes of a word of a lab, or of an option of its file system: that is its last word."""
+    """Return the name of the factor that a list makes of an option of a lab or its file system: the last word."""
     return word.rpartition(".")[2].replace("-", "_")
 
 

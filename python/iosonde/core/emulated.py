@@ -1,4 +1,4 @@
-"""What an emulated cluster gives otherwise than was asked for, as the facts of its runs have it."""
+"""Deviations of an emulated cluster from its requested speeds, as stored in the facts of its runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ BUSY = "the machine was busy when this was measured"
 
 
 def off_rates(lab: Mapping[str, Any]) -> list[str]:
-    """What was measured of links and disks and is not as asked for. A machine that was busy at the bring-up is none of
-    it, though older stores list it there: how busy it was in a trial is measured in that trial."""
+    """Return warnings about links and disks whose measured speed differs from the requested one. A busy machine at
+    bring-up is not reported, though older stores list it: each trial measures its own load."""
     warnings = (lab.get("emulated") or {}).get("warnings") or ()
     return [str(warning) for warning in warnings if not str(warning).startswith(BUSY)]

@@ -1,4 +1,4 @@
-"""The one exception tree. Every error says where and what, and carries a hint: what to do about it."""
+"""The exception tree. Every error states the place and the problem, and has a hint."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any, Self
 
 from .message import Message, restore
 
-# What a command's exit code says. Besides these it is 0, done, and 130, interrupted (``cli/main.py``).
+# Exit codes of commands. Others are 0, done, and 130, interrupted (``cli/main.py``).
 PROBLEM_DETECTED, WRONG_INPUT, FAULT = 1, 2, 3
 
 
 class IosondeError(Exception):
-    """Base of all errors that a user may see: what is wrong, and a hint what to do about it.
+    """Base of all errors that a user may see.
 
-    ``code``: stable, as ``unknown-experiment``; ``values``: what the sentences name. ``message`` says where (file,
-    line, column or key) and what; ``hint`` says what to do: templates, filled with the values (``message.py``). The
-    command line prints them and exits with ``exit_code``, never with a traceback. If there is more than one thing
-    to say, each has a line in ``details``.
+    ``code`` is stable, such as ``unknown-experiment``; ``values`` are those in the texts. ``message`` states the place
+    (file, line, column or key) and the problem, ``hint`` the remedy. Both are templates, filled with the values
+    (``message.py``). The command line prints them and exits with ``exit_code``, never with a traceback. Several
+    problems have a line each in ``details``.
     """
 
     exit_code = FAULT
@@ -30,28 +30,28 @@ class IosondeError(Exception):
         super().__init__(message)
         self.message, self.hint = message, hint
         if hint:
-            self.add_note(f"hint: {hint}")  # below the message wherever Python shows the exception
+            self.add_note(f"hint: {hint}")  # Python shows notes below the message
 
     @property
     def code(self) -> str:
-        """What is wrong, as a stable word."""
+        """Stable code of the error."""
         return self.message.code
 
     @property
     def values(self) -> Mapping[str, object]:
-        """What message and hint name."""
+        """Values in the message and the hint."""
         return self.message.values
 
     def with_words(self, message: Message, hint: str | None = None) -> Self:
-        """Return an error of the same kind with other sentences; the hint stays if there is no other."""
+        """Return an error of the same kind with another message; the hint stays unless ``hint`` replaces it."""
         error = type(self).__new__(type(self))
         error.__dict__.update({name: value for name, value in vars(self).items() if name != "__notes__"})
         error._set_texts(message, self.hint if hint is None else hint)
         return error
 
     def to_json(self) -> dict[str, Any]:
-        """What another process makes the same error of (``error_from_json``): values become text, and the kind is the
-        nearest of this module."""
+        """Serialise for another process (``error_from_json``). Values become text; the kind is the nearest class of
+        this module."""
         return {
             "kind": next(kind.__name__ for kind in type(self).__mro__ if kind.__module__ == __name__),
             "code": self.code,
@@ -62,7 +62,7 @@ class IosondeError(Exception):
         }
 
     def prefixed(self, place: str) -> Self:
-        """Return the same error with the place it is about before its message."""
+        """Return the same error with ``place`` prepended to its message."""
         return self.with_words(self.message.prefixed(place))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -77,62 +77,62 @@ def _restore_error(kind: type[IosondeError], message: Message, hint: str) -> Ios
 
 
 class InputError(IosondeError):
-    """What the user gave is wrong: an option, a file, a target."""
+    """Invalid input from the user: an option, a file, a target."""
 
     exit_code = WRONG_INPUT
 
 
 class TargetError(InputError):
-    """The target directory cannot be measured: absent, not writable, too small, not ours to write."""
+    """The target directory cannot be measured: missing, not writable, too small, or not owned by iosonde."""
 
 
 class DataError(InputError):
-    """A table or store cannot be read as what it claims to be."""
+    """A table or store is not in the format that it claims to have."""
 
 
 class UnknownFormatError(DataError):
-    """Nobody here recognises what a text is."""
+    """No reader recognises the format of a text."""
 
 
 class SchemaTooNewError(DataError):
-    """A store or a file was written by a newer iosonde than this one."""
+    """A store or file was written by a newer iosonde."""
 
 
 class SystemFaultError(IosondeError):
-    """Something failed under us: MPI, a tool, the disk."""
+    """A failure of the system: MPI, a tool, the disk."""
 
 
 class TargetFaultError(SystemFaultError):
-    """The target failed while it was used: its server is gone, it does not answer, somebody changed it under us."""
+    """The target failed during use: its server is gone, it does not answer, or another process changed it."""
 
 
 class LaunchError(SystemFaultError):
-    """The ranks could not be started, or did not come up as asked for."""
+    """The ranks could not be started, or did not start as requested."""
 
 
 class IncompleteError(IosondeError):
-    """The command finished, and found that what it looked at is incomplete."""
+    """The command finished and found its subject incomplete."""
 
     exit_code = PROBLEM_DETECTED
 
 
 class IosondeWarning(UserWarning):
-    """What a Python caller should know before believing an answer: the command line says it on stderr."""
+    """A warning for Python callers; the command line prints it on stderr."""
 
     @property
     def code(self) -> str:
-        """What it warns of, as a stable word; '' where it has none."""
+        """Stable code of the warning; '' if it has none."""
         return self.args[0].code if isinstance(self.args[0], Message) else ""
 
     @property
     def values(self) -> Mapping[str, object]:
-        """What the sentence names."""
+        """Values in the warning."""
         return self.args[0].values if isinstance(self.args[0], Message) else {}
 
 
 def error_from_json(error: Mapping[str, Any]) -> IosondeError:
-    """The error that another process raised (``IosondeError.to_json``); of a kind that is not of this module, as a
-    newer iosonde may have, a SystemFaultError."""
+    """Rebuild the error that another process raised (``IosondeError.to_json``). An unknown kind, as from a newer
+    iosonde, becomes a SystemFaultError."""
     kind = globals().get(error["kind"])
     if not (isinstance(kind, type) and issubclass(kind, IosondeError)):
         kind = SystemFaultError

@@ -1,7 +1,7 @@
-"""An Estimate as text, in one form wherever it is said: ``212 (205–219) MiB/s``: value, interval, unit.
+"""An Estimate as text in one format everywhere, ``212 (205–219) MiB/s``: value, interval, unit.
 
-It is as true for a lopsided interval (a median, a percentile) as for an even one. An interval that cannot be told is
-``~``: ``212 (~) MiB/s``.
+It suits asymmetric intervals (a median, a percentile) as well as symmetric ones. An unknown interval is ``~``: ``212
+(~) MiB/s``.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from .units import human_scale, significant
 
 CANNOT_TELL = "~"
 _MOST_DIGITS = 6
-_MOST_DECIMALS, _LARGEST = 9, 1e10  # beyond, digits are written with an exponent
-_EVEN = 0.02  # both halves of an interval are as long, but for this share of one
-_HOPELESS = 200.0  # of intervals so many times wider than the value only two digits are written
+_MOST_DECIMALS, _LARGEST = 9, 1e10  # beyond, numbers have an exponent
+_EVEN = 0.02  # largest difference of the two halves of a symmetric interval, as a fraction of one
+_HOPELESS = 200.0  # beyond this ratio of interval to value, two digits suffice
 
 
 def estimate_text(estimate: Estimate, unit: str, scale: tuple[float, str] | None = None) -> str:
-    """``212 (205–219) MiB/s``. ``scale`` is ``human_scale(...)`` of something shared, by default of the value."""
+    """Format ``212 (205–219) MiB/s``. ``scale`` is a shared ``human_scale(...)``, by default that of the value."""
     if estimate.value is None:
         return CANNOT_TELL
     divisor, name = scale or human_scale(estimate.value, unit)
@@ -28,7 +28,7 @@ def estimate_text(estimate: Estimate, unit: str, scale: tuple[float, str] | None
 
 
 def estimate_parts(estimate: Estimate, divisor: float = 1.0) -> tuple[str, str]:
-    """(value, interval) as text, with decimals enough to tell the interval's ends apart: ``("212", "205–219")``."""
+    """Format (value, interval) with enough decimals to distinguish the interval's ends: ``("212", "205–219")``."""
     if estimate.value is None:
         return CANNOT_TELL, CANNOT_TELL
     value = estimate.value / divisor
@@ -44,8 +44,7 @@ def estimate_parts(estimate: Estimate, divisor: float = 1.0) -> tuple[str, str]:
 
 
 def estimate_short(estimate: Estimate, divisor: float = 1.0) -> str:
-    """``212 ± 7`` of an even interval, ``212, 198–241`` of a lopsided one, ``212 ~`` where none can be told: for tables
-    with many columns."""
+    """Format for narrow columns: ``212 ± 7`` if symmetric, ``212, 198–241`` if asymmetric, ``212 ~`` if unknown."""
     value, interval = estimate_parts(estimate, divisor)
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return CANNOT_TELL if estimate.value is None else f"{value} {CANNOT_TELL}"
@@ -57,7 +56,7 @@ def estimate_short(estimate: Estimate, divisor: float = 1.0) -> str:
 
 
 def estimate_or_end(estimate: Estimate, unit: str) -> str:
-    """An Estimate of which an end may be unknown: ``at least 8``. It is then the other end that says something."""
+    """Format an Estimate with an unknown end by the other end: ``at least 8``."""
     if estimate.value is not None and estimate.low is not None and estimate.high is not None:
         return estimate_text(estimate, unit)
     bound = estimate.low if estimate.high is None else estimate.high
@@ -68,12 +67,12 @@ def estimate_or_end(estimate: Estimate, unit: str) -> str:
 
 
 def _format_range(low: str, high: str) -> str:
-    """``205–219``; a minus after the dash would be read as one mark."""
+    """Join as ``205–219``; with "to" before a minus sign, which would merge with the dash."""
     return f"{low} to {high}" if high.startswith("-") else f"{low}–{high}"
 
 
 def _count_decimals(value: float, half_width: float) -> int:
-    """Three significant digits of the value, or as many (up to six) as show one digit of the half-width."""
+    """Return the decimals for three significant digits, or more (up to six) to show one digit of the half-width."""
     if value == 0 or not math.isfinite(value):
         return 2
     magnitude = math.floor(math.log10(abs(value)))

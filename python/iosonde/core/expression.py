@@ -1,8 +1,8 @@
-"""Small expressions over factors, as ``stripe * replica <= servers``: read by a whitelist, nothing is executed.
+"""Small expressions over factors, such as ``stripe * replica <= servers``: parsed by a whitelist, never executed.
 
-What may stand in one: names of factors, numbers, sizes, quoted words, ``+ - * / // %``, comparisons, ``in (…)``,
-``and or not``, ``max(…)`` and ``min(…)``, and parentheses. No other calls, attributes, indices, or powers. A size
-counts as bytes, quoted or not, where it meets a number: ``transfer_size <= 1MiB``, ``nodes * 500GB``.
+Allowed are names of factors, numbers, sizes, quoted words, ``+ - * / // %``, comparisons, ``in (…)``, ``and or not``,
+``max(…)``, ``min(…)`` and parentheses. Other calls, attributes, indices and powers are refused. A size, quoted or not,
+counts in bytes next to a number: ``transfer_size <= 1MiB``, ``nodes * 500GB``.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ _COMPARE: dict[type[ast.AST], Callable[[Any, Any], bool]] = {
     ast.NotIn: lambda lhs, right: lhs not in right,
 }
 _LARGEST: dict[str, Callable[[list[float]], float]] = {"max": max, "min": min}
-# A word in quotes, which stays; or a size without them, which Python cannot read.
+# A quoted word, which stays; or an unquoted size, which Python cannot parse.
 _WORD_OR_SIZE = re.compile(r"""'[^']*'|"[^"]*"|(?<![\w.])(?P<size>\d+(?:\.\d+)?[KMGTP]i?B?)(?![\w.])""", re.IGNORECASE)
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 @dataclass(frozen=True)
 class Expression:
-    """An expression that was read and found harmless. ``where`` is its key in the file, for errors."""
+    """A checked expression. ``where`` is its key in the file, for errors."""
 
     text: str
     where: str
@@ -60,21 +60,22 @@ class Expression:
 
     @property
     def names(self) -> frozenset[str]:
-        """The factors that stand in it."""
+        """Factors in the expression."""
         called = {id(node.func) for node in ast.walk(self.tree) if isinstance(node, ast.Call)}
         names = [node for node in ast.walk(self.tree) if isinstance(node, ast.Name)]
         return frozenset(node.id for node in names if id(node) not in called)
 
     def holds(self, cell: Mapping[str, FactorValue]) -> bool:
-        """Whether it is true of this cell. Raises InputError if it is no condition, or fits not these values."""
+        """Return whether the condition is true for this cell. Raises InputError if it is not a condition, or does not
+        suit these values."""
         value = self._evaluate(self.tree, cell)
         if not isinstance(value, bool):
-            hint = "compare something, as stripe * replica <= servers"
+            hint = "write a comparison such as stripe * replica <= servers"
             raise self._build_error(self.tree, "not-a-condition", "is not a condition", hint)
         return value
 
     def number(self, cell: Mapping[str, FactorValue]) -> float:
-        """Its value for this cell. Raises InputError if it is no number."""
+        """Return its value for this cell. Raises InputError if it is not a number."""
         return self._evaluate_number(self.tree, cell)
 
     def _evaluate(self, node: ast.expr, cell: Mapping[str, FactorValue]) -> Any:
@@ -100,7 +101,7 @@ class Expression:
             try:
                 return _ARITHMETIC[type(node.op)](lhs, right)
             except (ArithmeticError, ValueError):
-                hint = "leave such cells out"
+                hint = "exclude such cells"
                 raise self._build_error(
                     node, "not-computable", "cannot be computed for {cell}", hint, cell=_format_cell(cell)
                 ) from None
@@ -116,7 +117,7 @@ class Expression:
                 if not _COMPARE[type(op)](operand, other):
                     return False
             except TypeError:
-                hint = "compare numbers with numbers, words by == or in"
+                hint = "compare numbers with numbers, and words by == or in"
                 raise self._build_error(
                     node, "not-comparable", "compares {left!r} with {right!r}", hint, left=lhs, right=right
                 ) from None
@@ -126,7 +127,7 @@ class Expression:
     def _evaluate_condition(self, node: ast.expr, cell: Mapping[str, FactorValue]) -> bool:
         value = self._evaluate(node, cell)
         if not isinstance(value, bool):
-            hint = "and, or, not join conditions"
+            hint = "combine conditions with and, or, not"
             raise self._build_error(node, "not-a-condition", "is {value!r}, neither true nor false", hint, value=value)
         return value
 
@@ -135,12 +136,12 @@ class Expression:
         if isinstance(value, str) and (size := size_of(value)) is not None:
             return size
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            hint = "give the factor levels that are numbers"
+            hint = "use a factor with numeric levels"
             raise self._build_error(node, "not-a-number", "is {value!r}, not a number", hint, value=value)
         return value
 
     def _build_error(self, node: ast.expr, code: str, problem: str, hint: str, **values: object) -> InputError:
-        """Return an error whose ``problem`` and ``hint`` are templates over ``values``."""
+        """Build an error whose ``problem`` and ``hint`` are templates over ``values``."""
         return InputError(
             code,
             "{location}: '{part}' at column {column} " + problem,
@@ -153,7 +154,7 @@ class Expression:
 
 
 def read(text: object, names: Collection[str], where: str) -> Expression:
-    """The expression of this text over factors of these names. Raises InputError, naming ``where`` and the column."""
+    """Parse ``text`` as an expression over the factors ``names``. Raises InputError with ``where`` and the column."""
     if not isinstance(text, str) or not text.strip():
         raise InputError(
             "invalid-expression",
@@ -167,7 +168,7 @@ def read(text: object, names: Collection[str], where: str) -> Expression:
         raise InputError(
             "expression-too-long",
             "{location}: the expression has {n_characters} characters",
-            "at most {max_characters} are read",
+            "shorten it to {max_characters} characters",
             location=where,
             n_characters=len(line),
             max_characters=LONGEST,
@@ -182,7 +183,7 @@ def read(text: object, names: Collection[str], where: str) -> Expression:
         raise InputError(
             "invalid-expression",
             "{location}: '{expression}' cannot be read at column {column}",
-            "it may hold {allowed}",
+            "use only {allowed}",
             location=where,
             expression=line,
             column=column,
@@ -192,7 +193,7 @@ def read(text: object, names: Collection[str], where: str) -> Expression:
         raise InputError(
             "invalid-expression",
             "{location}: the expression cannot be read",
-            "it may hold {allowed}",
+            "use only {allowed}",
             location=where,
             allowed=_ALLOWED,
         ) from None
@@ -204,12 +205,12 @@ def read(text: object, names: Collection[str], where: str) -> Expression:
 def _check_node(
     expression: Expression, node: ast.expr, names: Collection[str], depth: int = 0, in_list: bool = False
 ) -> None:
-    """Refuse whatever is not on the whitelist, so that evaluation meets known nodes only."""
+    """Refuse everything outside the whitelist, so that evaluation meets known nodes only."""
     if depth > DEEPEST:
         raise InputError(
             "expression-too-deep",
             "{location}: the expression is nested deeper than {max_depth}",
-            "write several constraints",
+            "split it into several constraints",
             location=expression.where,
             max_depth=DEEPEST,
         )
@@ -220,7 +221,7 @@ def _check_node(
     if isinstance(node, ast.Name):
         if node.id not in names:
             near = difflib.get_close_matches(node.id, names, n=2)
-            there = "there are: {known}" if names else "write numbers, sizes and times"
+            there = "known: {known}" if names else "write numbers, sizes and times"
             hint = "did you mean {nearest}?" if near else there
             raise expression._build_error(
                 node,
@@ -252,7 +253,7 @@ def _check_node(
         inside = node.elts
     else:
         raise expression._build_error(
-            node, "unsupported-syntax", "is not allowed", "it may hold {allowed}", allowed=_ALLOWED
+            node, "unsupported-syntax", "is not allowed", "use only {allowed}", allowed=_ALLOWED
         )
     for item in inside:
         _check_node(expression, item, names, depth + 1)
@@ -261,19 +262,21 @@ def _check_node(
 
 
 def _largest_of(expression: Expression, node: ast.Call) -> list[ast.expr]:
-    """What ``max`` or ``min`` is of. Raises InputError for any other call."""
+    """Return the arguments of ``max`` or ``min``. Raises InputError for any other call."""
     if not (isinstance(node.func, ast.Name) and node.func.id in _LARGEST) or node.keywords:
         raise expression._build_error(
-            node, "unsupported-syntax", "is not allowed", "it may hold {allowed}", allowed=_ALLOWED
+            node, "unsupported-syntax", "is not allowed", "use only {allowed}", allowed=_ALLOWED
         )
     if len(node.args) < 2:
         hint = "write it like {function}(stripe, 1)"
-        raise expression._build_error(node, "too-few-arguments", "is of fewer than two", hint, function=node.func.id)
+        raise expression._build_error(
+            node, "too-few-arguments", "has fewer than two arguments", hint, function=node.func.id
+        )
     return node.args
 
 
 def _align_operands(lhs: Any, right: Any) -> tuple[Any, Any]:
-    """Both sides; a word that is a size, beside a number, as bytes."""
+    """Convert a size to bytes if the other operand is a number."""
     if isinstance(right, list):
         return lhs, [_align_operands(lhs, item)[1] for item in right]
     if isinstance(lhs, str) and isinstance(right, (int, float)):
@@ -291,7 +294,7 @@ def _to_bytes(word: str) -> int | str:
 
 
 def _locate_column(text: str, node: ast.expr) -> int:
-    """Of the first character, from 1 (the parser counts bytes, people count characters)."""
+    """Return the 1-based column of the first character; the parser counts bytes, people count characters."""
     return len(text.encode()[: node.col_offset].decode()) + 1
 
 

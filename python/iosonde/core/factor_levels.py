@@ -1,4 +1,4 @@
-"""The levels of a factor as a figure has them: in order, each with its text and its place on an axis."""
+"""The levels of a factor in a figure: in order, each with its text and its place on an axis."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from iosonde.core.units import format_size, typed_sizes
 from iosonde.core.words import level_text
 
 SIZES, NUMBERS, NAMES, NINES = "sizes", "numbers", "names", "nines"
-PERCENTILE = "percentile"  # a factor of per cents, as far from 100 as they are rare
-_APART = 10.0  # the ends of two levels that go on a logarithmic axis
+PERCENTILE = "percentile"  # a factor in percent, spaced by the distance from 100
+_APART = 10.0  # smallest ratio of two levels on a logarithmic axis
 
 
 @dataclass(frozen=True)
 class FactorLevels:
-    """One factor: its levels in order as ``cells`` of the data, as ``texts``, and as ``numbers`` where they are on an
-    axis (empty for NAMES).
+    """The levels of a factor in order, as ``cells`` of the data, as ``texts``, and as ``numbers`` on an axis (empty for
+    NAMES).
 
-    ``kind``: SIZES in bytes, NUMBERS, NAMES, NINES (percentiles, placed by 1 in how many lies beyond). ``label`` is the
-    name without its ``unit``.
+    ``kind`` is SIZES (bytes), NUMBERS, NAMES or NINES (percentiles, placed at n if 1 in n values lies beyond).
+    ``label`` is the name without its ``unit``.
     """
 
     factor: str
@@ -42,21 +42,21 @@ class FactorLevels:
 
     @cached_property
     def place(self) -> dict[Cell, int]:
-        """Level → its number in the order."""
+        """Level → its position in the order."""
         return {cell: at for at, cell in enumerate(self.cells)}
 
     @property
     def title(self) -> str:
-        """What an axis says: the name with its unit."""
+        """Title of an axis: the name with its unit."""
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
     def describe_level(self, at: int) -> str:
-        """``n=2``, ``size=64 KiB``, ``p99``."""
+        """Describe a level: ``n=2``, ``size=64 KiB``, ``p99``."""
         return self.texts[at] if self.kind == NINES else f"{self.label}={self.texts[at]} {self.unit}".rstrip()
 
     @property
     def logarithmic(self) -> bool:
-        """Whether its levels are apart by ratios rather than by differences."""
+        """Return whether the levels are spaced by ratios rather than by differences."""
         at = np.array(self.numbers)
         if at.size < 2 or at.min() <= 0:
             return False
@@ -68,7 +68,8 @@ class FactorLevels:
 
 
 def levels_of(columns: Sequence[Column]) -> FactorLevels:
-    """The levels that one factor has in any of these columns: sizes and numbers ascending, names as they come."""
+    """Return the levels of one factor over all these columns: sizes and numbers ascending, names in order of
+    appearance."""
     first = columns[0]
     cells = list(dict.fromkeys(cell for column in columns for cell in column.codes()[1]))
     unit = first.level_unit
@@ -92,14 +93,14 @@ def levels_of(columns: Sequence[Column]) -> FactorLevels:
 
 
 def _build_percentile_levels(percents: list[float]) -> FactorLevels:
-    """Percentiles: each nine more is as far as the one before."""
+    """Build the levels of percentiles, with equal distances per additional nine."""
     texts = tuple(f"p{percent:g}" for percent in percents)
     at = tuple(100 / (100 - percent) for percent in percents)
     return FactorLevels(PERCENTILE, PERCENTILE, "", NINES, tuple(map(tidy, percents)), texts, at)
 
 
 def _sort_cells(cells: list[Cell], numeric: bool) -> list[Cell]:
-    """In the order of their numbers, where all are numbers or sizes."""
+    """Sort cells numerically if all are numbers or sizes."""
     numbers = _numbers_from_cells(cells, numeric)
     if numbers is None:
         return cells
@@ -107,7 +108,7 @@ def _sort_cells(cells: list[Cell], numeric: bool) -> list[Cell]:
 
 
 def _numbers_from_cells(cells: list[Cell], numeric: bool) -> list[float] | None:
-    """The levels as numbers, sizes such as ``64k`` in bytes; None where one is a name or is missing."""
+    """Convert levels to numbers, sizes such as ``64k`` to bytes; None if one is a name or missing."""
     if not cells or any(cell is None for cell in cells):
         return None
     if numeric:
@@ -119,4 +120,4 @@ def _numbers_from_cells(cells: list[Cell], numeric: bool) -> list[float] | None:
 def _measure_unevenness(at: npt.NDArray[np.float64]) -> float:
     steps = np.diff(at)
     mean = float(np.mean(steps)) if at.size > 1 else 0.0
-    return float(np.std(steps)) / mean if mean > 0 else math.inf  # 0: logarithms of 1e15 and 1e15 + 1 are the same
+    return float(np.std(steps)) / mean if mean > 0 else math.inf  # 0: the logarithms of 1e15 and 1e15 + 1 are equal

@@ -1,6 +1,6 @@
-"""Faults of an emulated cluster as data: what a trial plans, and what was done when.
+"""Faults of an emulated cluster as data: those a trial plans, and those that were injected, with times.
 
-A trial and who inflicts its faults speak by files of one directory (``Exchange``): the ranks measure on hosts of the
+A trial and its fault injector communicate through files in one directory (``Exchange``): the ranks run on hosts of the
 lab, and only the machine itself reaches all of them. Times are ns of CLOCK_MONOTONIC, which all hosts of a lab share.
 """
 
@@ -14,19 +14,20 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-# Kind → whether it takes a rate.
+# Kind → True if it takes a rate.
 KINDS = {"kill-server": False, "stop": False, "cut-link": False, "partition": False, "slow-link": True,
          "slow-disk": True, "fill-disk": False}  # fmt: skip
-NONE = "none"  # a level of a factor that is no fault
-SERVERS = "servers"  # on all of them at once
-DIRECTORY = "faults"  # below the lab's own
+NONE = "none"  # level of a factor without a fault
+SERVERS = "servers"  # on all servers at once
+DIRECTORY = "faults"  # in the lab's directory
 BEGUN, ENDED = "begun", "ended"
 
 
 @dataclass(frozen=True)
 class PlannedFault:
-    """One of a trial: ``at_s`` after the phase (or step) ``during`` begins, '' for the first that is measured;
-    for ``for_s`` seconds, None: until the trial's steps are done. ``on`` is a host, or SERVERS."""
+    """A fault that a trial plans: ``at_s`` seconds after the start of the phase or step ``during`` ('': the first
+    measured one). It lasts ``for_s`` seconds; None: until the steps of the trial are done. ``on`` is a host, or
+    SERVERS."""
 
     kind: str
     on: str
@@ -38,9 +39,12 @@ class PlannedFault:
 
 @dataclass(frozen=True)
 class FaultDone:
-    """A planned fault on one host, and when what happened: the phase's begin, the order given and in force, its undoing
-    and undone, the file system well again; None: it never was. ``phase`` is that phase's number. ``why`` says what
-    was not done, or is not well. ``cpu_s`` is what the servers used from ``undone_ns`` to ``healed_ns``."""
+    """A planned fault on one host, with its times; None: it never happened.
+
+    Times are the start of the phase, of the injection and of its effect, of the repair and its end, and the return to
+    health. ``phase`` is the number of that phase. ``why`` names a failed injection or remaining damage. ``cpu_s`` is
+    the CPU time of the servers from ``undone_ns`` to ``healed_ns``.
+    """
 
     planned: PlannedFault
     host: str
@@ -56,35 +60,35 @@ class FaultDone:
 
     @property
     def name(self) -> str:
-        """As people call it."""
+        """Name for people."""
         rate = f" {self.planned.rate}" if self.planned.rate else ""
         return f"{self.planned.kind}{rate} on {self.host}"
 
     @property
     def heal_s(self) -> float | None:
-        """From when it was undone until the file system was well."""
+        """Seconds from the end of the repair until the file system was healthy."""
         if self.healed_ns is None or self.undone_ns is None:
             return None
         return (self.healed_ns - self.undone_ns) / 1e9
 
     def to_dict(self) -> dict[str, Any]:
-        """Stable JSON."""
+        """Return the stable JSON form."""
         return asdict(self)
 
     @staticmethod
     def from_dict(document: Mapping[str, Any]) -> FaultDone:
-        """The inverse."""
+        """Rebuild from ``to_dict``."""
         return FaultDone(**{**document, "planned": PlannedFault(**document["planned"])})
 
 
 @dataclass(frozen=True)
 class Settled:
-    """What the servers still did after the last step, whose end is ``from_ns``. Bytes are those in use on all their
-    disks: before the trial, at most, after the last step, and in the end.
+    """Activity of the servers after the last step, which ended at ``from_ns``.
 
-    ``space_back_s`` until they are as before; ``agree_s`` until the file system was well (its copies agree); None:
-    not within ``looked_s``. ``cpu_s``: all CPU that the servers used until then, ``idle_cpu`` what they use by the
-    second when nothing is left to do.
+    Bytes are those in use on all server disks: before the trial, at most, after the last step, and at the end.
+    ``space_back_s`` counts until the space is back to its initial value, ``agree_s`` until all copies agree. Both are
+    None if that took longer than ``looked_s``. ``cpu_s`` is the CPU time of the servers until then, ``idle_cpu`` their
+    CPU use per second when idle.
     """
 
     from_ns: int
@@ -100,18 +104,18 @@ class Settled:
     health: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Stable JSON."""
+        """Return the stable JSON form."""
         return asdict(self) | {"health": list(self.health)}
 
     @staticmethod
     def from_dict(document: Mapping[str, Any]) -> Settled:
-        """The inverse."""
+        """Rebuild from ``to_dict``."""
         return Settled(**{**document, "health": tuple(document["health"])})
 
 
 @dataclass(frozen=True)
 class PhaseMark:
-    """A phase or step of a trial has BEGUN or ENDED: its number, its name in the results."""
+    """The start (BEGUN) or end (ENDED) of a phase or step: its number and its name in the results."""
 
     what: str
     phase: int
@@ -121,56 +125,56 @@ class PhaseMark:
 
 @dataclass(frozen=True)
 class Exchange:
-    """The files of one trial: its order, the marks that rank 0 leaves, that the steps are over, and the answer."""
+    """The files of one trial: its order, the marks of rank 0, the end of the steps, and the answer."""
 
     folder: Path
 
     @property
     def marks_file(self) -> Path:
-        """What rank 0 appends to."""
+        """File to which rank 0 appends its marks."""
         return self.folder / "marks"
 
     def order(self, faults: list[PlannedFault], settle_s: float | None) -> None:
-        """Say what is to be done; the trial's side."""
+        """Write the order; called by the trial."""
         self.folder.mkdir(parents=True)
         self.marks_file.touch()
         put(self.folder / "order.json", {"faults": [asdict(fault) for fault in faults], "settle_s": settle_s})
 
     def ordered(self) -> tuple[list[PlannedFault], float | None] | None:
-        """The order, once it is whole."""
+        """Return the order once it is complete, else None."""
         order = get(self.folder / "order.json")
         return None if order is None else ([PlannedFault(**fault) for fault in order["faults"]], order["settle_s"])
 
     def take(self) -> None:
-        """Say that the order is being attended to."""
+        """Mark the order as taken."""
         (self.folder / "taken").touch()
 
     @property
     def taken(self) -> bool:
-        """Whether somebody attends to it."""
+        """Return whether an injector has taken the order."""
         return (self.folder / "taken").exists()
 
     def marks(self) -> list[PhaseMark]:
-        """What the ranks have begun and ended so far."""
+        """Return the phases that the ranks have begun and ended so far."""
         lines = self.marks_file.read_text().splitlines(keepends=True)
         return [PhaseMark(**json.loads(line)) for line in lines if line.endswith("\n")]
 
     def end_steps(self) -> None:
-        """Say that nothing is measured any more."""
+        """Mark the end of all measurements."""
         (self.folder / "over").touch()
 
     @property
     def over(self) -> bool:
-        """Whether the steps are done."""
+        """Return whether the steps are done."""
         return (self.folder / "over").exists()
 
     def answer(self, done: list[FaultDone], settled: Settled | None) -> None:
-        """Say what was done."""
+        """Write the answer: the faults injected."""
         put(self.folder / "done.json", {"faults": [fault.to_dict() for fault in done],
                                         "settled": settled.to_dict() if settled else None})  # fmt: skip
 
     def answered(self) -> tuple[list[FaultDone], Settled | None] | None:
-        """What was done, once it is said."""
+        """Return the answer once it is written, else None."""
         answer = get(self.folder / "done.json")
         if answer is None:
             return None
@@ -179,7 +183,7 @@ class Exchange:
 
 
 def note(file: str, mark: PhaseMark) -> None:
-    """Append a mark; a line at once, so that no half of it is read."""
+    """Append a mark in one write, so that no partial line is read."""
     handle = os.open(file, os.O_WRONLY | os.O_APPEND)
     try:
         os.write(handle, (json.dumps(asdict(mark)) + "\n").encode())
@@ -188,15 +192,14 @@ def note(file: str, mark: PhaseMark) -> None:
 
 
 def hold(directory: Path) -> int:
-    """Take the place of who attends to orders below ``directory``, until the descriptor is closed or this process
-    ends."""
+    """Register as the injector for orders below ``directory``, until the descriptor is closed or this process ends."""
     handle = os.open(directory / "attended", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     fcntl.flock(handle, fcntl.LOCK_EX)
     return handle
 
 
 def attended(directory: Path) -> bool:
-    """Whether somebody attends to orders there."""
+    """Return whether an injector is registered for this directory."""
     try:
         handle = os.open(directory / "attended", os.O_RDWR | os.O_CLOEXEC)
     except OSError:
@@ -212,14 +215,14 @@ def attended(directory: Path) -> bool:
 
 
 def put(path: Path, content: Any) -> None:
-    """Write a file that is there whole, or not at all."""
+    """Write a file atomically."""
     temporary = path.with_name(f".{path.name}")
     temporary.write_text(json.dumps(content))
     temporary.replace(path)
 
 
 def get(path: Path) -> Any:
-    """What it holds; None where there is none yet."""
+    """Read a JSON file; None if it does not exist yet."""
     try:
         return json.loads(path.read_text())
     except FileNotFoundError:

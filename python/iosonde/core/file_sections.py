@@ -1,4 +1,4 @@
-"""The sections of a YAML file that people write: read piece by piece, with all mistakes and their lines."""
+"""The sections of a user's YAML file, read one by one; all mistakes are collected with their lines."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from .yaml_text import Document, Key, key_text, kind_of
 
 
 class Sections:
-    """A document's sections, and everything that is wrong with them: ``problems``."""
+    """A document's sections and their mistakes: ``problems``."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
         self.problems: list[Problem] = []
 
     def wrong(self, path: Key, what: str, hint: str = "") -> None:
-        """One more mistake."""
+        """Add a mistake."""
         self.problems.append(Problem(self.document.place(path), key_text(path), what, hint))
 
     def check_names(self, values: Mapping[str, Any], path: Key, names: tuple[str, ...]) -> None:
-        """Every other name is a mistake."""
+        """Report every other name as a mistake."""
         for name in values:
             if name not in names:
                 self.wrong((*path, name), unknown_key(), nearest(str(name), names))
 
     def mapping(self, path: Key) -> dict[str, Any]:
-        """The keys with values at a path; none where nothing is, or, as a mistake, something else."""
+        """Return the mapping at a path; empty if nothing is there or, as a mistake, something else."""
         value: Any = self.document.data
         for part in path:
             value = value.get(part) if isinstance(value, dict) else None
@@ -45,7 +45,7 @@ class Sections:
     def numbers(
         self, path: Key, names: tuple[str, ...], all_of_them: bool = False, zero: bool = False
     ) -> dict[str, float]:  # fmt: skip
-        """The numbers of these names; ``zero``: they may be 0 or less."""
+        """Read the numbers with these names; ``zero`` allows 0 and negative numbers."""
         values = self.mapping(path)
         self.check_names(values, path, names)
         missing = [name for name in names if name not in values]
@@ -56,7 +56,7 @@ class Sections:
         return {name: value for name, value in numbers.items() if value is not None}
 
     def scalar(self, path: Key, parse: Callable[[str], Any], any_sign: bool = False) -> float | None:
-        """The number at a path, above 0 but with ``any_sign``; None where it is a mistake."""
+        """Read the number at a path, above 0 unless ``any_sign``; None if it is a mistake."""
         value: Any = self.document.data
         for part in path:
             value = value[part]
@@ -67,26 +67,26 @@ class Sections:
             return None
         if not math.isfinite(number):
             what = Message("not-finite", "{number:g} is not a finite number", number=number)
-            self.wrong(path, what, "leave out what you do not know")
+            self.wrong(path, what, "leave out unknown values")
             return None
         if not number > 0 and not any_sign:
             what = Message("out-of-range", "{value} must be above 0", value=value)
-            self.wrong(path, what, "leave out what you do not know")
+            self.wrong(path, what, "leave out unknown values")
             return None
         return number
 
     def levels(self, path: Key) -> dict[str, Any]:
-        """Factor → its level, a number or a text."""
+        """Read factor → level, a number or a text."""
         levels = self.mapping(path)
         for name, value in levels.items():
             if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-                what = Message("invalid-level", "a level is a number or a text")
+                what = Message("invalid-level", "a level must be a number or a text")
                 self.wrong((*path, name), what, "write it like network: 10")
         return {str(name): value for name, value in levels.items()}
 
 
 def number(text: str) -> float:
-    """A plain number. Raises InputError."""
+    """Parse a plain number. Raises InputError."""
     try:
         return float(text)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Kinds of file systems, by the type and the source that the mount table gives (proc_pid_mountinfo(5))."""
+"""Classify file systems by their type and source in the mount table (proc_pid_mountinfo(5))."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-# Clients in the kernel, and servers of a virtual machine's own host: their data lies behind a server.
+# Kernel clients, and shares of a virtual machine's host: the data is behind a server.
 NETWORK_TYPES = frozenset({
     "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "vboxsf", "prl_fs", "afs", "auristorfs", "coda", "ncpfs",
     "lustre", "ceph", "glusterfs", "beegfs", "beegfs_nodev", "fhgfs", "gpfs", "orangefs", "pvfs2", "panfs", "wekafs",
     "dvs",
 })  # fmt: skip
 
-# Daemons of FUSE that show what this node has: its disks, other directories of it, archives. All others are taken for
-# clients of a server: there are more of these than can be listed, and a disk that is none misleads more than the
-# opposite. So is gvfsd-fuse, below which shares of servers appear.
+# FUSE daemons that show local data: disks, other directories, archives. All others count as clients of a server: there
+# are more of these than can be listed, and a false local disk misleads more than the opposite. So does gvfsd-fuse,
+# below which shares of servers appear.
 _LOCAL_FUSE = frozenset({
     "ntfs", "ntfs-3g", "lowntfs-3g", "exfat", "mount.exfat", "mount.exfat-fuse", "ext2", "ext3", "ext4", "fuse2fs",
     "fuseext2", "apfs-fuse", "btrfs", "zfs-fuse", "erofs", "erofsfuse", "dislocker", "veracrypt", "truecrypt",
@@ -26,10 +26,10 @@ _LOCAL_FUSE = frozenset({
     "portal", "lxcfs", "vmware-vmblk", "simple-mtpfs", "jmtpfs", "ifuse", "gphotofs", "cdemu", "tmsu", "tagsistant",
 })  # fmt: skip
 
-# Types whose files are written from beginning to end, once: what is written inside one is refused, or dropped.
+# Types whose files are written once from beginning to end: writes inside a file are refused or dropped.
 WRITTEN_ONCE = frozenset({"fuse.hdfs"})
 
-# Daemons of FUSE that are clients of a server or a store of objects, whatever their source says.
+# FUSE daemons that are clients of a server or an object store, regardless of their source.
 _NETWORK_FUSE = frozenset({
     "glusterfs", "ceph-fuse", "mfs", "mfsmount", "moosefs", "lizardfs", "saunafs", "sfsmount", "juicefs", "seaweedfs",
     "weed", "curvefs", "orangefs", "pvfs2fuse", "dfuse", "daos", "cvmfs", "cvmfs2", "xrootdfs", "eosxd", "dcap", "ipfs",
@@ -43,14 +43,14 @@ MEMORY_TYPES = frozenset({"tmpfs", "ramfs", "hugetlbfs", "devtmpfs"})
 
 _GLUSTER = ("glusterfs", "fuse.glusterfs")
 
-# One server holds a file whole. Others spread it, or may: of them nothing is claimed.
+# One server holds a whole file. Other types stripe it, or may do so; they are not classified.
 _SINGLE_SERVER_TYPES = frozenset({"nfs", "cifs", "smb3", "smbfs", "afs", "fuse.sshfs", "fuse.nfs"})
 
 LOCAL, CLIENT_SERVER, PARALLEL = "local", "client/server", "parallel"
 SHARED_DISK, VIRTUAL_SHARED_DISK = "shared disk", "virtual shared disk"
 STRUCTURES = (LOCAL, CLIENT_SERVER, PARALLEL, SHARED_DISK, VIRTUAL_SHARED_DISK)
 
-# How data gets from where it lies to a node, where the type (or the daemon) is known to do it one way.
+# The path of data to a node, for types (or daemons) with only one.
 _STRUCTURES = {
     CLIENT_SERVER: frozenset({
         "nfs", "nfs4", "fuse-nfs", "cifs", "smb3", "smbfs", "9p", "virtiofs", "vboxsf", "prl_fs", "afs", "auristorfs",
@@ -63,10 +63,10 @@ _STRUCTURES = {
     }),
     SHARED_DISK: frozenset({"gpfs", "gfs", "gfs2", "ocfs2", "cxfs", "stornext"}),
 }  # fmt: skip
-# Block devices of another host: the disk that nodes share is served to them.
+# Block devices of another host: they serve the shared disk to the nodes.
 _SERVED_DISK = re.compile(r"/dev/(rbd|nbd|drbd|dst)\d")
 
-# Sources that name a bucket or a configured name where others name a server.
+# Sources that name a bucket or a configured name in place of a server.
 _BUCKETS = frozenset({"s3", "s3a", "s3n", "gs", "gcs", "az", "abfs", "abfss", "wasb", "wasbs", "swift", "b2", "oss",
                       "cos", "file"})  # fmt: skip
 _USER_CONFIGURED_TYPES = frozenset({"fuse.rclone", "fuse.juicefs"})
@@ -81,9 +81,9 @@ _PORT = re.compile(r"(?<!^)(?<!:):\d+$")
 
 
 def sent_by_client(name: str, options: Mapping[str, str]) -> float:
-    """How many bytes a client sends for each byte that it writes, of a file system that is made with these options: as
-    many as there are copies, or parts with their parity, on GlusterFS, unless an NFS server does that for its clients;
-    1 where the servers pass it on, or nobody knows."""
+    """Return the bytes that a client sends per byte written, for a file system created with these options. On
+    GlusterFS, native access sends every copy, or all parts with their parity. It is 1 if the servers replicate, or if
+    unknown."""
     count = {option: int(value) for option, value in options.items() if value.isascii() and value.isdigit()}
     if name != "glusterfs" or options.get("access", "native") != "native":
         return 1.0
@@ -92,13 +92,13 @@ def sent_by_client(name: str, options: Mapping[str, str]) -> float:
 
 
 def is_fuse(type: str) -> bool:
-    """Whether a daemon serves it in user space: ``fuse``, ``fuseblk``, ``fuse.NAME``."""
+    """Return whether a user-space daemon serves the file system: ``fuse``, ``fuseblk``, ``fuse.NAME``."""
     return type in ("fuse", "fuseblk") or type.startswith("fuse.")
 
 
 def is_network(type: str, source: str = "") -> bool:
-    """Whether its data lies behind a server: by its type, else by a source that names one. A FUSE file system is taken
-    for one unless it is known to be local, or its source is a disk."""
+    """Return whether the data is behind a server: by type, else by a source that names one. A FUSE file system counts
+    as remote unless it is known to be local, or its source is a disk."""
     if type in NETWORK_TYPES:
         return True
     if not is_fuse(type):
@@ -109,18 +109,18 @@ def is_network(type: str, source: str = "") -> bool:
 
 
 def is_surely_network(type: str, source: str = "") -> bool:
-    """Whether its kind is known to lie behind a server, so that ``is_network`` need not take it for one."""
+    """Return whether the type is known to be remote, without the assumptions of ``is_network``."""
     return type in NETWORK_TYPES or (is_fuse(type) and _find_daemon(type, source) in _NETWORK_FUSE)
 
 
 def _find_daemon(type: str, source: str) -> str:
-    """The daemon of a FUSE mount, by its type or the source."""
+    """Return the daemon of a FUSE mount, by its type or the source."""
     return type.partition(".")[2] or source.partition("#")[0].rpartition("/")[2]
 
 
 def servers(type: str, source: str, options: str = "") -> tuple[str, ...]:
-    """Who serves a network file system, as far as its source says: hosts without users and ports; the kernel's CephFS
-    may name its monitors in the ``options`` (mon_addr). Empty where nobody is named, and for local ones."""
+    """Return the servers named in the source of a network file system: hosts without users and ports. Kernel CephFS may
+    name its monitors in the ``options`` (mon_addr). Empty for local file systems and unnamed servers."""
     if not is_network(type, source) or type in _USER_CONFIGURED_TYPES:
         return ()
     addresses = dict(word.partition("=")[::2] for word in options.split(",")).get("mon_addr", "")
@@ -130,15 +130,17 @@ def servers(type: str, source: str, options: str = "") -> tuple[str, ...]:
 
 
 def keeps_pages_elsewhere(type: str, source: str = "") -> bool:
-    """Whether what was read may be kept where the page cache of the files (mincore) does not show it: in a daemon of
-    FUSE, a local one too, whose files lie in another file system; in a client's own memory or on its disk."""
+    """Return whether data may be cached where the page cache of its files (mincore) does not show it. Examples are a
+    FUSE daemon, even a local one on another file system, and a client's own memory or disk."""
     return is_fuse(type) or is_network(type, source)
 
 
 def structure(type: str, source: str = "") -> str:
-    """How its data gets to a node, one of :data:`STRUCTURES`; '' where that is not known. ``local``: the node has it.
-    ``client/server``: one server has each file and passes it on. ``parallel``: several servers have parts of the files
-    of one name space. ``shared disk``: all nodes write blocks to the same disks; ``virtual``: through who serves these.
+    """Return how data gets to a node, one of :data:`STRUCTURES`; '' if unknown.
+
+    ``local``: it is on the node. ``client/server``: one server has each file and passes it on. ``parallel``: several
+    servers have parts of the files of one name space. ``shared disk``: all nodes write blocks to the same disks;
+    ``virtual``: through servers of these disks.
     """
     program = _find_daemon(type, source) if is_fuse(type) else type
     kind = next((name for name, programs in _STRUCTURES.items() if program in programs), "")
@@ -148,12 +150,12 @@ def structure(type: str, source: str = "") -> str:
 
 
 def on_own_disk(type: str | None, source: str = "") -> bool:
-    """Whether what a node measured on such a file system was a disk of its own; where no type is known, it may be."""
+    """Return whether a node measured a disk of its own on such a file system; True if the type is unknown."""
     return type is None or not (type in MEMORY_TYPES or is_network(type, source))
 
 
 def has_unsplit_files(type: str | None, layout: Mapping[str, Any]) -> bool:
-    """Whether each file (or each copy of it) lies on one server; ``layout`` is what the file system said of itself."""
+    """Return whether each file, or each copy of it, is on one server. ``layout`` is as reported by the file system."""
     if type in _GLUSTER:
         sharded = str((layout.get("options") or {}).get("features.shard", "off")) in ("on", "enable", "true", "1")
         spread = any(word in str(layout.get("type") or "").lower() for word in ("disperse", "stripe"))
@@ -164,9 +166,10 @@ def has_unsplit_files(type: str | None, layout: Mapping[str, Any]) -> bool:
 
 
 def placement_of_files(type: str | None) -> str:
-    """How the servers of whole files are chosen, in the words of a bound's system: ``groups``: chance (a hash of the
-    name) chooses one of the fixed sets of servers that hold the same copies, or a server where there is one copy;
-    ``round_robin``: dealt out in turn while there is room (Lustre's allocator of objects); '' where that is not known.
+    """Return how servers are chosen for whole files, as a placement of the bound; '' if unknown.
+
+    ``groups``: a hash of the name chooses one of the fixed sets of replicas (a single server if there is one copy).
+    ``round_robin``: servers take turns while there is room (Lustre's object allocator).
     """
     return "groups" if type in _GLUSTER else "round_robin" if type == "lustre" else ""
 
@@ -192,7 +195,7 @@ def _servers_from_source(type: str, source: str) -> tuple[str, ...]:
 
 
 def _names_a_server(source: str) -> bool:
-    """Of a type that is not known: only what nothing local is called."""
+    """Return whether a source of an unknown type names a server; accept only forms that no local source has."""
     return bool(_URL.match(source) or _SHARE.match(source) or re.match(r"^(?:\[[^\]/]+\]|[\w.,@-]+):/", source))
 
 

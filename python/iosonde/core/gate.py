@@ -1,4 +1,4 @@
-"""``--fail-if 'slower>5%'``: what makes a comparison a problem, for a program that runs without a reader."""
+"""``--fail-if 'slower>5%'``: conditions that make a comparison fail an unattended program."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _CONDITION = re.compile(rf"^\s*({'|'.join(WORDS)})\s*>\s*(\d+(?:\.\d+)?)\s*(%?)\
 
 
 class GatedComparison(Protocol):
-    """A comparison: of two sides, or of pairs."""
+    """A comparison of two sides, or of pairs."""
 
     @property
     def gated_ratio(self) -> Estimate | None:
-        """B ÷ A, with the interval that passes; None where it has none."""
+        """Ratio B ÷ A, with the interval that passes; None if there is none."""
         ...
 
     def ratio_at(self, level: float) -> Estimate | None:
-        """The same with the interval of another level."""
+        """Return the ratio with an interval at another level."""
         ...
 
 
 @dataclass(frozen=True)
 class GateItem:
-    """What a gate judges: a comparison with its name and sides. Those of one ``family`` share the error of ``level``;
-    ``doubtful``: its interval tells nothing, as an assumption fails."""
+    """A comparison to be gated, with its name and sides. Comparisons of one ``family`` share the error of ``level``.
+    ``doubtful``: its interval is unreliable because an assumption fails."""
 
     name: str
     comparison: GatedComparison
@@ -49,21 +49,22 @@ class GateItem:
 
 @dataclass(frozen=True)
 class Threshold:
-    """``slower>5%``: B is slower than the base, and the whole interval says by more than a factor of 1.05."""
+    """A condition such as ``slower>5%``: B is slower than the baseline by a factor above 1.05 over the
+    whole interval."""
 
     word: str
     share: float
 
     def __str__(self) -> str:
-        """As it is written."""
+        """Return the condition as written by the user."""
         return f"{self.word}>{100 * self.share:.10g}%"
 
     def concerns(self, metric: Metric) -> bool:
-        """Whether a value of this metric can be so: only rates and times are faster and slower."""
+        """Return whether the condition applies to this metric: only rates and times can be faster or slower."""
         return self.word in (DIFFERENT, "more", "less") or changed(metric, True) in ("faster", "slower")
 
     def ends(self, ratio: Estimate | None, metric: Metric) -> list[tuple[float, float]]:
-        """The interval of the factor by which B is so, for each direction that counts; none where it has no ratio."""
+        """Return the interval of the change factor for each direction that counts; empty without a ratio."""
         low, high = (None, None) if ratio is None else (ratio.low, ratio.high)
         if low is None or high is None or low <= 0:
             return []
@@ -73,7 +74,7 @@ class Threshold:
         return [up if self.word in ("more", changed(metric, True)) else down]
 
     def holds(self, ratio: Estimate | None, metric: Metric) -> bool | None:
-        """Whether it is so; None where that cannot be told."""
+        """Return whether the condition holds; None if inconclusive."""
         ends = self.ends(ratio, metric)
         if not ends:
             return None
@@ -82,7 +83,7 @@ class Threshold:
         return None if any(high > 1 + self.share for _, high in ends) else False
 
     def passed(self, others: bool) -> str:
-        """What is said where it holds of no metric, or of no other one."""
+        """Describe a condition that holds for no metric, or for no other one."""
         share = f"{100 * self.share:.10g} %"
         no = "no other metric" if others else "no metric"
         if self.word == DIFFERENT:
@@ -94,8 +95,8 @@ class Threshold:
 
 @dataclass(frozen=True)
 class GateRow:
-    """What a condition came to for one comparison: ``holds`` is None where that cannot be told. ``family``: with so
-    many comparisons and conditions it shares its error."""
+    """The result of one condition for one comparison. ``holds`` is None if inconclusive. ``family`` counts the tests
+    that share its error."""
 
     condition: Threshold
     item: GateItem
@@ -104,7 +105,7 @@ class GateRow:
 
     @property
     def at_most(self) -> float:
-        """The largest share by which B may be so, by the interval that passes."""
+        """Largest share that the interval allows in the tested direction."""
         return max((high for _, high in self._intervals), default=1.0) - 1
 
     @property
@@ -112,7 +113,7 @@ class GateRow:
         return self.condition.ends(self.item.comparison.gated_ratio, self.item.metric)
 
     def verdict(self) -> Verdict:
-        """DIFFERENT: it holds; EQUAL: it does not."""
+        """Return the verdict: DIFFERENT if the condition holds, EQUAL if it does not."""
         states = {True: VerdictState.DIFFERENT, False: VerdictState.EQUAL, None: VerdictState.INCONCLUSIVE}
         return Verdict(
             "gate",
@@ -127,7 +128,7 @@ class GateRow:
 
 @dataclass(frozen=True)
 class Gate:
-    """The ``conditions``, any of which is a problem; ``strict``: also where one cannot be told."""
+    """The ``conditions``, each of which is a problem if it holds; with ``strict``, also if it is inconclusive."""
 
     conditions: tuple[Threshold, ...]
     strict: bool = False
@@ -135,21 +136,21 @@ class Gate:
     def judge(
         self, items: Sequence[GateItem], sealed: bool = False, not_gated: Sequence[tuple[str, str]] = ()
     ) -> GateVerdict:
-        """What it says of comparisons. ``not_gated``: (comparison, why) of those that it is not asked about. Raises
-        DataError where a condition is of none of them, unless it was ``sealed`` before anybody could know: then it
-        cannot be told."""
+        """Judge comparisons. ``not_gated`` has (comparison, reason) of those that are exempt. Raises DataError if a
+        condition applies to no comparison, unless the gate was ``sealed`` before the data existed: then it is
+        inconclusive."""
         tests: list[tuple[Threshold, GateItem]] = []
         untold: list[tuple[str, str]] = []
         for condition in self.conditions:
             concerned = [item for item in items if condition.concerns(item.metric)]
             if not concerned and sealed:
-                why = Message("no-metric", "no number that decides can be so")
+                why = Message("no-metric", "it applies to no deciding metric")
                 untold.append((str(condition), why))
             elif not concerned:
                 raise DataError(
                     "condition-not-applicable",
-                    "'{condition}' is of none of the {n_comparisons} comparisons",
-                    "only rates and times are faster or slower: take more or less",
+                    "'{condition}' applies to none of the {n_comparisons} comparisons",
+                    "only rates and times are faster or slower: use more or less",
                     condition=condition,
                     n_comparisons=len(items),
                 )
@@ -160,7 +161,7 @@ class Gate:
         return GateVerdict(self, tuple(_build_rows(tests)), tuple(untold), (*others, *not_gated))
 
     def inconclusive(self, name: str) -> GateVerdict:
-        """What it says where nothing can be compared, as one side never came to its end: that passes no gate."""
+        """Return the verdict without a comparison, because one side never finished: no gate passes."""
         return GateVerdict(self, (), tuple((str(condition), name) for condition in self.conditions), nothing=True)
 
 
@@ -168,8 +169,8 @@ Test = tuple[Threshold, GateItem]
 
 
 def _build_rows(tests: Sequence[Test]) -> list[GateRow]:
-    """A condition holds by an interval that Holm's correction widens for its family; it does not hold by the interval
-    as it is, since a gate passes only where every condition fails to hold."""
+    """Test every condition. It holds by an interval widened by Holm's correction for its family. It fails to hold by
+    the uncorrected interval, since a gate passes only if every condition fails to hold."""
     families: dict[str, list[int]] = {}
     for place, (_, item) in enumerate(tests):
         families.setdefault(item.family, []).append(place)
@@ -181,14 +182,15 @@ def _build_rows(tests: Sequence[Test]) -> list[GateRow]:
 
 
 def _fails_to_hold(test: Test) -> bool | None:
-    """False where the interval lies on this side of the limit, else None."""
+    """Return False if the interval lies within the limit, else None."""
     condition, item = test
     is_unmet = not item.doubtful and condition.holds(item.comparison.gated_ratio, item.metric) is False
     return False if is_unmet else None
 
 
 def _find_met(tests: Sequence[Test], family: Sequence[int]) -> Iterator[int]:
-    """Holm (1979): the clearest of m by an interval of 1 - alpha ÷ m, the next of 1 - alpha ÷ (m - 1), and so on."""
+    """Apply Holm's step-down procedure (1979). The clearest of m tests has level 1 - alpha ÷ m, the next one
+    1 - alpha ÷ (m - 1)."""
     remaining = [place for place in family if tests[place][1].comparison.gated_ratio and not tests[place][1].doubtful]
     while remaining:
         now = [place for place in remaining if _holds_among(len(remaining), *tests[place])]
@@ -199,14 +201,14 @@ def _find_met(tests: Sequence[Test], family: Sequence[int]) -> Iterator[int]:
 
 
 def _holds_among(many: int, condition: Threshold, item: GateItem) -> bool:
-    """Whether it does by an interval that shares the error with so many."""
+    """Return whether the condition holds by an interval that shares its error among ``many`` tests."""
     return bool(condition.holds(item.comparison.ratio_at(1 - (1 - item.level) / many), item.metric))
 
 
 @dataclass(frozen=True)
 class GateVerdict:
-    """``rows``: each condition of each comparison; ``none``: (condition, why) of those that are of none; ``not_gated``:
-    (comparison, why); ``nothing``: there was nothing to compare."""
+    """The verdict of a gate. ``rows``: each condition of each comparison; ``none``: (condition, reason) of conditions
+    without a comparison; ``not_gated``: (comparison, reason); ``nothing``: there was nothing to compare."""
 
     gate: Gate
     rows: tuple[GateRow, ...] = ()
@@ -216,22 +218,22 @@ class GateVerdict:
 
     @property
     def failed(self) -> tuple[tuple[str, str], ...]:
-        """(condition, comparison) of those that hold."""
+        """Pairs (condition, comparison) of conditions that hold."""
         return tuple((str(row.condition), row.item.name) for row in self.rows if row.holds)
 
     @property
     def untold(self) -> tuple[tuple[str, str], ...]:
-        """(condition, comparison) of those that cannot be told."""
+        """Pairs (condition, comparison) of inconclusive conditions."""
         return (*((str(row.condition), row.item.name) for row in self.rows if row.holds is None), *self.none)
 
     @property
     def problem(self) -> bool:
-        """Whether that ends with exit code 1."""
+        """Return whether the exit code is 1."""
         return bool(self.failed) or self.nothing or (self.gate.strict and bool(self.untold))
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """The claim of each condition and comparison."""
+        """A verdict for each condition and comparison."""
         inapplicable = (
             Verdict("gate", why, (), VerdictState.INCONCLUSIVE, claim=condition) for condition, why in self.none
         )
@@ -239,7 +241,7 @@ class GateVerdict:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What it came to, one line each."""
+        """The result, one line each."""
         sentences: list[str] = [
             Message("gate-failed", "failed: {comparison}: {condition}", comparison=name, condition=condition)
             for condition, name in self.failed
@@ -268,7 +270,7 @@ class GateVerdict:
         return [row for row in self.rows if row.condition == condition and row.holds is False]
 
     def _describe_pass(self, condition: Threshold, others: bool) -> str:
-        """With how much it may be at most, of the metric of which that is most."""
+        """Describe the largest possible change, with its metric."""
         passing = self._select_passing(condition)
         row = max(passing, key=lambda row: row.at_most)
         which = f" ({row.item.name})" if len(passing) > 1 else ""
@@ -283,7 +285,7 @@ class GateVerdict:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The stable JSON form."""
+        """Return the stable JSON form."""
         return {
             "conditions": [str(condition) for condition in self.gate.conditions],
             "strict": self.gate.strict,
@@ -300,7 +302,7 @@ class GateVerdict:
 
 
 def gate_of(texts: Sequence[str], strict: bool) -> Gate | None:
-    """The gate of conditions as they are written; None without any. Raises InputError."""
+    """Parse the conditions of a gate; None without any. Raises InputError."""
     if strict and not texts:
         raise InputError(
             "missing-condition",
@@ -314,7 +316,7 @@ def gate_of(texts: Sequence[str], strict: bool) -> Gate | None:
         if not matched:
             raise InputError(
                 "invalid-gate-condition",
-                "'{condition}' is not a condition: WORD>SHARE, the word one of {allowed}",
+                "'{condition}' is not a condition: WORD>SHARE, with WORD one of {allowed}",
                 "{example}",
                 condition=text,
                 allowed=", ".join(WORDS),

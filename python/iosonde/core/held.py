@@ -1,7 +1,7 @@
-"""Which process holds a lock (flock) on a file, as the kernel lists them: nothing is locked to find out.
+"""Processes that hold a lock (flock) on a file, as listed by the kernel; no lock is taken to find out.
 
-A host of a lab has name spaces of its own. What it sees of its machine (``MACHINE``) are the directory of the machine's
-locks and the machine's /proc, which lists the processes of all its hosts and numbers them as the machine does.
+A host of a lab has its own name spaces. From its machine it sees two directories in ``MACHINE``: the machine's locks
+and the machine's /proc. The latter lists the processes of all its hosts, with the machine's numbers.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-MACHINE = Path("/run/iosonde-machine")  # on a host of a lab; below it LOCK and PROC
+MACHINE = Path("/run/iosonde-machine")  # on a host of a lab; contains LOCK and PROC
 LOCK, PROC = "lock", "proc"
 
 
 def holder_of(path: Path) -> int | None:
-    """The process of this machine that holds ``path``. None where none is listed: one on another machine never is, nor
-    one outside of our name space of processes, but from a host of a lab."""
+    """Return the process of this machine that holds ``path``; None if none is listed. Processes of other machines are
+    never listed. Processes outside the own PID name space are listed only on a host of a lab."""
     return next(iter(holders_of(path)), None)
 
 
 def holders_of(path: Path) -> list[int]:
-    """All of them: several may share a lock."""
+    """Return all processes that hold ``path``; several may share a lock."""
     try:
         file_stat = os.stat(path, follow_symlinks=False)
         lines = (_find_proc() / "locks").read_text().splitlines()
@@ -32,7 +32,7 @@ def holders_of(path: Path) -> list[int]:
 
 
 def this_process() -> int:
-    """Its number as holders have theirs."""
+    """Return the number of this process, as ``holders_of`` lists it."""
     try:
         return int(os.readlink(_find_proc() / "self"))
     except OSError:

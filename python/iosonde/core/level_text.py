@@ -1,4 +1,4 @@
-"""A level of a factor as people read it: 4 KiB and not 4096, where its unit is known."""
+"""Format the level of a factor for people: 4 KiB and not 4096, if its unit is known."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .units import format_size, parse_size, typed_sizes
 
 
 def format_level(level: Cell, unit: str = "") -> str:
-    """``4096`` and ``4k`` of bytes → ``4 KiB``; other text as it was written; a missing or empty one is said to be."""
+    """Format ``4096`` and ``4k`` of bytes as ``4 KiB``. Other text stays; missing and empty levels are marked."""
     if unit != "bytes" or level == "" or is_missing(level) or isinstance(level, bool):
         return show(level)
     cell = level_in_base(level, unit)
@@ -20,7 +20,7 @@ def format_level(level: Cell, unit: str = "") -> str:
 
 
 def level_in_base(level: Cell, unit: str = "") -> Cell:
-    """``4k`` of bytes → 4096; any other level as it is."""
+    """Convert ``4k`` of bytes to 4096; other levels stay."""
     if unit != "bytes" or not isinstance(level, str):
         return level
     sizes = [parse_size(level)] if level.isdigit() else typed_sizes([level])
@@ -28,28 +28,28 @@ def level_in_base(level: Cell, unit: str = "") -> Cell:
 
 
 def levels_in_base(by: Mapping[str, Cell], units: Mapping[str, str]) -> dict[str, Cell]:
-    """Each level by ``level_in_base``."""
+    """Convert each level by ``level_in_base``."""
     return {name: level_in_base(level, units.get(name, "")) for name, level in by.items()}
 
 
 def level_word(level: Cell, unit: str = "") -> str:
-    """``4KiB``: in one word that can be typed and is never broken over two lines."""
+    """Format as ``4KiB``, one word that can be typed and never breaks over two lines."""
     return format_level(level, unit).replace(" ", "") if unit == "bytes" else format_level(level, unit)
 
 
 def format_levels(names: Iterable[str], by: Mapping[str, Cell], units: Mapping[str, str]) -> list[str]:
-    """The levels of these factors, as cells of a table."""
+    """Format the levels of these factors, as cells of a table."""
     return [format_level(by.get(name), units.get(name, "")) for name in names]
 
 
 def level_texts(by: Mapping[str, Cell], units: Mapping[str, str]) -> list[str]:
-    """``t=4 KiB``, ``nodes=2``; the unit in a column's name is that of the text."""
+    """Format as ``t=4 KiB``, ``nodes=2``; a byte unit in a column's name moves to the text."""
     return [f"{split_unit(name)[0] if units.get(name) == 'bytes' else name}={format_level(level, units.get(name, ''))}"
             for name, level in by.items()]  # fmt: skip
 
 
 def same_level(level: FactorValue, text: str) -> bool:
-    """Whether what somebody wrote, or a system said, is the level: as text, as a number, or as a size (4MiB is
+    """Return whether ``text``, from a user or a system, is the level: as text, as a number, or as a size (4MiB is
     4194304)."""
     expected, actual = level_text(level).strip(), text.strip()
     if expected == actual:
@@ -63,5 +63,5 @@ def same_level(level: FactorValue, text: str) -> bool:
 
 
 def setting_text(by: Mapping[str, Cell], units: Mapping[str, str]) -> str:
-    """``t=4 KiB, nodes=2``."""
+    """Format as ``t=4 KiB, nodes=2``."""
     return ", ".join(level_texts(by, units))

@@ -1,4 +1,4 @@
-"""The confidence level: one check, and one warning, for every command and function."""
+"""The confidence level: one check and one warning for every command and function."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LEAST, USUAL, MOST = 0.01, 0.9, 0.999_999
 
 
 def check_level(level: float) -> float:
-    """``level`` if it can be a confidence level. Raises InputError."""
+    """Return ``level`` if it is a valid confidence level. Raises InputError."""
     if not 0.0 < level < 1.0:
         raise InputError(
             "out-of-range",
@@ -21,7 +21,7 @@ def check_level(level: float) -> float:
     if not LEAST <= level <= MOST:
         raise InputError(
             "out-of-range",
-            "the confidence level {level!r} is not from {minimum} to {maximum}",
+            "the confidence level {level!r} is not between {minimum} and {maximum}",
             "use a usual one: 0.9, 0.95 or 0.99",
             level=level,
             minimum=LEAST,
@@ -36,7 +36,7 @@ def warning(level: float) -> Message | None:
         return None
     return Message(
         "low-confidence-level",
-        "at level {level:g} one interval in {n_intervals:.2g} misses; 0.9 or more is usual",
+        "at level {level:g} one interval in {n_intervals:.2g} misses the true value; 0.9 or more is usual",
         level=level,
         n_intervals=1 / (1 - level),
     )

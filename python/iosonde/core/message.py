@@ -1,7 +1,7 @@
-"""Sentences as data: a stable code, the values, and the words around them.
+"""Messages as data: a stable code, the values, and the text.
 
-Text below the front ends names an option by ``spell``, and each front end says how it is spelled: ``--where`` on a
-terminal, ``where=`` in Python::
+Code below the front ends names an option by ``spell``, and each front end spells it: ``--where`` on a terminal,
+``where=`` in Python::
 
     raise InputError("unknown-run", "there is no run {name}", "choose it with {spell.where}", name=name)
     Message("one-trial", "{response} has one trial: use {spell.repetitions:3}", response="write")
@@ -15,11 +15,11 @@ from contextvars import ContextVar
 from typing import Any
 
 Spelling = Callable[[str, str], str]
-"""How a front end writes an option: its name with underscores, and its value ('' for none)."""
+"""Spelling of an option in a front end, from its name with underscores and its value ('' for none)."""
 
 
 def terminal_spelling(name: str, value: str) -> str:
-    """``where`` with ``fs=nfs`` is ``--where fs=nfs``."""
+    """Spell ``where`` with ``fs=nfs`` as ``--where fs=nfs``."""
     flag = "--" + name.strip("_").replace("_", "-")
     return f"{flag} {value}" if value else flag
 
@@ -29,19 +29,19 @@ _default_spelling: Spelling = terminal_spelling
 
 
 def set_default_spelling(spelling: Spelling) -> None:
-    """Write options so in this process, in all threads, wherever no ``spelled`` block says otherwise."""
+    """Set the spelling of options for all threads of this process, outside ``spelled`` blocks."""
     global _default_spelling
     _default_spelling = spelling
 
 
 def current_spelling() -> Spelling:
-    """How options are written here and now."""
+    """Return the spelling of options in this context."""
     return _spelling.get() or _default_spelling
 
 
 @contextmanager
 def spelled(spelling: Spelling, *, is_default: bool = False) -> Iterator[None]:
-    """Write options so in everything that is created meanwhile; a default only where nobody chose a spelling yet."""
+    """Spell options this way in messages created in the block; ``is_default`` yields to a spelling already chosen."""
     if is_default and _spelling.get() is not None:
         yield
         return
@@ -69,38 +69,38 @@ class _Options:
 
 
 spell = _Options()
-"""In an f-string or a template: ``{spell.where}``, with a value ``{spell.where:'fs=nfs'}``. An option of a whole
-command line in a sentence (``iosonde probe --json``) is no option of the caller: it is written as it is."""
+"""Options in an f-string or template: ``{spell.where}``, with a value ``{spell.where:'fs=nfs'}``. An option within a
+whole command line (``iosonde probe --json``) is written literally, as it is not an option of the caller."""
 
 
 class Message(str):
-    """A sentence that knows its code and its values. Elsewhere it is a ``str``.
+    """A ``str`` with a code and values.
 
-    ``template``: the words, with ``{name}`` for values, as ``str.format`` takes them.
+    ``template`` is the text, with ``{name}`` for values, as ``str.format`` takes them.
     """
 
     code: str
     values: Mapping[str, object]
 
     def __new__(cls, code: str, template: str, /, **values: object) -> Message:
-        """Fill in the template. Raises KeyError for a value that it names and that is missing."""
+        """Fill in the template. Raises KeyError if one of its values is missing."""
         return restore(code, template.format(spell=spell, **values), values)
 
     def prefixed(self, place: str) -> Message:
-        """Return the same message with the place it is about before it; a place within a place keeps both."""
+        """Return the same message with ``place`` prepended; a place within a place keeps both."""
         inner = self.values.get("place")
         return self.with_text(f"{place}: {self}", place=place if inner is None else f"{place}: {inner}")
 
     def without_prefix(self, prefix: str) -> Message:
-        """Return the same message without words that its reader has before it already."""
+        """Return the same message without a prefix that the reader has already seen."""
         return self.with_text(self.removeprefix(prefix))
 
     def with_text(self, text: str, **values: object) -> Message:
-        """Return the same message in other words, with further values."""
+        """Return the same message with another text and further values."""
         return restore(self.code, text, {**self.values, **values})
 
     def replaced(self, old: str, new: str) -> Message:
-        """Return the same message where a name in it is replaced by that which the user knows."""
+        """Return the same message with one name replaced by another that the user knows."""
         values = {name: str(value).replace(old, new) for name, value in self.values.items()}
         return restore(self.code, self.replace(old, new), values)
 
@@ -109,12 +109,12 @@ class Message(str):
 
 
 def prefixed(sentence: str, place: str) -> str:
-    """Return a sentence with the place it is about before it; a Message stays one."""
+    """Return a sentence with ``place`` prepended; a Message stays one."""
     return sentence.prefixed(place) if isinstance(sentence, Message) else f"{place}: {sentence}"
 
 
 def restore(code: str, text: str, values: Mapping[str, object]) -> Message:
-    """A message whose template is filled in already."""
+    """Create a message from a filled-in text."""
     message = str.__new__(Message, text)
     message.code, message.values = code, values
     return message

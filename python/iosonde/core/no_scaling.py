@@ -1,4 +1,4 @@
-"""Operations whose rate on few nodes and on many is not of the same thing: one over the other is no efficiency."""
+"""Operations without a scaling efficiency, because their rates on few and on many nodes measure different things."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PEER, _WARM, _OTHER_NODE = "${PEER}", "warm", "other_node"
 def without_efficiency(
     runs: Sequence[StoredRun], experiments: Sequence[Experiment] = ()
 ) -> tuple[set[str], tuple[str, ...]]:
-    """(operations of which there is none in these runs, why). ``experiments``: what they belong to."""
+    """Return (operations without an efficiency in these runs, reasons). ``experiments`` are those of the runs."""
     apart, writer_note = without_the_writer(runs)
     served, cache_note = _served_in_some(runs)
     peers, peer_note = _find_mixed_readers(runs, _reads_peer(experiments))
@@ -25,7 +25,7 @@ def without_efficiency(
 
 
 def _reads_peer(experiments: Sequence[Experiment]) -> set[str]:
-    """The phases whose files are named after the rank that made them: those of another node, where there is one."""
+    """Return the phases whose files are named after the rank that made them: those of another node, if there is one."""
     steps = [
         step
         for experiment in experiments
@@ -37,7 +37,7 @@ def _reads_peer(experiments: Sequence[Experiment]) -> set[str]:
 
 
 def _find_mixed_readers(runs: Sequence[StoredRun], peers: set[str]) -> tuple[set[str], str]:
-    """Those that took another node's files in some trials and in others, from a cache, their own."""
+    """Return operations that in some trials read another node's files and in others, from a cache, their own."""
     readers: dict[str, set[bool]] = {}
     for run in runs:
         for phase in run.phases if run.counts else ():
@@ -46,12 +46,12 @@ def _find_mixed_readers(runs: Sequence[StoredRun], peers: set[str]) -> tuple[set
     mixed = [operation for operation, both in readers.items() if len(both) > 1]
     if not mixed:
         return set(), ""
-    why = "no efficiency. In some trials its files were the node's own, in its cache, in others another node's"
+    why = "no efficiency. In some trials it read the node's own cached files, in others another node's"
     return set(mixed), Message("mixed-readers", "{operations}: " + why, operations=listed(mixed))
 
 
 def _served_in_some(runs: Sequence[StoredRun]) -> tuple[set[str], str]:
-    """Those that a client's cache served in some trials and servers in others."""
+    """Return operations that a client's cache served in some trials and servers in others."""
     states: dict[str, set[bool]] = {}
     for run in runs:
         for phase in run.phases if run.counts else ():
@@ -60,5 +60,5 @@ def _served_in_some(runs: Sequence[StoredRun]) -> tuple[set[str], str]:
     mixed = [operation for operation, both in states.items() if len(both) > 1]
     if not mixed:
         return set(), ""
-    why = "no efficiency. In some trials a client's cache served it, in others servers did"
+    why = "no efficiency. A client's cache served it in some trials, servers in others"
     return set(mixed), Message("mixed-caches", "{operations}: " + why, operations=listed(mixed))

@@ -1,6 +1,6 @@
-"""Slurm's short form of node names, expanded without asking Slurm: ``n[1-3,07],gpu2`` → n1 n2 n3 n07 gpu2.
+"""Expand Slurm's short form of node names without Slurm: ``n[1-3,07],gpu2`` → n1 n2 n3 n07 gpu2.
 
-The form is described in slurm.conf(5) (NodeName) and by ``scontrol show hostnames``, which gives the same list.
+The form is described in slurm.conf(5) (NodeName); ``scontrol show hostnames`` gives the same list.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 
 from .errors import InputError
 
-MOST = 65_533  # as many nodes as one Slurm may have (MAX_SLURM_NODES)
+MOST = 65_533  # maximum number of nodes in Slurm (MAX_SLURM_NODES)
 _PARTS = re.compile(r"\[([0-9,-]*)\]|([A-Za-z0-9_.-]+)")
 _NAME = re.compile(r"(?!-)(?:[A-Za-z0-9_.-]|\[[0-9,-]*\])+")
 _RANGE = re.compile(r"(\d+)(?:-(\d+))?", re.ASCII)
@@ -18,7 +18,7 @@ _NODE_LIST = re.compile(rf"{_NAME.pattern}(?:,{_NAME.pattern})*")
 
 
 def expand(text: str) -> tuple[str, ...]:
-    """The names, in the order of the list, each once. Raises InputError for what is no such list."""
+    """Expand a list of nodes, in order and without duplicates. Raises InputError if ``text`` is not such a list."""
     if not _NODE_LIST.fullmatch(text):
         raise _build_error(text)
     names = dict.fromkeys(name for part in _NAME.findall(text) for name in _expand_part(part, text))
@@ -26,7 +26,7 @@ def expand(text: str) -> tuple[str, ...]:
 
 
 def _expand_part(part: str, text: str) -> list[str]:
-    """The names of one part: every ``[…]`` of it may hold any of its numbers, the last one turning fastest."""
+    """Expand one part: each ``[…]`` takes each of its numbers, the last one varying fastest."""
     choices = [[literal] if literal else _expand_ranges(ranges, text) for ranges, literal in _PARTS.findall(part)]
     count = 1
     for choice in choices:
@@ -37,7 +37,7 @@ def _expand_part(part: str, text: str) -> list[str]:
 
 
 def _expand_ranges(ranges: str, text: str) -> list[str]:
-    """``1-3,07`` → 1 2 3 07: a number is as wide as the first of its range."""
+    """Expand ``1-3,07`` to 1 2 3 07: numbers are as wide as the first of their range."""
     numbers: list[str] = []
     for word in ranges.split(","):
         match = _RANGE.fullmatch(word)
@@ -55,6 +55,6 @@ def _build_error(text: str) -> InputError:
     return InputError(
         "invalid-node-list",
         "'{node_list}' is not a list of Slurm nodes",
-        "it looks like n[1-3,07],gpu2",
+        "write it like n[1-3,07],gpu2",
         node_list=excerpt,
     )

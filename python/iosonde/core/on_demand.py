@@ -1,4 +1,4 @@
-"""Packages whose modules are loaded when they are first asked for: most answers load numpy, which ``--help`` must not.
+"""Packages whose modules are loaded on first use: most answers load numpy, which ``--help`` must not.
 
 ``from iosonde import answers`` costs nothing; ``answers.rank.rank(…)`` loads ``answers/rank.py``.
 """
@@ -11,13 +11,13 @@ from types import ModuleType
 
 
 def modules_of(package: str) -> Callable[[str], ModuleType]:
-    """The ``__getattr__`` (PEP 562) of a package: its modules, each loaded when it is named."""
+    """Return a package's ``__getattr__`` (PEP 562), which loads each module when it is named."""
 
     def load_module(name: str) -> ModuleType:
         try:
             return importlib.import_module(f"{package}.{name}")
         except ModuleNotFoundError as error:
-            if error.name != f"{package}.{name}":  # a library that the module needs
+            if error.name != f"{package}.{name}":  # a library that the module imports is missing
                 raise
             raise AttributeError(f"module '{package}' has no attribute '{name}'") from None
 

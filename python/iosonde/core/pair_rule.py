@@ -1,4 +1,4 @@
-"""How two sides are compared pair by pair, and when that ends: what is sealed before the first pair."""
+"""The rule of a paired comparison and when it stops; sealed before the first pair."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .types import Experiment
 
 @dataclass(frozen=True)
 class PairRule:
-    """``a`` (the base) and ``b`` are levels of ``factor``. ``metric`` decides, '' by the rule of ``headline``; it has
-    the confidence ``level`` over all ``cells`` together. At most ``most`` pairs of each cell are measured.
-    ``fail_if``: conditions of a gate; measuring ends when each of them is told, and the verdict decides nothing."""
+    """The rule of a paired comparison. ``a`` (the baseline) and ``b`` are levels of ``factor``. ``metric`` decides ('':
+    by the rule of ``headline``), with confidence ``level`` over all ``cells`` together. Each cell has at most ``most``
+    pairs. ``fail_if``: conditions of a gate; measuring then stops when each of them is decided, not at the verdict."""
 
     factor: str
     a: str
@@ -27,17 +27,18 @@ class PairRule:
     fail_if: tuple[str, ...] = ()
 
     def sealed(self) -> dict[str, Any]:
-        """As it stands in a decision."""
+        """Return the rule as stored in a decision."""
         fields = asdict(self)
         return fields if self.fail_if else {key: value for key, value in fields.items() if key != "fail_if"}
 
     def share(self, metrics: int = 1) -> float:
-        """The level of each interval, so that all cells of so many metrics together have ``level`` (Bonferroni)."""
+        """Return the level of each interval, so that all cells of ``metrics`` metrics together have ``level``
+        (Bonferroni)."""
         return 1 - (1 - self.level) / (self.cells * metrics)
 
 
 def pair_rule(experiment: Experiment) -> PairRule | None:
-    """The rule that was sealed for an experiment, None where it is not of pairs."""
+    """Return the sealed pairing rule of an experiment, or None if it is unpaired."""
     sealed: Mapping[str, Any] = experiment.settings.get(decision.KEY) or {}
     if not sealed.get("pairs"):
         return None

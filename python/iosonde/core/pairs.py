@@ -1,4 +1,4 @@
-"""``a=9,b=nfs``: values by name, as people write them in an option."""
+"""``a=9,b=nfs``: values by name, as written in an option."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _HINT = "write it as stripe_count=2"
 
 
 def pair_of(text: str, option: str = "", hint: str = _HINT) -> tuple[str, str]:
-    """``A=V`` as (A, V). Raises InputError, which begins with the ``option``."""
+    """Parse ``A=V`` into (A, V). Raises InputError, which begins with the ``option``."""
     name, sign, value = (part.strip() for part in text.partition("="))
     if not sign or not name or not value:
         raise InputError(
@@ -25,7 +25,7 @@ def pair_of(text: str, option: str = "", hint: str = _HINT) -> tuple[str, str]:
 
 
 def pairs_of(texts: str | Iterable[str], option: str = "", hint: str = _HINT) -> dict[str, str]:
-    """``A=V,B=W``, one text or several, as one mapping. Raises InputError, also for a name that comes twice."""
+    """Parse ``A=V,B=W``, in one text or several, into one mapping. Raises InputError, also for a duplicate name."""
     pairs: dict[str, str] = {}
     for text in [texts] if isinstance(texts, str) else texts:
         for part in text.split(","):
@@ -33,8 +33,8 @@ def pairs_of(texts: str | Iterable[str], option: str = "", hint: str = _HINT) ->
             if name in pairs:
                 raise InputError(
                     "duplicate-name",
-                    "{option}{name} is given twice",
-                    "give it once",
+                    "{option}duplicate name {name}",
+                    "keep one of them",
                     option=_format_prefix(option),
                     name=name,
                 )

@@ -1,4 +1,4 @@
-"""The words of the study of paths: where data is, in which direction it goes, and what a cell of it is called.
+"""Names in the study of I/O paths: where data is, the direction of access, and the name of a cell.
 
 Names are those of Kunkel, "Analysis of Input/Output Phenomena using Statistics and Machine Learning" (2017):
 ``C-seq-stride8,8 R`` is a read of cached data, walking through memory, 8 MiB ± 8 MiB apart in the file.
@@ -12,8 +12,8 @@ from typing import Any
 WORKLOAD = "path-study"
 OPERATION = "access"
 READ, WRITE = "read", "write"
-# Where the data of an access is: nowhere (/dev/zero, /dev/null); in this node's cache; verified not to be there; of
-# writes: nowhere yet, or in the cache since it was written before.
+# States of the accessed data: no data (/dev/zero, /dev/null); in this node's cache; verified not to be there. States of
+# writes: the first write of this data, or a rewrite with the data in the cache.
 DISCARD, CACHED, UNCACHED, FIRST, AGAIN = STATES = ("discard", "cached", "uncached", "first", "again")
 READ_STATES = (DISCARD, CACHED, UNCACHED)
 WRITE_STATES = (DISCARD, UNCACHED, FIRST, AGAIN)
@@ -24,7 +24,7 @@ _PLACES = {"stride8": "stride8,8"}
 
 
 def pattern_name(levels: Mapping[str, Any]) -> str:
-    """The name of a cell without its access size: ``C-off0-seq W W`` is written again after it was written."""
+    """Return the name of a cell without its access size; ``C-off0-seq W W`` is a rewrite."""
     place = str(levels["place"])
     done = "R" if levels["direction"] == READ else "W W" if levels["state"] == AGAIN else "W"
     return f"{_LETTERS[str(levels['state'])]}-{levels['memory']}-{_PLACES.get(place, place)} {done}"

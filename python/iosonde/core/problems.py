@@ -1,4 +1,4 @@
-"""What is wrong with a file that people write, all of it at once: where (file, line, key), what, what to do."""
+"""All mistakes in a user's file at once, each with its place (file, line, key), the problem and a hint."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ MAX_LISTED = 10
 
 @dataclass(frozen=True)
 class Problem:
-    """One mistake. ``place`` is a line of the file, or the option that it came from, or unknown; ``what`` a Message,
-    where it is said here."""
+    """A mistake. ``place`` is a line of the file, or the option that it came from, or unknown; ``what`` is a Message if
+    it was created here."""
 
     place: int | str | None
     key: str
@@ -24,20 +24,20 @@ class Problem:
 
     @property
     def code(self) -> str:
-        """What is wrong, as a stable word."""
+        """Stable code of the mistake."""
         return self.what.code if isinstance(self.what, Message) else "invalid-document"
 
     @property
     def values(self) -> dict[str, object]:
-        """What the sentence names, and where it is."""
+        """Values in the message, and its place."""
         values = self.what.values if isinstance(self.what, Message) else {}
         return {**values, "place": self.place, "key": self.key}
 
 
 class SpecError(InputError):
-    """A file that cannot be taken as it is. ``problems`` are all that were found, in the order of the file.
+    """A file that cannot be used as it is. ``problems`` are all its mistakes, in the order of the file.
 
-    A single one is a sentence and a hint; of several each has a line in ``details``.
+    A single mistake is a message and a hint; several have a line each in ``details``.
     """
 
     def __init__(self, name: str, problems: Sequence[Problem]) -> None:
@@ -49,7 +49,7 @@ class SpecError(InputError):
         super().__init__(
             "several-mistakes",
             "{name} has {mistakes} mistakes",
-            "mend them; nothing was started",
+            "correct them; nothing was started",
             name=name or "the experiment",
             mistakes=len(problems),
         )
@@ -61,19 +61,19 @@ class SpecError(InputError):
 
 
 def unknown_key() -> Message:
-    """Return the message about a key that a file may not have."""
-    return Message("unknown-key", "there is no such key")
+    """Return the message about an unknown key of a file."""
+    return Message("unknown-key", "unknown key")
 
 
 def nearest(word: str, choices: Iterable[str]) -> str:
-    """What to write in place of an unknown word: the nearest known one, else all of them."""
+    """Suggest a replacement for an unknown word: the nearest known one, else all of them."""
     words = list(choices)
     near = closest(word, words)
     return f"did you mean {near}?" if near else f"known: {', '.join(words)}"
 
 
 def closest(word: str, candidates: Iterable[str]) -> str:
-    """Return the known word that is most like an unknown one; '' if none is alike."""
+    """Return the known word most similar to an unknown one; '' if none is similar."""
     return next(iter(difflib.get_close_matches(word, list(candidates), n=1, cutoff=0.6)), "")
 
 

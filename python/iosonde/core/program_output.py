@@ -1,4 +1,4 @@
-"""What another program prints, within a limit of time and of bytes: no program may fill our memory or hold us up."""
+"""Run another program with a limit of time and output, so that it can neither fill the memory nor hang iosonde."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from contextlib import suppress
 from .units import format_size
 
 MAX_OUTPUT_BYTES = 64 * 2**20
-LOOK_S = 0.2  # how often a caller is told of the wait
+LOOK_S = 0.2  # interval of calls to on_look
 _PIECE_BYTES = 2**16
-_KILL_S = 0.3  # for SIGKILL to take effect
+_KILL_S = 0.3  # time for SIGKILL to take effect
 
 
 def run_program(
@@ -29,12 +29,12 @@ def run_program(
     in_child: Callable[[], object] | None = None,
     on_look: Callable[[float], None] | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program to its end; its exit code, and what it printed on stdout and stderr.
+    """Run a program and return its exit code, stdout and stderr.
 
-    ``stdin_text`` is its standard input (None: empty), ``in_child`` is called in the child before the program starts,
-    and ``on_look`` now and then with the seconds waited. One that takes longer, prints more, or is left by an
-    exception is killed with all that it started, and left behind where it hangs in the kernel. Raises TimeoutExpired;
-    OSError where it cannot be started, or prints more than ``limit_bytes`` (EFBIG).
+    ``stdin_text`` is its standard input (None: empty). ``in_child`` is called in the child before the program starts,
+    ``on_look`` periodically with the seconds waited. The program and all its children are killed if it exceeds a limit,
+    or if an exception occurs. A program that hangs in the kernel is left behind. Raises TimeoutExpired; OSError if it
+    cannot be started, or prints more than ``limit_bytes`` (EFBIG).
     """
     source = os.memfd_create("given")
     try:

@@ -1,4 +1,4 @@
-"""A number with its unit as people write it into a cell: ``99.8 MB/s``, ``3.4 kop/s``, ``12 ms``."""
+"""Parse a number with its unit, as in a cell: ``99.8 MB/s``, ``3.4 kop/s``, ``12 ms``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _POWERS = {"": 1.0, "k": 1e3, "m": 1e6}
 
 
 def parse_quantity(text: str) -> tuple[float, str] | None:
-    """(value, base unit) of a rate or a time with its unit; None for anything else, a number without a unit, too."""
+    """Parse a rate or time with its unit into (value, base unit); None for anything else, also a number without
+    a unit."""
     if match := _OPERATIONS.fullmatch(text):
         return float(match[1]) * _POWERS[match[2].lower()], "operations/s"
     try:

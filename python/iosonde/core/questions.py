@@ -1,7 +1,7 @@
-"""The questions that an experiment is to answer, in their order: what an experiment file says under ``questions``.
+"""The questions of an experiment, in order: the section ``questions`` of its file.
 
-Each names one analysis and what that is asked. They change no measurement: the same experiment with other questions is
-the same experiment.
+Each names one analysis and its options. They change no measurement: the same experiment with other questions is the
+same experiment.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ KEY = "questions"  # of an experiment file, and in Experiment.settings
 SUMMARY, COMPARE, REGRESS, ANOVA, RANK = "summary", "compare", "regress", "anova", "rank"
 ADVISE, VALIDATE, PLOT, DIAGNOSE, TIME_MODEL = "advise", "validate", "plot", "diagnose", "time_model"
 BOUND = "bound"
-# Words of questions that name factors; of ``on``, whose terms may be expressions, those that are names alone.
+# Options of questions that name factors; those of ``on`` may also be expressions, which are ignored.
 FACTOR_WORDS = ("x", "color", "panel", "by", "columns", "group", "pair", "adjust", "choose", "given", "on")
 KINDS = (SUMMARY, COMPARE, REGRESS, ANOVA, RANK, ADVISE, VALIDATE, PLOT, DIAGNOSE, TIME_MODEL, BOUND)
 
 
 @dataclass(frozen=True)
 class DeclaredQuestion:
-    """``text`` for people, the ``kind`` of analysis with its ``words``, the numbers that it is about (``metric``),
-    conditions ``where`` on the trials, and what was ``published`` of it, in words. ``declared``: the factors that
-    whoever asks it knows, measured or not."""
+    """A question. ``text`` is for people, ``kind`` is the analysis and ``words`` its options. ``metric`` restricts the
+    metrics, ``where`` the trials; ``published`` cites earlier results. ``declared`` are the known factors, measured or
+    not."""
 
     text: str
     kind: str
@@ -34,11 +34,11 @@ class DeclaredQuestion:
     declared: frozenset[str] = frozenset()
 
     def names(self, word: str) -> tuple[str, ...]:
-        """What a word says: a list, or names with commas between them."""
+        """Return the names in an option: a list, or names separated by commas."""
         return listed_names(self.words.get(word))
 
     def command(self, data: str, experiment: str | None = None) -> list[str]:
-        """The words of the command that answers the same."""
+        """Return the command line that answers the same question."""
         words = list(self.names("levels"))
         options = {name: value for name, value in self.words.items() if name not in ("levels", "at")}
         arguments = [
@@ -60,7 +60,7 @@ class DeclaredQuestion:
 
 
 def read(entries: Iterable[Mapping[str, Any]], declared: frozenset[str] = frozenset()) -> list[DeclaredQuestion]:
-    """Questions as a file or a store has them, whose form was checked; one of a kind that is not known is left out."""
+    """Read the checked questions of a file or a store; questions of an unknown kind are left out."""
     return [
         DeclaredQuestion(
             str(entry["question"]),
@@ -78,7 +78,7 @@ def read(entries: Iterable[Mapping[str, Any]], declared: frozenset[str] = frozen
 
 
 def listed_names(value: Any) -> tuple[str, ...]:
-    """``[a, b]``, ``a, b`` or 5 as names."""
+    """Split ``[a, b]``, ``a, b`` or 5 into names."""
     if value is None:
         return ()
     words = value if isinstance(value, (list, tuple)) else str(value).split(",")

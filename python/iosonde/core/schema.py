@@ -16,11 +16,11 @@ import numpy as np
 
 STORE_VERSION = 2
 
-# As the engine writes it: `packed` holds kind (bits 0-7), status (bits 8-15) and duration_ns (bits 16-63).
+# The record of the engine: `packed` holds kind (bits 0-7), status (bits 8-15) and duration_ns (bits 16-63).
 RECORD = np.dtype([("start_ns", "<u8"), ("offset", "<u8"), ("packed", "<u8"), ("size", "<u4"), ("file", "<u4")])
 
-# As everybody else reads it. `start_ns` is CLOCK_MONOTONIC on the rank's own host; `status` is 0 or an errno
-# (see STATUS_*); `phase` indexes Run.phases; `rank` is the rank in the trial.
+# The record for all readers. `start_ns` is CLOCK_MONOTONIC on the rank's own host; `status` is 0 or an errno (see
+# STATUS_*); `phase` indexes Run.phases; `rank` is the rank in the trial.
 OPERATION = np.dtype(
     [
         ("rank", "<u4"),
@@ -37,38 +37,38 @@ OPERATION = np.dtype(
 
 # Statuses that are not an errno (Linux errnos end at 133).
 STATUS_OK = 0
-STATUS_SHORT = 250  # fewer bytes than asked for, no errno
-STATUS_MISMATCH = 251  # verification: the content is not what was written
+STATUS_SHORT = 250  # fewer bytes than requested, no errno
+STATUS_MISMATCH = 251  # verification: the content is not the content written
 
 RESULT_COLUMNS = ("operation", "metric", "value", "unit", "rank", "repetition", "count", "includes")
-# The same where they stand beside the factors of their run, whose own repetition has that name: a tool's inner one is
-# its iteration, in every table, condition and export.
+# In tables that also have the factors of a run, "repetition" is that of the run. A tool's inner repetition is then its
+# iteration, in every table, condition and export.
 ITERATION = "iteration"
 ROW_COLUMNS = tuple(ITERATION if name == "repetition" else name for name in RESULT_COLUMNS)
 
-# Factors of a run that a measurement observes and does not set: they describe a trial, and split no cell.
-# ``allocation`` numbers the sets of nodes that a campaign ran on: a resume on other nodes is another block.
-READ_FACTORS = ("reader", "client_cache", "server_cache")  # these matter to reads alone
+# Observed factors of a run, which are not set: they describe a trial and split no cell. ``allocation`` numbers the sets
+# of nodes that a campaign ran on: a resume on other nodes is another block.
+READ_FACTORS = ("reader", "client_cache", "server_cache")  # these matter only to reads
 OBSERVED_FACTORS = (*READ_FACTORS, "allocation")
 
-# What was wrong with the target's file system during a trial (``n2 down``), where that says so. Observed, and it does
-# split cells: a mean of trials with two copies and with one is that of nothing.
+# The problem of the target's file system during a trial (``n2 down``), if it reports one. It is observed, yet splits
+# cells: a mean over trials with two copies and with one is meaningless.
 HEALTH = "health"
 WELL = "ok"
 
-# Which trials share the setting of factors that are hard to change: it is numbered within its experiment, from 0, anew
-# whenever they were set (or a lab was brought up). A factor held inside another one has the next column. Trials of one
-# bring-up share its error, and count once where levels of what it holds are compared.
+# Trials with the same number share one setting of the hard-to-change factors. It counts from 0 within an experiment,
+# and increases whenever they are set or a lab is brought up. A nested factor has the next column. Trials of one bring-
+# up share its error, and count once where levels of its factors are compared.
 BRING_UP = "bring_up"
 BRING_UPS = (BRING_UP, *(f"{BRING_UP}_{place}" for place in range(2, 6)))
 
-# True on the trials of a centre cell, which a design repeats within every block to see drift (False on its other
-# trials, absent without centre cells). It splits no cell: a centre trial repeats the cell whose levels it has.
+# True on trials of a centre cell, which a design repeats in every block to detect drift. It is False on the other
+# trials, and absent without centre cells. It splits no cell: a centre trial repeats the cell with its levels.
 CENTRE = "centre_trial"
 
-# What the newest probe found of a run's nodes (its slowest link, disk, …), in bytes/s, s and s/byte. Observed too: a
-# probe made anew splits no cell.
-# ``probed_servers``: how many servers it asked; ``base_filesystem``: the type of what lies on their disks.
+# Results of the newest probe of a run's nodes (its slowest link, disk, …), in bytes/s, s and s/byte. They are observed:
+# a new probe splits no cell. ``probed_servers``: number of servers probed; ``base_filesystem``: type of the file system
+# on their disks.
 PROBE_FACTORS = (
     "network_bandwidth",
     "network_latency",

@@ -1,4 +1,4 @@
-"""What a JSON Schema says against a file that people write, as problems: where, what, what to do."""
+"""Convert violations of a JSON Schema in a user's file into problems with place, message and hint."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TYPES = {"object": "keys with values", "array": "a list", "string": "a text", "
 
 
 def violations(validator: Any, document: Document, page: str) -> list[Problem]:
-    """Everything in ``document`` that does not have the form, one problem for a value; ``page`` describes the form."""
+    """Return every violation in ``document``, one problem per value; ``page`` documents the format."""
     problems: dict[Key, Problem] = {}
     for error in validator.iter_errors(document.data):
         for path, what, hint in _describe_violation(error, page):
@@ -27,7 +27,7 @@ def violations(validator: Any, document: Document, page: str) -> list[Problem]:
 
 
 def _describe_violation(error: ValidationError, page: str) -> Iterator[tuple[Key, Message, str]]:
-    """(path, what, hint) of one violation."""
+    """Describe one violation as (path, what, hint)."""
     path = tuple(error.absolute_path)
     value: Any = error.instance
     constraint: Any = error.validator_value
@@ -64,11 +64,11 @@ def _describe_violation(error: ValidationError, page: str) -> Iterator[tuple[Key
             what = Message("out-of-range", "{value} is more than {limit}", value=value, limit=constraint)
             yield path, what, f"it must be at most {constraint}"
         case "minItems" | "minLength" | "minProperties":
-            yield path, Message("empty-value", "it is empty"), "give it a value, or leave the key out"
+            yield path, Message("empty-value", "it is empty"), "give it a value, or omit the key"
         case "maxLength":
             yield path, Message("too-long", "it has more than {limit} characters", limit=constraint), "shorten it"
         case "uniqueItems":
-            yield path, Message("duplicate-value", "a value is given twice"), "keep one of them"
+            yield path, Message("duplicate-value", "a value is given twice"), "duplicate value"
         case _:
             yield path, Message("invalid-value", "{reason}", reason=error.message), ""
 
@@ -77,5 +77,5 @@ def _for_type(types: list[str], value: Any, page: str) -> str:
     if "boolean" in types and isinstance(value, str) and value.lower() in ("yes", "no", "on", "off"):
         return "write true or false"
     if isinstance(value, (bool, int, float)) and "string" in types:
-        return f"for a text put it in quotes: '{str(value).lower()}'"
+        return f"put a text in quotes: '{str(value).lower()}'"
     return f"see {page}"

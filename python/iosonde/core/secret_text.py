@@ -1,7 +1,7 @@
-"""How secrets look in text: the words that they follow, the forms of tokens, the passwords of addresses.
+"""Patterns of secrets in text: keywords before them, token formats, passwords in addresses.
 
-The forms are the published prefixes of the large issuers (the rules of gitleaks and detect-secrets name the same
-ones), with no exact length: what begins like a token is hidden, however long its issuer makes it today.
+The formats are the published prefixes of the large issuers, as in the rules of gitleaks and detect-secrets, without
+exact lengths. A text that begins like a token is hidden at any length.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _IN_QUERY = re.compile(r"(?i)(?P<start>[?&\s]\w*(?:password|passwd|secret|token)
 
 
 def hide_address_passwords(text: str, is_address: bool = False) -> str:
-    """``text`` with the password of every address (``scheme://user:password@host``) replaced by ``***``.
+    """Replace the password of every address (``scheme://user:password@host``) in ``text`` by ``***``.
 
-    ``is_address``: the text is one address to its end, so that its password may hold spaces as well.
+    ``is_address``: the text is one address to its end, so that its password may contain spaces.
     """
     text = (_FULL_ADDRESS if is_address else _IN_ADDRESS).sub(rf"\g<start>:{HIDDEN}@", text)
     return _IN_QUERY.sub(rf"\g<start>{HIDDEN}", text)

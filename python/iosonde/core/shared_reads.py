@@ -1,5 +1,8 @@
-"""Whose work the rate of a phase is of: where ranks on the node that wrote a shared file read it too, they may have had
-it from their own cache. They count where that node's cache was verified to be empty; else the rate is of the others."""
+"""Ranks that the rate of a phase counts.
+
+Ranks on the node that wrote a shared file may read it from their own cache. They count only if that node's cache was
+verified to be empty; else the rate is that of the other ranks.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,14 @@ from .message import Message
 from .stored import StoredPhase, StoredRun
 from .words import listed
 
-WRITER_NODE = "_writer_node"  # what such a part of an operation is called
+WRITER_NODE = "_writer_node"  # suffix of the part of an operation on the writer's node
 
 
 @dataclass(frozen=True)
 class Counted:
-    """So many ``nodes``, and ``ranks``, did what the rate of an operation counts. ``shared``: on one file.
-    ``writer_cache``: the state of the cache of the writer's node, whose ranks read at the same time and are not
-    counted; empty where there are none. ``in_turn``: one rank after another."""
+    """Ranks that the rate of an operation counts: ``ranks`` on ``nodes`` nodes. ``shared``: on one file.
+    ``writer_cache`` is the cache state of the writer's node, whose ranks read concurrently and are not counted; empty
+    if there are none. ``in_turn``: one rank after another."""
 
     nodes: int
     shared: bool
@@ -27,15 +30,15 @@ class Counted:
 
 
 def is_writer_excluded(phase: StoredPhase, nodes: Sequence[int]) -> bool:
-    """Whether the rate of a phase is without the ranks on the writer's node, which is rank 0's; ``nodes``: of each
-    rank."""
+    """Return whether the rate of a phase excludes the ranks on the writer's node, that of rank 0. ``nodes`` has the
+    node of each rank."""
     shared_read = phase.shared and phase.counted_kind != "write"
     return shared_read and not phase.writer_counted and len(set(nodes)) > 1
 
 
 def counted(run: StoredRun, operation: str) -> Counted | None:
-    """Whose work the rate of an operation is of; None where the run does not say. A write without fsync and close is
-    of the phase of the whole write."""
+    """Return the ranks that the rate of an operation counts; None if the run does not record it. A write without fsync
+    and close belongs to the phase of the whole write."""
     operation = operation.replace("write_buffered", "write", 1)
     nodes = list(run.facts.get("nodes") or ())
     for phase in run.phases if nodes else ():
@@ -51,10 +54,12 @@ def counted(run: StoredRun, operation: str) -> Counted | None:
 
 
 def without_the_writer(runs: Sequence[StoredRun]) -> tuple[set[str], str]:
-    """(operations whose rate leaves out readers in some of these runs, why they say nothing of scaling).
+    """Return (operations whose rate excludes the writer's node in some of these runs, reason why they have no
+    efficiency).
 
-    On one node the writer itself reads, on several it takes its share of the server uncounted: one against the other
-    is no efficiency."""
+    On one node the writer itself reads. On several it takes its share of the server uncounted, so the rates are not
+    comparable.
+    """
     cache_by_operation: dict[str, str] = {}
     for run in runs:
         for phase in run.phases if run.counts else ():
@@ -64,8 +69,8 @@ def without_the_writer(runs: Sequence[StoredRun]) -> tuple[set[str], str]:
     message = (
         Message(
             "writer-not-counted",
-            "{operations}: no efficiency. The node that wrote the file read it at the same time and is not counted, "
-            "its cache being {states}",
+            "{operations}: no efficiency. The node that wrote the file read it at the same time and is not "
+            "counted; its cache was {states}",
             operations=listed(list(cache_by_operation)),
             states=listed(states),
         )

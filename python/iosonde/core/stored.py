@@ -1,4 +1,4 @@
-"""A stored run and its phases as types: nobody above the store reads run.json by its keys (docs/store.md)."""
+"""A stored run and its phases as types, so that no code above the store uses keys of run.json (docs/store.md)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .types import FactorValue, Finding, Severity
 from .words import counted
 
 FILESYSTEM, TARGET, STRUCTURE = "filesystem", "target", "structure"
-PLACES = (FILESYSTEM, TARGET, STRUCTURE)  # facts of runs that can be asked for like factors
-MAXIMUM = "maximum"  # in the facts of a run: the most that the system can deliver, bytes/s
+PLACES = (FILESYSTEM, TARGET, STRUCTURE)  # facts of runs that can be queried like factors
+MAXIMUM = "maximum"  # in the facts of a run: the maximum throughput of the system, bytes/s
 DETECTED_LEVELS = "levels_found"
 SUBJECT_COMMIT = "subject_commit"
 CONCURRENT_PROCESSES = "measured_beside"  # processes that measured on the same machine, seen before or after the trial
@@ -23,119 +23,119 @@ CANNOT_TELL, FILES = "cannot_tell", "files"
 
 
 def plain(column: str) -> str:
-    """The factor's own name: a store writes ``factor_`` before one that a column of results has already."""
+    """Return the factor's own name: a store prefixes ``factor_`` if results already have a column of that name."""
     return column.removeprefix("factor_")
 
 
 @dataclass(frozen=True)
 class StoredPhase:
-    """One phase of the engine, or one step of commands. ``document`` is its entry in run.json (docs/store.md)."""
+    """A phase of the engine, or a step of commands. ``document`` is its entry in run.json (docs/store.md)."""
 
     document: Mapping[str, Any]
 
     @property
     def index(self) -> int:
-        """Its number in the run; operations carry it."""
+        """Number of the phase in the run, as in its operations."""
         return int(self.document["index"])
 
     @property
     def name(self) -> str:
-        """What it is called in the experiment."""
+        """Name in the experiment."""
         return str(self.document["name"])
 
     @property
     def operation(self) -> str:
-        """What it is called in the results."""
+        """Name in the results."""
         return str(self.document.get("operation") or self.name)
 
     @property
     def recorded_all(self) -> bool:
-        """Whether every operation was kept. Where nothing says so, they may be a sample."""
+        """Return whether every operation was recorded; False if unknown, as they may be a sample."""
         return bool(self.document.get("recorded_all", False))
 
     @property
     def open_flags(self) -> frozenset[str]:
-        """How its files were opened, besides for reading or writing; empty, too, where nothing says so."""
+        """Flags with which its files were opened, besides those for reading or writing; empty also if unknown."""
         return frozenset(map(str, self.document.get("open_flags") or ()))
 
     @property
     def placed(self) -> bool:
-        """Whether files and offsets of operations are known; of another tool's trace they may not be."""
+        """Return whether files and offsets of operations are known; they may be unknown in another tool's trace."""
         return bool(self.document.get("placed", True))
 
     @property
     def is_step(self) -> bool:
-        """Whether it is measured: set-up and tear-down are not."""
+        """Return whether the phase is measured: set-up and tear-down are not."""
         return bool(self.document.get("stage", "step") == "step")
 
     @property
     def is_command(self) -> bool:
-        """Whether commands did it, and not the engine."""
+        """Return whether commands did it, not the engine."""
         return "command" in self.document
 
     @property
     def command(self) -> str:
-        """As it was written, placeholders and all; '' where the engine did it."""
+        """Command as written, with its placeholders; '' for phases of the engine."""
         return str(self.document.get("command") or "").strip()
 
     @property
     def tool_versions(self) -> tuple[str, ...]:
-        """Those that the tools' outputs name."""
+        """Versions that the tools' outputs name."""
         return tuple(str(version) for version in self.document.get("versions") or ())
 
     @property
     def measures(self) -> str | None:
-        """``rate``, ``bandwidth``, or None for what has no rate of its own."""
+        """``rate``, ``bandwidth``, or None without a rate of its own."""
         return self.document.get("measures")
 
     @property
     def shared(self) -> bool:
-        """Whether all ranks worked on one file."""
+        """Return whether all ranks worked on one file."""
         return bool(self.document.get("shared"))
 
     @property
     def writer_counted(self) -> bool:
-        """Whether its rate counts the ranks on the node that wrote a shared file (see ``shared_reads``)."""
+        """Return whether the rate counts the ranks on the node that wrote a shared file (see ``shared_reads``)."""
         return bool(self.document.get("writer_counted"))
 
     @property
     def writer_cache(self) -> str:
-        """In what state the cache of that node was; empty where nothing says so."""
+        """State of the cache on that node; empty if unknown."""
         return str(self.document.get("writer_cache") or "")
 
     @property
     def comparable(self) -> bool:
-        """Whether the clocks of the nodes agree well enough to compare times of ranks."""
+        """Return whether the nodes' clocks agree well enough to compare times of ranks."""
         return bool(self.document.get("comparable", True))
 
     @property
     def duration_ns(self) -> int | None:
-        """First start to last end; None where the clocks cannot be compared."""
+        """Time from the first start to the last end; None if the clocks are not comparable."""
         return self.document.get("duration_ns")
 
     @property
     def clock_error_ns(self) -> int:
-        """How far the clocks of its ranks may be apart."""
+        """Maximum difference between the clocks of its ranks."""
         return int(self.document.get("clock_error_ns") or 0)
 
     @property
     def counted_kind(self) -> str | None:
-        """The kind of operation that its rate counts; None where the store does not say it."""
+        """Kind of operation that its rate counts; None if the store does not record it."""
         return self.document.get("counted_kind")
 
     @property
     def start_spread_ns(self) -> int | None:
-        """First to last start of a rank; None where the clocks cannot be compared."""
+        """Time from the first to the last start of a rank; None if the clocks are not comparable."""
         return self.document.get("start_spread_ns")
 
     @property
     def end_spread_ns(self) -> int | None:
-        """First to last end of a rank; None where the clocks cannot be compared."""
+        """Time from the first to the last end of a rank; None if the clocks are not comparable."""
         return self.document.get("end_spread_ns")
 
     @property
     def in_turn(self) -> bool:
-        """Whether the ranks did it one after another."""
+        """Return whether the ranks ran one after another."""
         return self.document.get("on") == "each"
 
     @property
@@ -145,155 +145,156 @@ class StoredPhase:
 
     @property
     def server_calls(self) -> Mapping[str, int] | None:
-        """Kind of call → how many all servers counted, maybe none; None where they did not count."""
+        """Kind of call → total counted by all servers, possibly none; None if they did not count."""
         calls: Mapping[str, int] | None = self.document.get("server_calls")
         return calls
 
     @property
     def cache(self) -> Mapping[str, Any]:
-        """What is known about the caches that a read met."""
+        """Known state of the caches for a read."""
         return self.document.get("cache") or {}
 
     @property
     def network(self) -> Mapping[str, Any]:
-        """What went over the network to the target's servers (docs/store.md); empty where nobody counted."""
+        """Traffic over the network to the target's servers (docs/store.md); empty if nothing was counted."""
         return self.document.get("network") or {}
 
     @property
     def hints(self) -> Mapping[str, Any]:
-        """Hints of MPI-IO that were asked for and taken."""
+        """MPI-IO hints that were requested and accepted."""
         return self.document.get("hints") or {}
 
     @property
     def tools(self) -> tuple[str, ...]:
-        """The tools whose output was read."""
+        """Tools whose output was read."""
         return tuple(self.document.get("tools") or ())
 
     @property
     def read_from_each(self) -> bool:
-        """Whether the output of a command that all nodes ran was read: the tool's own operations are beside it."""
+        """Return whether output was read of a command that all ranks ran; the tool's own operations are
+        then separate."""
         return bool(self.document.get("parse")) and self.document.get("on") == "all"
 
     @property
     def on_all_ranks(self) -> bool:
-        """Whether every rank ran the command at the same time."""
+        """Return whether every rank ran the command at the same time."""
         return self.document.get("on") == "all"
 
     @property
     def mpi_tool(self) -> str:
-        """The MPI program whose outputs tell how many tasks it had; '' where none was looked at."""
+        """MPI program whose outputs give its number of tasks; '' if none was checked."""
         return str((self.document.get("mpi") or {}).get("tool", ""))
 
     @property
     def tasks(self) -> tuple[int | None, ...]:
-        """Of each output of that program, as it says."""
+        """Number of tasks in each output of that program."""
         return tuple((self.document.get("mpi") or {}).get("tasks") or ())
 
     @property
     def tasks_expected(self) -> int | None:
-        """How many one job of it should have had; None where that is not known."""
+        """Expected number of tasks of one of its jobs; None if unknown."""
         expected = (self.document.get("mpi") or {}).get("expected")
         return None if expected is None else int(expected)
 
     @property
     def unread(self) -> str:
-        """Why the output of a command could not be read; '' where it was."""
+        """Reason why the output of a command could not be read; '' if it was."""
         return str(self.document.get("unread") or "")
 
     @property
     def rank_only_metrics(self) -> tuple[tuple[str, str], ...]:
-        """(operation, metric) of what its tool's users look at first and that cannot be combined over its ranks."""
+        """Pairs (operation, metric) that the tool's users read first but that cannot be combined over its ranks."""
         return tuple((operation, metric) for operation, metric in self.document.get("of_ranks_alone") or ())
 
     @property
     def ranks(self) -> tuple[Mapping[str, Any], ...]:
-        """What each rank did, in order of rank; empty for imported runs."""
+        """Results of each rank, in order of rank; empty for imported runs."""
         return tuple(self.document.get("ranks") or ())
 
     @property
     def histograms(self) -> Mapping[str, Any]:
-        """Kind of operation → (bucket, count) pairs, where not all operations were kept."""
+        """Kind of operation → (bucket, count) pairs, if not all operations were recorded."""
         return self.document.get("histograms") or {}
 
 
 @dataclass(frozen=True)
 class StoredRun:
-    """One stored run without its tables. ``document`` is the content of run.json (docs/store.md). ``is_requested``: it
-    is to be taken even if it is incomplete."""
+    """A stored run without its tables. ``document`` is the content of run.json (docs/store.md). ``is_requested``:
+    include it even if it is incomplete."""
 
     document: Mapping[str, Any]
     is_requested: bool = False
 
     @property
     def id(self) -> str:
-        """Unique in its store."""
+        """Identifier, unique in its store."""
         return str(self.document["id"])
 
     @property
     def experiment(self) -> str:
-        """The experiment that it belongs to."""
+        """Experiment of the run."""
         return str(self.document["experiment"])
 
     @property
     def has_experiment_digest(self) -> bool:
-        """Whether it names what its experiment was when it was stored: not so before schema version 2."""
+        """Return whether the run names its experiment's digest at the time; runs before schema version 2 do not."""
         return bool(self.document.get("experiment_sha256"))
 
     @property
     def source(self) -> str:
-        """What measured it: our workloads by name, or a tool with its version."""
+        """Source of the measurement: an iosonde workload by name, or a tool with its version."""
         return str(self.document["source"])
 
     @property
     def started_at(self) -> str:
-        """ISO 8601, UTC where we measured; '' where a tool does not say."""
+        """Start, ISO 8601; UTC in own measurements, '' if a tool does not report it."""
         return str(self.document["started_at"])
 
     @property
     def seconds(self) -> float:
-        """How long it took, from the first command to the last result."""
+        """Duration in seconds from the first command to the last result."""
         return float(self.document["seconds"])
 
     @property
     def factors(self) -> Mapping[str, FactorValue]:
-        """Its setting, with what was only observed."""
+        """Factors, set and observed."""
         return self.document.get("factors") or {}
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What the machine was like, and how it was measured."""
+        """Facts about the machine and the measurement."""
         return self.document.get("facts") or {}
 
     @property
     def initial_levels(self) -> Mapping[str, str]:
-        """Factor → what the system said of it before the campaign set anything; without those that were not read, and
-        that were not the same on all nodes."""
+        """Factor → level that the system reported before the campaign set anything. Factors that were not read, or that
+        differed between nodes, are left out."""
         read: Mapping[str, Sequence[str]] = self.facts.get(DETECTED_LEVELS) or {}
         return {factor: nodes[0] for factor, nodes in read.items() if len(set(nodes)) == 1}
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """In words, what it lacks; empty for a complete run."""
+        """Descriptions of the missing parts; empty for a complete run."""
         return tuple(self.document.get("missing") or ())
 
     @property
     def complete(self) -> bool:
-        """Whether every rank did everything that was asked."""
+        """Return whether every rank did all its work."""
         return not self.missing
 
     @property
     def counts(self) -> bool:
-        """Whether it belongs into totals: it is complete, or was asked for all the same."""
+        """Return whether the run is included in totals: it is complete, or was requested."""
         return self.complete or self.is_requested
 
     @cached_property
     def phases(self) -> tuple[StoredPhase, ...]:
-        """What was done, in order."""
+        """Phases in order."""
         return tuple(StoredPhase(phase) for phase in self.document.get("phases") or ())
 
     @property
     def n_operations(self) -> int | None:
-        """How many operations were kept; None where there is no record of single ones."""
+        """Number of operations recorded; None without records of single operations."""
         count = self.document.get("operations")
         return None if count is None else int(count)
 
@@ -304,7 +305,7 @@ class StoredRun:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What was found while it was measured."""
+        """Findings made during the measurement."""
         return tuple(
             Finding(
                 finding["code"],
@@ -318,70 +319,70 @@ class StoredRun:
 
     @property
     def headlines(self) -> Mapping[str, Sequence[str]]:
-        """Operation → the kinds of metric that its tool's users look at first; empty where the run does not say."""
+        """Operation → kinds of metric that its tool's users read first; empty if the run does not record them."""
         return self.document.get("headlines") or {}
 
     @property
     def versions(self) -> Mapping[str, Any]:
-        """Of iosonde and of what it ran on, by name."""
+        """Versions of iosonde and its environment, by name."""
         return self.document.get("versions") or {}
 
     @property
     def written_by(self) -> str:
-        """The version of iosonde that stored it."""
+        """Version of iosonde that stored the run."""
         return str(self.versions.get("iosonde", ""))
 
     @property
     def imported(self) -> bool:
-        """Whether another tool measured it and we read its output."""
+        """Return whether another tool measured it and iosonde imported its output."""
         return "import" in self.facts
 
     @property
     def cannot_tell(self) -> Sequence[str]:
-        """What the operations of another tool's trace do not show."""
+        """Questions that another tool's trace cannot answer."""
         return self.facts.get(CANNOT_TELL) or ()
 
     def file_name(self, number: int) -> str:
-        """That of a file of another tool's trace, '' where nobody said it."""
+        """Return the name of a file in another tool's trace, '' if unknown."""
         names = self.facts.get(FILES)
         return str(names.get(str(number), "")) if isinstance(names, Mapping) else ""
 
     @property
     def target(self) -> str | None:
-        """The directory that was measured; None where nobody says."""
+        """Target directory; None if unknown."""
         path = self.facts.get("target")
         return None if path is None else str(path)
 
     @property
     def subject_commit(self) -> str:
-        """The version of the file system under test; '' where nobody said it."""
+        """Version of the file system under test; '' if unknown."""
         return str(self.facts.get(SUBJECT_COMMIT) or "")
 
     @property
     def concurrent_pids(self) -> tuple[int, ...]:
-        """The processes that were seen to measure on the same machine meanwhile."""
+        """Processes that measured on the same machine at the same time."""
         return tuple(self.facts.get(CONCURRENT_PROCESSES) or ())
 
     @property
     def filesystem(self) -> str | None:
-        """The type of the target's file system as its mount table names it; None where nobody says."""
+        """Type of the target's file system in its mount table; None if unknown."""
         kind = self._mount.get("type")
         return None if self.target is None or kind is None else str(kind)
 
     @property
     def structure(self) -> str | None:
-        """How the target's data gets to a node (:func:`iosonde.core.filesystems.structure`); None where unknown."""
+        """Path of the target's data to a node (:func:`iosonde.core.filesystems.structure`); None if unknown."""
         kind = self.filesystem
         return None if kind is None else structure(kind, str(self._mount.get("source") or "")) or None
 
     @property
     def maximum(self) -> float | None:
-        """The most that its system can deliver, bytes/s, as the experiment says; None where it does not."""
+        """Maximum throughput of the system in bytes/s, as given by the experiment; None if not given."""
         return self.facts.get(MAXIMUM)
 
     @property
     def places(self) -> dict[str, str | None]:
-        """The facts of :data:`PLACES`."""
+        """Facts of :data:`PLACES`."""
         return {FILESYSTEM: self.filesystem, TARGET: self.target, STRUCTURE: self.structure}
 
     @property
@@ -390,14 +391,13 @@ class StoredRun:
 
     @property
     def conditions(self) -> Mapping[str, Any]:
-        """How the target's file system was: ``before`` and ``after`` the run, with ``at`` and ``health``; empty where
-        it did not say."""
+        """State of the target's file system ``before`` and ``after`` the run, with ``at`` and ``health``; empty if it
+        did not report any."""
         return self.facts.get("conditions") or {}
 
     @property
     def remounts(self) -> list[tuple[str, Mapping[str, Any]]]:
-        """What was unmounted and mounted anew, as (before which phase, '' before the trial; ``mount``, ``host``, ``at``
-        and how long it took)."""
+        """Remounts as (phase that it preceded, '' for the trial; ``mount``, ``host``, ``at`` and duration)."""
         first = [("", remount) for remount in self.facts.get("remounts") or ()]
         later = [
             (phase.name, remount)
@@ -408,22 +408,21 @@ class StoredRun:
 
     @cached_property
     def faults(self) -> tuple[FaultDone, ...]:
-        """What was inflicted on the lab that it was measured in, and when."""
+        """Faults injected into its lab, with times."""
         return tuple(FaultDone.from_dict(fault) for fault in self.facts.get("faults") or ())
 
     @property
     def live_options(self) -> Mapping[str, str]:
-        """The options of the target's file system that were in effect, where it told them."""
+        """Active options of the target's file system, if it reports them."""
         return self.conditions.get("options") or {}
 
     @property
     def target_settings(self) -> Mapping[str, FactorValue]:
-        """What the target was, beside what was set for the trial: properties of its lab, and live options of its file
-        system."""
+        """Properties of the target beyond the factors: those of its lab, and live options of its file system."""
         return {**lab_properties((self.facts.get("machine") or {}).get("lab")), **self.live_options}
 
     def level(self, column: str) -> FactorValue:
-        """The value of a factor, by the column that holds it in the results."""
+        """Return the value of a factor, by its column in the results."""
         name = plain(column)
         if name in self.factors:
             return self.factors[name]
@@ -447,8 +446,8 @@ _NO_PROPERTY = ("name", "options")
 
 
 def lab_properties(lab: Any) -> dict[str, FactorValue]:
-    """What an emulated cluster was asked to be, by the words of ``iosonde lab up``, and how data lies on it
-    (``copies``, parts of a code); empty on a real one."""
+    """Return the requested properties of an emulated cluster, by the options of ``iosonde lab up``, and its data layout
+    (``copies``, parts of a code). It is empty for a real cluster."""
     if not isinstance(lab, Mapping):
         return {}
     description = lab.get("description") or {}
@@ -465,15 +464,15 @@ def _as_number(text: Any) -> Any:
 
 
 def fate_of_incomplete(runs: Iterable[StoredRun]) -> str:
-    """What became of the incomplete runs among these, in words; empty where there is none."""
+    """Describe the treatment of the incomplete runs among these; empty if there are none."""
     incomplete = [run for run in runs if not run.complete]
     if not incomplete:
         return ""
-    return "in it, as was asked" if incomplete[0].counts else "left out"
+    return "included on request" if incomplete[0].counts else "left out"
 
 
 def incomplete_among(runs: Sequence[StoredRun]) -> str:
-    """How many of these are incomplete and in it, in words; empty where none is, or they are left out."""
+    """Describe the number of incomplete runs that are included; empty if there are none, or they are left out."""
     taken = [run for run in runs if not run.complete and run.counts]
     if not taken:
         return ""

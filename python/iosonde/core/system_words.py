@@ -1,4 +1,4 @@
-"""How one says a system on the command line, on the page and in Python: word → field, and how its text is read."""
+"""Options that describe a system on the command line, on the page and in Python: option → field and parser."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from .units import parse_per_byte, parse_rate, parse_seconds, parse_size
 
 
 class SystemWord(NamedTuple):
-    """``field`` of a System; ``read`` makes its value, in base units, of a text; ``metavar`` and ``help`` are for
-    ``--help``."""
+    """An option of a system: ``field`` of a System; ``read`` parses a text into base units; ``metavar`` and ``help``
+    are for ``--help``."""
 
     field: str
     read: Callable[[str], float]
@@ -21,7 +21,7 @@ class SystemWord(NamedTuple):
 
 
 def count(text: str) -> float:
-    """A finite number. Raises InputError."""
+    """Parse a finite number. Raises InputError."""
     try:
         value = float(text)
     except ValueError as error:
@@ -32,7 +32,7 @@ def count(text: str) -> float:
 
 
 def parse_integer(text: str) -> int:
-    """A whole number of things. Raises InputError."""
+    """Parse a whole number. Raises InputError."""
     value = count(text)
     if value != int(value):
         raise InputError("not-an-integer", "'{number}' is not a whole number", "write it like 4", number=text)
@@ -40,7 +40,7 @@ def parse_integer(text: str) -> int:
 
 
 def size(text: str) -> float:
-    """Bytes. Raises InputError."""
+    """Parse bytes. Raises InputError."""
     return float(parse_size(text))
 
 
@@ -51,31 +51,31 @@ OPTIONS: dict[str, SystemWord] = {
         "--servers": ("servers", parse_integer, "M", "Servers that hold data [default: 1]."),
         "--disks": ("disks", parse_integer, "P", "Disks of all servers together."),
         "--net": ("network", parse_rate, "I", "One link of a client and of a server: 117MB/s, 1Gbit/s."),
-        "--client-net": ("client_network", parse_rate, "I", "One client's link, where it differs."),
-        "--server-net": ("server_network", parse_rate, "I", "One server's link, where it differs."),
-        "--fabric": ("fabric", parse_rate, "F", "What all links together can carry (bisection)."),
+        "--client-net": ("client_network", parse_rate, "I", "One client's link, if different."),
+        "--server-net": ("server_network", parse_rate, "I", "One server's link, if different."),
+        "--fabric": ("fabric", parse_rate, "F", "Capacity of all links together (bisection)."),
         "--disk": ("disk", parse_rate, "R", "One disk."),
-        "--disk-read": ("disk_read", parse_rate, "R", "One disk when it reads."),
-        "--disk-write": ("disk_write", parse_rate, "R", "One disk when it writes."),
-        "--cpu": ("cpu", parse_per_byte, "C", "What a client computes for the data: 0.02s/MB."),
-        "--server-cpu": ("server_cpu", parse_per_byte, "C", "What a server computes for the data."),
-        "--memory-copy": ("memory_copy", parse_rate, "B", "What a client can copy in memory."),
-        "--copies": ("copies", count, "K", "How often a client copies each byte [default: 1]."),
-        "--latency": ("latency", parse_seconds, "L", "One request's time, as 2ms; with --request."),
-        "--request": ("request_size", size, "SIZE", "One request's size, as 64KiB."),
-        "--queue-depth": ("queue_depth", count, "Q", "Requests under way at each client [default: 1]."),
+        "--disk-read": ("disk_read", parse_rate, "R", "One disk for reads."),
+        "--disk-write": ("disk_write", parse_rate, "R", "One disk for writes."),
+        "--cpu": ("cpu", parse_per_byte, "C", "CPU time of a client for the data: 0.02s/MB."),
+        "--server-cpu": ("server_cpu", parse_per_byte, "C", "CPU time of a server for the data."),
+        "--memory-copy": ("memory_copy", parse_rate, "B", "Memory copy rate of a client."),
+        "--copies": ("copies", count, "K", "Number of times a client copies each byte [default: 1]."),
+        "--latency": ("latency", parse_seconds, "L", "Latency of one request, such as 2ms; with --request."),
+        "--request": ("request_size", size, "SIZE", "Size of one request, such as 64KiB."),
+        "--queue-depth": ("queue_depth", count, "Q", "Outstanding requests per client [default: 1]."),
         "--metadata-rate": ("metadata_rate", count, "K", "Operations/s of all metadata servers; with --file-size."),
-        "--metadata-operations": ("metadata_operations", count, "O", "Metadata operations of each file [default: 1]."),
+        "--metadata-operations": ("metadata_operations", count, "O", "Metadata operations per file [default: 1]."),
         "--file-size": ("file_size", size, "SIZE", "One file's size."),
         "--replicas": (
             "replicas",
             parse_integer,
             "R",
-            "Copies of everything; with --redundancy [default of it: client].",
+            "Copies of everything; with --redundancy [default: client].",
         ),
         "--chunk": ("chunk_size", size, "SIZE", "One chunk of an erasure code."),
-        "--stripe": ("stripe_count", parse_integer, "S", "Each file lies on so many servers."),
-        "--files": ("files", parse_integer, "F", "Files in use at once, for --stripe [default: one for each client]."),
+        "--stripe": ("stripe_count", parse_integer, "S", "Number of servers per file."),
+        "--files": ("files", parse_integer, "F", "Files in use at once, for --stripe [default: one per client]."),
     }.items()
 }
 FLAGS = {word.field: flag for flag, word in OPTIONS.items()}

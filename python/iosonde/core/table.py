@@ -1,7 +1,7 @@
-"""A table of measurements, in columns: what every statistic here reads.
+"""A table of measurements in columns, the input of every statistic.
 
-A column holds numbers (float64, NaN where a cell is missing) or text (None where missing). The table knows
-where each row came from, so that a complaint names file, line and column.
+A column holds numbers (float64, NaN if missing) or text (None if missing). The table records the origin of each row, so
+that an error can name file, line and column.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _LARGEST = 1e140  # sums of a million squares stay finite
 
 @dataclass(frozen=True)
 class Column:
-    """One column. ``label`` is the name without its unit (``time (s)`` → ``time``), ``unit`` as written in the
-    name. ``order`` has levels in the order that somebody gave them."""
+    """A column. ``label`` is the name without its unit (``time (s)`` → ``time``), ``unit`` is the one in the name.
+    ``order`` has the levels in an explicit order."""
 
     name: str
     values: npt.NDArray[np.float64] | npt.NDArray[np.object_]
@@ -38,7 +38,7 @@ class Column:
 
     @property
     def numeric(self) -> bool:
-        """Whether the column holds numbers."""
+        """Return whether the column holds numbers."""
         return self.values.dtype != object
 
     @property
@@ -51,19 +51,19 @@ class Column:
 
     @cached_property
     def level_unit(self) -> str:
-        """The unit of its levels: its own, or bytes where all of them were typed as sizes."""
+        """Unit of its levels: its own, or bytes if all of them were written as sizes."""
         if self.unit in _BYTES:
             return "bytes"
         if self.unit or self.numeric:
             return self.unit
         first = next((value for value in self.values if value is not None), None)
         if first is None or (typed_sizes([first]) is None and not first.isdigit()):
-            return ""  # as of most columns: their levels need not be found
+            return ""  # as of most columns: their levels need not be computed
         return "bytes" if typed_sizes(level for level in self.codes()[1] if level is not None) else ""
 
     def codes(self) -> tuple[npt.NDArray[np.intp], list[Cell]]:
-        """(level number of each row, the levels): numbers and sizes (``64k``, ``1MiB``) ascending, other text in the
-        ``order`` given, then as first seen; a missing number is None, last."""
+        """Return (level number of each row, levels). Numbers and sizes (``64k``, ``1MiB``) are ascending, other text is
+        in the given ``order``, then as first seen. A missing number is None, last."""
         if self.numeric:
             levels, inverse = np.unique(self.values.astype(float), return_inverse=True)
             absent = bool(levels.size) and bool(np.isnan(levels[-1]))
@@ -79,8 +79,8 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of equal length. ``lines`` are line numbers in ``source`` (empty: rows are counted from 1). ``alike``:
-    what is no column, as it is the same in all rows (empty: as no row has it)."""
+    """Columns of equal length. ``lines`` are line numbers in ``source`` (empty: rows count from 1). ``alike`` has names
+    without a column, because all rows have this value (empty: no row has one)."""
 
     columns: dict[str, Column]
     source: str = ""
@@ -93,11 +93,11 @@ class Table:
 
     @property
     def names(self) -> list[str]:
-        """The columns' names in order."""
+        """Column names in order."""
         return list(self.columns)
 
     def column(self, name: str) -> Column:
-        """The column of this name, or the only one with this label (``time`` finds ``time (s)``). Raises
+        """Return the column with this name, or the only one with this label (``time`` finds ``time (s)``). Raises
         DataError."""
         if name in self.columns:
             return self.columns[name]
@@ -117,9 +117,9 @@ class Table:
         if name in self.alike:
             raise DataError(
                 "constant-column",
-                "{location}{column} is '{value}' in all rows: there is nothing to tell apart"
+                "{location}{column} is '{value}' in all rows: there is nothing to compare"
                 if self.alike[name]
-                else "{location}{column} is not known of any row: there is nothing to tell apart",
+                else "{location}{column} is missing in all rows: there is nothing to compare",
                 "leave it out",
                 location=self._format_prefix(),
                 column=name,
@@ -127,7 +127,7 @@ class Table:
             )
         raise DataError(
             "unknown-column",
-            "{location}there is no column '{column}'",
+            "{location}unknown column '{column}'",
             "did you mean {nearest}?" if (near := self._suggest_column(name)) else "columns are: {columns}",
             location=self._format_prefix(),
             column=name,
@@ -136,16 +136,15 @@ class Table:
         )
 
     def level_units(self, names: Iterable[str] | None = None) -> dict[str, str]:
-        """Name and label of a column → the unit of its levels, where they have one; of all, or of those ``names`` that
-        there are."""
+        """Return name and label of each column → unit of its levels, if they have one; ``names`` restricts
+        the columns."""
         by_label = {column.label: column for column in self.columns.values()} | self.columns
         selected = by_label if names is None else [name for name in names if name in by_label]
         units = {name: by_label[name].level_unit for name in selected}
         return {name: unit for name, unit in units.items() if unit}
 
     def numbers(self, name: str) -> npt.NDArray[np.float64]:
-        """The values of a column that must hold numbers, NaN where missing. Raises DataError at the first that
-        is none."""
+        """Return the values of a numeric column, NaN if missing. Raises DataError at the first other value."""
         column = self.column(name)
         if not column.numeric:
             if column.missing.all():
@@ -177,8 +176,8 @@ class Table:
             row = int(np.flatnonzero(extreme)[0])
             raise DataError(
                 "numeric-overflow",
-                "{row}, column '{column}': squares of {number:g} cannot be computed with",
-                "write the column in another unit",
+                "{row}, column '{column}': {number:g} is too large to be squared",
+                "rescale the column to another unit",
                 row=self.place(row),
                 column=column.name,
                 number=values[row],
@@ -186,13 +185,13 @@ class Table:
         return values
 
     def take(self, rows: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> Table:
-        """The table of these rows only."""
+        """Return a table of these rows only."""
         columns = {name: replace(column, values=column.values[rows]) for name, column in self.columns.items()}
         return Table(columns, self.source, None if self.lines is None else self.lines[rows], self.warnings,
                      self.alike)  # fmt: skip
 
     def groups(self, by: Sequence[str]) -> list[tuple[tuple[Cell, ...], npt.NDArray[np.intp]]]:
-        """(key, row numbers) of every combination of levels that occurs, in the order of the levels."""
+        """Return (key, row numbers) of every combination of levels that occurs, in the order of the levels."""
         if not by:
             return [((), np.arange(len(self)))]
         coded = [self.column(name).codes() for name in by]
@@ -202,7 +201,7 @@ class Table:
         ]
 
     def place(self, row: int) -> str:
-        """Where a row came from, for a message: of a store its run, operation and metric."""
+        """Describe the origin of a row for a message; in a store it is the run, operation and metric."""
         at = f"{self.row_word} {self.row_name(row)}"
         if self._has_runs:
             at += f", {' '.join(str(self.columns[name].values[row]) for name in _OF_RUN[1:])}"
@@ -210,50 +209,50 @@ class Table:
 
     @property
     def row_word(self) -> str:
-        """What a row is called by: ``run`` in a store, ``line`` of its file, else ``row``."""
+        """Kind of row names: ``run`` in a store, ``line`` of a file, else ``row``."""
         return "run" if self._has_runs else "row" if self.lines is None else "line"
 
     def row_name(self, row: int) -> str:
-        """Its run, line, or number from 1: several rows of a store have one name."""
+        """Return the row's run, line, or number from 1; several rows of a store share a name."""
         if self._has_runs:
             return str(self.columns["run"].values[row])
         return str(row + 1 if self.lines is None else self.lines[row])
 
     @property
     def _has_runs(self) -> bool:
-        """Whether it is of a store, in which no row has a number."""
+        """Return whether the table comes from a store, whose rows have no numbers."""
         return self.lines is None and all(name in self.columns for name in _OF_RUN)
 
     def _format_prefix(self) -> str:
         return f"{self.source}: " if self.source else ""
 
     def _suggest_cure(self, column: Column, row: int) -> Message:
-        """What to do with a cell that is no number."""
+        """Suggest a remedy for a cell that is not a number."""
         if self._has_runs:
             run = self.columns["run"].values[row]
             return Message("leave-run-out", "leave the run out: {spell.where:'run!={run}'}", run=run)
         return _suggest_cell_cure(column.values[row])
 
     def _suggest_column(self, name: str) -> str:
-        """Return the names that are like a wrong one, joined by *or*; '' without any."""
+        """Return names similar to a wrong one, joined by *or*; '' without any."""
         candidates = list(dict.fromkeys([*self.columns, *(c.label for c in self.columns.values())]))
         folded = {candidate.lower(): candidate for candidate in candidates}
         return " or ".join(folded[match] for match in difflib.get_close_matches(name.lower(), folded, 3, 0.5))
 
 
 def joint_codes(coded: Iterable[tuple[npt.NDArray[np.intp], int]], n_rows: int) -> npt.NDArray[np.int64]:
-    """One number a row for its combination of levels, in the order of the levels. ``coded``: (level number of each
-    row, how many levels there are) of each column."""
+    """Number the combination of levels of each row, in the order of the levels. ``coded`` has (level number of each
+    row, number of levels) of each column."""
     joint = np.zeros(n_rows, dtype=np.int64)
     for codes, n_levels in coded:
         if n_levels and joint.max(initial=0) >= np.iinfo(np.int64).max // n_levels - 1:
-            joint = np.unique(joint, return_inverse=True)[1].astype(np.int64)  # as many as rows at most
+            joint = np.unique(joint, return_inverse=True)[1].astype(np.int64)  # at most as many as rows
         joint = joint * max(1, n_levels) + codes
     return joint
 
 
 def grouped(coded: Iterable[tuple[npt.NDArray[np.intp], int]], n_rows: int) -> list[npt.NDArray[np.intp]]:
-    """The row numbers of every combination of levels that occurs, in the order of the levels. ``coded``: as of
+    """Return the row numbers of every combination of levels that occurs, in the order of the levels. ``coded``: as in
     ``joint_codes``."""
     if not n_rows:
         return []
@@ -264,12 +263,12 @@ def grouped(coded: Iterable[tuple[npt.NDArray[np.intp], int]], n_rows: int) -> l
 
 
 def table_of(columns: dict[str, Iterable[object]], source: str = "") -> Table:
-    """A table of plain lists: numbers (None: missing) become a numeric column, anything else text."""
+    """Build a table from plain lists: numbers (None: missing) become a numeric column, anything else text."""
     return Table({name: column_of(name, list(values)) for name, values in columns.items()}, source)
 
 
 def column_of(name: str, values: Sequence[object], label: str = "", unit: str = "") -> Column:
-    """A column of Python values: numeric if all that are present are numbers (True and False are text)."""
+    """Build a column from Python values: numeric if all present values are numbers (True and False are text)."""
     numbers = [np.nan if value is None else float(value) for value in values if value is None or _is_plain(value)]
     if len(numbers) == len(values) and any(value is not None for value in values):
         return Column(name, np.array(numbers), label or name, unit)
@@ -279,23 +278,23 @@ def column_of(name: str, values: Sequence[object], label: str = "", unit: str = 
 
 
 def tidy(value: float) -> float | int:
-    """3.0 → 3: a level as people wrote it."""
+    """Convert 3.0 to 3, as people write levels."""
     value = float(value)
     return int(value) if value.is_integer() and abs(value) < 2**53 else value
 
 
 def is_missing(level: object) -> bool:
-    """Whether a level is none: a numeric column holds NaN where a run has no level."""
+    """Return whether a level is missing; numeric columns hold NaN for it."""
     return level is None or level != level
 
 
 def show(level: Cell) -> str:
-    """A level as text; a missing or an empty one (a flag that is not there) is said to be."""
+    """Format a level as text; a missing or empty one (an absent flag) is marked."""
     return "(missing)" if is_missing(level) else str(level) or "(empty)"
 
 
 def is_number(text: object) -> bool:
-    """Whether a text cell is missing or reads as a finite decimal number."""
+    """Return whether a text cell is missing or reads as a finite decimal number."""
     if text is None:
         return True
     try:
@@ -305,7 +304,7 @@ def is_number(text: object) -> bool:
 
 
 def _sort_levels(levels: list[Cell], order: Sequence[Cell]) -> list[Cell]:
-    """Sizes by what they are; other levels in the order given, those that it does not name after them."""
+    """Sort sizes by value, other levels by ``order``; unlisted ones come last."""
     sizes = typed_sizes(levels)
     if sizes is not None:
         return [level for _, level in sorted(zip(sizes, levels, strict=True), key=lambda pair: pair[0])]

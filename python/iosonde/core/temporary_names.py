@@ -1,6 +1,6 @@
-"""Names of what is being made: ``<prefix><name>-<writer>-<random>``.
+"""Names of unfinished files: ``<prefix><name>-<writer>-<random>``.
 
-``<writer>`` says which process makes it, so that what a dead one left can be told from what a live one still writes.
+``<writer>`` identifies the writing process, so that leftovers of a dead one differ from files of a live one.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ import time
 from pathlib import Path
 
 _WRITER = re.compile(r"-([0-9a-f]{8})\.(\d+)\.(\d+)\.(\d+)-[0-9a-f]{8}$")
-# Leftovers of another host, or of this one before it was restarted: nobody can ask if the writer lives.
+# Leftovers of another host, or of an earlier boot: their writer cannot be checked.
 _FOREIGN_LEFTOVER_SECONDS = 24 * 3600.0
 
 
 def name_of_writer(prefix: str, name: str) -> str:
-    """The name under which this process makes ``name``: boot, PID namespace, PID, its start time, something random."""
+    """Return a temporary name of this process for ``name``: boot, PID namespace, PID, its start time, random digits."""
     boot, namespace = _identify_namespace()
     writer = f"{boot}.{namespace}.{os.getpid()}.{_start_time(os.getpid())}"
     return f"{prefix}{name}-{writer}-{secrets.token_hex(4)}"
 
 
 def dead_names(directory: Path, prefix: str, name: str | None = None) -> list[Path]:
-    """What lies in ``directory`` under such a name and is made by nobody any more; of ``name`` alone where it is given.
+    """Return the leftovers of dead processes in ``directory``; only those of ``name`` if it is given.
     Raises OSError."""
     start = prefix if name is None else f"{prefix}{name}-"
     with os.scandir(directory) as entries:
@@ -35,7 +35,7 @@ def dead_names(directory: Path, prefix: str, name: str | None = None) -> list[Pa
 
 
 def writer_is_dead(path: Path) -> bool:
-    """Whether the maker of a temporary file or directory surely lives no more."""
+    """Return whether the writer of a temporary file or directory is certainly dead."""
     match = _WRITER.search(path.name)
     if not match:
         return False
@@ -54,7 +54,7 @@ def _identify_namespace() -> tuple[str, int]:
 
 
 def _start_time(pid: int) -> int:
-    """Start of a live process in clock ticks after boot, field 22 of proc(5) stat; 0 if there is none."""
+    """Return the start of a live process in clock ticks after boot, field 22 of proc(5) stat; 0 if there is none."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:

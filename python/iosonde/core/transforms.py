@@ -1,4 +1,4 @@
-"""``log(Y)`` and its like: the transforms of a column that an analysis understands by name."""
+"""Transforms of a column that an analysis accepts by name, such as ``log(Y)``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOGARITHMS = ("log", "log2", "log10")
 
 
 def apply(transform: str, values: Array, column: str) -> Array:
-    """The transformed values; NaN stays. Raises DataError where the transform does not exist."""
+    """Return the transformed values; NaN stays. Raises DataError for a value outside the transform's domain."""
     if not transform:
         return values
     with np.errstate(all="ignore"):
@@ -33,8 +33,8 @@ def apply(transform: str, values: Array, column: str) -> Array:
         bad = values[~np.isfinite(result) & ~np.isnan(values)][0]
         raise DataError(
             "undefined-transform",
-            "{transform}({column}) does not exist for {number:g}",
-            "filter such rows out with {spell.where}",
+            "{transform}({column}) is undefined for {number:g}",
+            "exclude such rows with {spell.where}",
             transform=transform,
             column=column,
             number=bad,

@@ -1,7 +1,7 @@
-"""What a scripted machine knows: why each operation took its time. A raw file of the run beside its operations.
+"""Ground truth of a scripted machine: the cause of each operation's duration, as a raw file of the run.
 
-``raw/truth-0001.json`` of phase 1 is ``{"classes": ["none", "discarded", …], "ranks": {"0": "4474…"}}``: a character
-for each operation of the rank, in the order of their starts, which stands for the class at its place from ``0`` on.
+``raw/truth-0001.json`` of phase 1 is ``{"classes": ["none", "discarded", …], "ranks": {"0": "4474…"}}``. Each operation
+of a rank has a character, in order of start. It encodes the index of its class, counted from ``0``.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ UNKNOWN = ""
 
 
 def encoded(classes: bytes) -> str:
-    """Class numbers as text."""
+    """Encode class numbers as text."""
     return bytes(_FIRST + number for number in classes).decode("ascii")
 
 
 def raw_name(phase: int) -> str:
-    """Of the file of one phase."""
+    """Return the file name of one phase."""
     return f"truth-{phase:04d}.json"
 
 
 def to_raw(classes: Sequence[str], texts: Mapping[int, str]) -> bytes:
-    """The content of that file."""
+    """Encode the content of the file."""
     return json.dumps({"classes": list(classes), "ranks": {str(rank): text for rank, text in texts.items()}}).encode()
 
 
 def classify_operations(raw: Mapping[str, bytes | Path], operations: npt.NDArray[Any]) -> npt.NDArray[np.str_]:
-    """The class of each operation (dtype ``schema.OPERATION``, by rank and start, as a store has them); '' where no
-    machine was at work, or not every operation was kept."""
+    """Return the class of each operation (dtype ``schema.OPERATION``, sorted by rank and start as in a store). It is ''
+    without a scripted machine, or if not every operation was recorded."""
     classes = np.full(operations.size, UNKNOWN, dtype="<U16")
     for phase in np.unique(operations["phase"]).tolist():
         content = raw.get(raw_name(phase))

@@ -1,8 +1,8 @@
-"""The six nouns and the two values (Model and its protocol live with the models).
+"""The six nouns and the two values (Model and its protocol are in ``model``).
 
-*Factor* may matter; an *Observation* is one row; a *Run* is one execution at one setting; an *Experiment*
-is a question with its design; a *Finding* is one claim for a human. A *Metric* says what a number is,
-an *Estimate* how far it can be trusted.
+A *Factor* may matter; an *Observation* is one row; a *Run* is one execution at one setting; an *Experiment* is a
+question with its design; a *Finding* is one claim for a human. A *Metric* is the meaning of a number, an *Estimate* its
+value and uncertainty.
 """
 
 from __future__ import annotations
@@ -21,35 +21,35 @@ FactorValue = str | int | float | bool | None
 
 
 def count_of(level: FactorValue) -> int:
-    """A level of a factor that counts something, as nodes."""
+    """Convert a level of a counting factor, such as nodes."""
     assert level is not None
     return int(level)
 
 
 def level_text(level: FactorValue) -> str:
-    """A level as it stands in a command: ``true`` and ``false`` in small letters, nothing for None."""
+    """Format a level for a command line: ``true`` and ``false`` in lower case, nothing for None."""
     if isinstance(level, bool):
         return str(level).lower()
     return "" if level is None else str(level)
 
 
 class Role(StrEnum):
-    """Why a factor has the value it has."""
+    """The origin of a factor's values."""
 
-    SET = "set"  # by us, on purpose
-    BLOCKED = "blocked"  # held together, to take its effect out
-    OBSERVED = "observed"  # only seen
+    SET = "set"  # by the experiment
+    BLOCKED = "blocked"  # held constant within a block, to remove its effect
+    OBSERVED = "observed"  # only measured
 
 
 class Better(StrEnum):
-    """Which way a metric is better."""
+    """The better direction of a metric."""
 
     HIGHER = "higher"
     LOWER = "lower"
 
 
 class Severity(StrEnum):
-    """How much a finding should worry its reader."""
+    """The importance of a finding."""
 
     INFO = "info"
     WARNING = "warning"
@@ -58,7 +58,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Factor:
-    """A named thing that may matter: unit, the levels that were (or will be) tried, and its role."""
+    """A named thing that may matter: unit, tested (or planned) levels, and role."""
 
     name: str
     unit: str = ""
@@ -68,7 +68,7 @@ class Factor:
 
 @dataclass(frozen=True)
 class Metric:
-    """What a number is: name, base unit, and which way is better."""
+    """The meaning of a number: name, base unit, and better direction."""
 
     name: str
     unit: str
@@ -77,10 +77,10 @@ class Metric:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number that can be trusted between ``low`` and ``high`` at confidence ``level``.
+    """A number with its interval from ``low`` to ``high`` at confidence ``level``.
 
-    ``value``, ``low`` and ``high`` are in the metric's base unit; ``low`` and ``high`` are None where the data
-    cannot tell, and ``warnings`` then says why and what would cure it. ``n`` counts trials, never ranks.
+    ``value``, ``low`` and ``high`` are in the metric's base unit. ``low`` and ``high`` are None if unknown;
+    ``warnings`` then gives the reason and the remedy. ``n`` counts trials, never ranks.
     """
 
     value: float | None
@@ -92,13 +92,13 @@ class Estimate:
 
     @property
     def within_run(self) -> bool:
-        """Whether its interval is of iterations inside one trial, as one trial alone has none."""
+        """Return whether the interval is over iterations inside one trial, as a single trial has none."""
         return self.n == 1 and self.low is not None
 
     def within(self, low: float | None = None, high: float | None = None) -> Estimate:
-        """The estimate with its interval cut to what can be: a rate is not below 0, a share not above 1.
+        """Return the estimate with its interval cut to possible values: a rate is not below 0, a share not above 1.
 
-        That takes nothing from its coverage. An end that was cut is warned about; none is cut past the value itself.
+        Cutting does not reduce its coverage. A cut end is warned about; no end is cut past the value itself.
         """
         if self.low is None or self.high is None:
             return self
@@ -115,18 +115,18 @@ class Estimate:
         return replace(self, low=ends[0], high=ends[1], warnings=tuple(warnings))
 
     def to_json(self) -> dict[str, Any]:
-        """The stable JSON form: value, low, high, level, n, warnings."""
+        """Return the stable JSON form: value, low, high, level, n, warnings."""
         return {"value": self.value, "low": self.low, "high": self.high, "level": self.level, "n": self.n,
                 "warnings": list(self.warnings)}  # fmt: skip
 
     def flat(self, name: str) -> dict[str, float | None]:
-        """The form in tables: ``name``, ``name_low``, ``name_high``."""
+        """Return the columns ``name``, ``name_low``, ``name_high`` of a table."""
         return {name: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One claim for a human. ``code`` has a page (``iosonde explain CODE``)."""
+    """A claim for a human. ``code`` has a page (``iosonde explain CODE``)."""
 
     code: str
     severity: Severity
@@ -135,21 +135,21 @@ class Finding:
     action: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """The stable JSON form."""
+        """Return the stable JSON form."""
         return {"code": self.code, "severity": str(self.severity), "sentence": self.sentence,
                 "evidence": self.evidence, "action": self.action}  # fmt: skip
 
     def flat(self) -> dict[str, str]:
-        """The form in tables, without its evidence."""
+        """Return the columns of a table, without the evidence."""
         return {"code": self.code, "severity": str(self.severity), "sentence": self.sentence, "action": self.action}
 
 
 @dataclass(frozen=True)
 class Observation:
-    """One row of results: a metric of an operation over the whole run, or of one rank.
+    """A row of results: a metric of an operation over the whole run, or of one rank.
 
-    ``rank`` is None for the whole; ``count`` is the number of operations behind the value (None: unknown);
-    ``includes`` names what is inside the clock besides the operation itself, as ``open,fsync,close``.
+    ``rank`` is None for the whole run. ``count`` is the number of operations behind the value (None: unknown).
+    ``includes`` lists the contents of the clock besides the operation itself, such as ``open,fsync,close``.
     """
 
     operation: str
@@ -164,13 +164,13 @@ class Observation:
 
 @dataclass
 class Run:
-    """One execution at one setting: one trial. Immutable once stored.
+    """An execution at one setting: a trial. Immutable once stored.
 
-    ``factors`` are the values of the cell, the repetition number among them. ``facts`` are what the machine
-    was like. ``operations`` is a NumPy structured array of dtype ``schema.OPERATION`` or None where nothing was
-    recorded. ``raw`` maps file names to the foreign tool's own output, or to a file that holds it where it is large.
-    ``missing`` says, in words, what an incomplete run lacks. ``seed`` makes the same trial again. ``headlines`` has, of
-    operations that another tool measured, the kinds of metric to look at first (``core.headlines``).
+    ``factors`` are the values of the cell, including the repetition number. ``facts`` describe the machine.
+    ``operations`` is a NumPy structured array of dtype ``schema.OPERATION``, or None without records. ``raw`` maps file
+    names to the foreign tool's own output, or to a file with it if it is large. ``missing`` describes the missing parts
+    of an incomplete run. ``seed`` reproduces the trial. ``headlines`` has the kinds of metric to read first for
+    operations of another tool (``core.headlines``).
     """
 
     id: str
@@ -191,13 +191,13 @@ class Run:
 
     @property
     def complete(self) -> bool:
-        """Whether every rank did everything that was asked."""
+        """Return whether every rank did all its work."""
         return not self.missing
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One planned execution: the factor values of its cell, its place in the order, its own seed."""
+    """A planned execution: the factor values of its cell, its place in the order, its own seed."""
 
     index: int
     factors: dict[str, FactorValue]
@@ -207,18 +207,18 @@ class Trial:
 
     @property
     def nodes(self) -> int:
-        """On how many nodes it runs."""
+        """Number of nodes."""
         return count_of(self.factors["nodes"])
 
     @property
     def ranks_per_node(self) -> int:
-        """How many ranks it has on each of them."""
+        """Number of ranks on each node."""
         return count_of(self.factors["ranks_per_node"])
 
 
 @dataclass
 class Experiment:
-    """A question: factors, workload settings, design with its seed; the Runs that answer it carry its id."""
+    """A question: factors, workload settings, design with its seed. The Runs that answer it carry its id."""
 
     id: str
     name: str

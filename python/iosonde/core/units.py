@@ -1,7 +1,7 @@
-"""Units at the edges of the house: ``4KiB`` ↔ 4096 bytes, ``30min`` ↔ 1800 s. Inside, base units only.
+"""Units of input and output: ``4KiB`` ↔ 4096 bytes, ``30min`` ↔ 1800 s. All other code uses base units only.
 
-Bytes, seconds (or integer ns), operations, bytes/s. Sizes are read as storage people write them:
-``4KiB``, ``4k`` and ``4K`` are 4096 (as in IOR, fio, dd), ``4kB`` and ``4KB`` are 4000 (SI).
+Base units are bytes, seconds (or integer ns), operations, bytes/s. Sizes follow the usage of storage tools: ``4KiB``,
+``4k`` and ``4K`` are 4096 (as in IOR, fio, dd), ``4kB`` and ``4KB`` are 4000 (SI).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zµ]*)", re.IGNORECASE)
 
 
 def parse_size(text: str | int) -> int:
-    """Bytes of ``4096``, ``4KiB``, ``4k`` (all 4096) or ``4kB`` (4000). Raises InputError."""
+    """Parse ``4096``, ``4KiB``, ``4k`` (all 4096) or ``4kB`` (4000) to bytes. Raises InputError."""
     if isinstance(text, int):
         return text
     match = _SIZE.match(text)
@@ -41,7 +41,8 @@ def parse_size(text: str | int) -> int:
 
 
 def size_of(text: str) -> int | None:
-    """Bytes of a text that can only be a size, as ``64k`` or ``1MiB``; None for anything else, a plain number too."""
+    """Parse a text that can only be a size, such as ``64k`` or ``1MiB``; None for anything else, also a
+    plain number."""
     match = _SIZE.match(text)
     if not match or not match.group(2):
         return 0 if text == "0" else None
@@ -52,8 +53,8 @@ def size_of(text: str) -> int | None:
 
 
 def typed_sizes(levels: Iterable[object]) -> list[int] | None:
-    """The bytes of levels that were typed as sizes (``512``, ``4k``, ``1MiB``): None where one is none, where all are
-    plain numbers, or where two are the same size by another name."""
+    """Parse levels that were written as sizes (``512``, ``4k``, ``1MiB``). Return None if one is not a size, if all are
+    plain numbers, or if two are equal."""
     texts = list(levels)
     if not all(isinstance(text, str) and text[:1].isdigit() for text in texts):
         return None
@@ -67,7 +68,7 @@ def typed_sizes(levels: Iterable[object]) -> list[int] | None:
 
 
 def parse_seconds(text: str | float | int) -> float:
-    """Seconds of ``90``, ``90s``, ``30min``, ``1h30m``, ``250ms``. Raises InputError."""
+    """Parse ``90``, ``90s``, ``30min``, ``1h30m`` or ``250ms`` to seconds. Raises InputError."""
     if isinstance(text, (int, float)):
         return float(text)
     stripped, at, total = text.strip(), 0, 0.0
@@ -95,8 +96,8 @@ _HOW_RATE = "write it like 117MB/s, 1GiB/s or 1Gbit/s"
 
 
 def parse_rate(text: str) -> float:
-    """Bytes/s of ``117MB/s``, ``1GiB/s``, ``94.11Mbit/s``. Raises InputError, also for a number without a unit and
-    for ``Mb/s``, which some take for bits and some for bytes."""
+    """Parse ``117MB/s``, ``1GiB/s`` or ``94.11Mbit/s`` to bytes/s. Raises InputError, also for a number without a unit
+    and for the ambiguous ``Mb/s``."""
     match = _RATE.match(text)
     if not match or re.search(r"\db/|[KMGTP]i?b\s*[/p]", text):
         raise InputError("invalid-rate", "'{rate}' is not a rate in bytes", "{example}", rate=text, example=_HOW_RATE)
@@ -108,31 +109,31 @@ def parse_rate(text: str) -> float:
 
 
 def parse_bits(text: str) -> float:
-    """``993mbit``, ``1gbit`` or ``580 Mbit/s`` in bits/s; a rate in bytes is taken eight times. Raises InputError."""
+    """Parse ``993mbit``, ``1gbit`` or ``580 Mbit/s`` to bits/s; byte rates are converted. Raises InputError."""
     if match := _BITS.fullmatch(text.strip()):
         try:
             return float(match[1]) * _POWERS[match[2].lower()]
         except ValueError as error:
-            raise InputError("invalid-rate", "{rate}: no rate", "write it like 993mbit", rate=text) from error
+            raise InputError("invalid-rate", "'{rate}' is not a rate", "write it like 993mbit", rate=text) from error
     try:
         return 8 * parse_rate(text)
     except InputError as error:
         if match := _BITS_OR_BYTES.fullmatch(text.strip()):
             raise InputError(
                 "ambiguous-rate",
-                "'{rate}' may be bits or bytes",
-                "bits are {bits}bit, bytes {bytes_}B/s",
+                "'{rate}' may mean bits or bytes",
+                "write {bits}bit for bits, {bytes_}B/s for bytes",
                 rate=text,
                 bits=match[1] + match[2].lower(),
                 bytes_=match[1] + match[2].upper(),
             ) from error
         raise InputError(
-            "invalid-rate", "'{rate}' is not a rate of a link", "write bits like 993mbit, bytes like 124MB/s", rate=text
+            "invalid-rate", "'{rate}' is not a link rate", "write bits like 993mbit, or bytes like 124MB/s", rate=text
         ) from error
 
 
 def parse_per_byte(text: str) -> float:
-    """Seconds a byte of ``0.02s/MB`` or ``3ns/B``. Raises InputError."""
+    """Parse ``0.02s/MB`` or ``3ns/B`` to seconds per byte. Raises InputError."""
     match = _PER_BYTE.match(text)
     if not match or match[2].lower() not in _SECONDS:
         raise InputError(
@@ -154,18 +155,18 @@ def parse_per_byte(text: str) -> float:
 
 
 def format_size(n_bytes: float) -> str:
-    """A short exact-looking text of a byte count: ``4 KiB``, ``1.5 GiB``, ``17 B``."""
+    """Format a byte count: ``4 KiB``, ``1.5 GiB``, ``17 B``."""
     return _format_scaled(n_bytes, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"])
 
 
 def format_rate(value: float, unit: str) -> str:
-    """A value in base units as people say it: bytes/s → MiB/s, operations/s → kop/s, s → ms."""
+    """Format a value in base units for people: bytes/s → MiB/s, operations/s → kop/s, s → ms."""
     scale, name = human_scale(value, unit)
     return f"{significant(value / scale)} {name}"
 
 
 def binary_or_decimal(value: float, unit: str) -> tuple[str, str]:
-    """The same bytes in both families of prefixes: ``("204MiB/s", "214MB/s")`` for ``unit`` ``B/s``."""
+    """Format the same bytes with both families of prefixes: ``("204MiB/s", "214MB/s")`` for ``unit`` ``B/s``."""
     return _format_prefixed(value, 1024, "i", unit), _format_prefixed(value, 1000, "", unit)
 
 
@@ -178,13 +179,13 @@ def _format_prefixed(value: float, base: int, mark: str, unit: str) -> str:
 
 
 def common_scale(values: Iterable[float], unit: str) -> tuple[float, str]:
-    """``human_scale`` that suits several numbers: that of their mean size."""
+    """Return the ``human_scale`` of the mean magnitude of several numbers."""
     sizes = [abs(value) for value in values]
     return human_scale(sum(sizes) / len(sizes) if sizes else 0.0, unit)
 
 
 def human_scale(value: float, unit: str) -> tuple[float, str]:
-    """(divisor, unit text) that makes ``value`` of a base ``unit`` readable; share one scale over a table."""
+    """Return (divisor, unit text) that makes ``value`` of a base ``unit`` readable; use one scale per table."""
     magnitude = abs(value) if math.isfinite(value) else 0.0
     if unit in ("bytes/s", "bytes"):
         tail = unit[len("bytes") :]
@@ -206,7 +207,7 @@ def human_scale(value: float, unit: str) -> tuple[float, str]:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """``value`` with so many significant digits and no exponent between 0.001 and 10 million."""
+    """Format ``value`` with ``digits`` significant digits, without an exponent between 0.001 and 10 million."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else str(value)
     decimals = digits - 1 - math.floor(math.log10(abs(value)))
@@ -217,17 +218,17 @@ def significant(value: float, digits: int = 3) -> str:
 
 
 def in_file(value: float) -> str:
-    """A number of a page's tables as a file: nine digits, more than anything measured has; every digit of a count."""
+    """Format a number for an exported table: nine digits, more than any measurement has; counts in full."""
     return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 
 def fitted(value: float) -> str:
-    """Five digits of a number from least squares, whose last bits must not turn a tie over."""
+    """Format a least-squares result with five digits; rounding first keeps ties stable."""
     return significant(float(f"{value:.12g}"), 5)
 
 
 def ratio_text(ratio: float) -> str:
-    """A ratio with decimals enough near 1: ``1.061``, ``0.978``, ``12.4``."""
+    """Format a ratio with enough decimals near 1: ``1.061``, ``0.978``, ``12.4``."""
     return f"{ratio:.3f}" if 0.1 <= ratio < 10 else significant(ratio)
 
 
@@ -243,7 +244,7 @@ def _format_scaled(value: float, base: int, names: list[str]) -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """A duration as people say it: ``850 ms``, ``12 s``, ``4 min 10 s``, ``2 h 05 min``."""
+    """Format a duration: ``850 ms``, ``12 s``, ``4 min 10 s``, ``2 h 05 min``."""
     if not math.isfinite(seconds):
         return str(seconds)
     if seconds < 1:
@@ -257,7 +258,7 @@ def format_seconds(seconds: float) -> str:
 
 
 def parse_share(text: str) -> float:
-    """``2%`` or ``0.02`` → 0.02. Raises InputError."""
+    """Parse ``2%`` or ``0.02`` to 0.02. Raises InputError."""
     body, percent = text.strip().removesuffix("%"), text.strip().endswith("%")
     try:
         share = float(body) / (100 if percent else 1)
@@ -269,5 +270,5 @@ def parse_share(text: str) -> float:
 
 
 def percent(share: float) -> str:
-    """A share as people say it: ``0.034`` → ``3.4 %``."""
+    """Format ``0.034`` as ``3.4 %``."""
     return f"{significant(100 * share, 2)} %"

@@ -1,7 +1,6 @@
-"""A claim that a command makes in the end, in one of five states: the same type for every command.
+"""A claim at the end of a command, in one of five states: the same type for every command.
 
-The words of a claim may become better; its state, direction and estimate are what JSON holds and what ``tests/truth``
-scores.
+The text of a claim may change; its state, direction and estimate are part of JSON and are scored by ``tests/truth``.
 """
 
 from __future__ import annotations
@@ -14,17 +13,17 @@ from .types import Estimate
 
 
 class VerdictState(StrEnum):
-    """What the data say of a question."""
+    """The answer of the data to a question."""
 
-    DIFFERENT = "different"  # the effect is significant after the correction of its family
+    DIFFERENT = "different"  # the effect is significant after correction for its family
     EQUAL = "equal"  # any effect is smaller than the margin
-    INCONCLUSIVE = "inconclusive"  # tested, and the data allow both; or an assumption does not hold
-    NOT_TESTED = "not tested"  # there is no error to test against: one trial a setting, one bring-up
-    NOT_SEPARABLE = "not separable"  # it goes together with another column, so that the data cannot tell them apart
+    INCONCLUSIVE = "inconclusive"  # tested, and the data allow both; or an assumption fails
+    NOT_TESTED = "not tested"  # no error to test against: one trial per setting, one bring-up
+    NOT_SEPARABLE = "not separable"  # the data cannot separate it from another column that changes with it
 
 
 class Direction(StrEnum):
-    """Which way a difference goes: of two sides B against A, of a factor with rising levels."""
+    """The direction of a difference: of B against A, or of a factor with rising levels."""
 
     UP = "up"
     DOWN = "down"
@@ -32,14 +31,14 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """One claim about a response.
+    """A claim about a response.
 
-    ``question``: ``difference`` (of two sides), ``effect`` (of a factor, or of a block of factors that go together),
-    ``slope`` (of a term), ``limit`` (whether a curve has one), ``best`` (a setting that is advised or called best),
-    ``model`` (whether it beats the mean), ``change`` (over time), ``cause``, ``gate``. ``subject``: what the claim is
-    about: (A, B), the factors, the series, the class. ``claim``: what is named: the best setting, the law, the cause.
-    ``estimate``: the number behind it; ``family``: how many tests it was corrected with; ``doubts``: stable codes of
-    the assumptions that do not hold or could not be checked (``DOUBTS``).
+    ``question`` is ``difference`` (of two sides), ``effect`` (of a factor, or a block of factors that change together),
+    ``slope`` (of a term), ``limit`` (does a curve have one), ``best`` (an advised setting), ``model`` (does it beat the
+    mean), ``change`` (over time), ``cause`` or ``gate``. ``subject`` has the objects of the claim: (A, B), the factors,
+    the series, the class. ``claim`` names the best setting, the law, the cause. ``estimate`` is the number behind it.
+    ``family`` is the number of tests it was corrected for. ``doubts`` are stable codes of the assumptions that fail or
+    could not be checked (``DOUBTS``).
     """
 
     question: str
@@ -54,7 +53,7 @@ class Verdict:
     doubts: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The stable JSON form."""
+        """Return the stable JSON form."""
         return {
             "question": self.question, "response": self.response, "subject": list(self.subject),
             "state": str(self.state), "direction": None if self.direction is None else str(self.direction),
@@ -64,22 +63,22 @@ class Verdict:
 
 
 DOUBTS = {
-    "varies-besides": "a column that was not asked about varies, too",
+    "varies-besides": "a column that was not analysed varies as well",
     "goes-together": "another column always changes with it",
-    "order": "the sides were measured one after the other, so that time is in the difference",
+    "order": "the sides were measured one after the other, so the difference includes time",
     "drift": "values drift with the order in which they were measured",
-    "dependent": "neighbouring trials are alike, so that n counts too many",
+    "dependent": "neighbouring trials are correlated, so n is too large",
     "subsamples": "several rows belong to one trial",
-    "few-trials": "a side has too few trials for its spread to be known",
-    "missing-values": "values are missing, and more on one side",
-    "selected": "only extreme units of one side are paired, so that regression to the mean is in the difference",
+    "few-trials": "a side has too few trials to estimate its spread",
+    "missing-values": "values are missing, more of them on one side",
+    "selected": "only extreme units of one side are paired, so the difference includes regression to the mean",
     "coarse-clock": "the clock's tick is as large as the spread",
-    "cells-differ": "the effect is not the same in all cells",
+    "cells-differ": "the effect differs between cells",
     "lack-of-fit": "the model misses the means by more than the noise",
-    "extrapolated": "beyond what was measured",
-    "leverage": "one row alone decides",
-    "impossible": "a value is beyond what the hardware can do",
-    "bring-ups": "only one bring-up of each, so that theirs is in the difference",
-    "within-run": "iterations within one run, and no trials",
+    "extrapolated": "extrapolated beyond the measured range",
+    "leverage": "one row alone determines the result",
+    "impossible": "a value exceeds the capability of the hardware",
+    "bring-ups": "each side has only one bring-up, so the difference includes theirs",
+    "within-run": "iterations within one run, not trials",
     "not-corrected": "not corrected for the other tests",
 }

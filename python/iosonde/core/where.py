@@ -1,10 +1,10 @@
-"""``--where 'fs=nfs'``: conditions on the columns of a table, for a store and for any other table alike.
+"""``--where 'fs=nfs'``: conditions on the columns of a store or any other table.
 
-A condition is (column, op, value); several are joined by *and*. Numbers are compared as numbers, and the value
-may be written with a unit (``transfer_size=4KiB``), as may a size that was typed (``64k`` is ``64KiB``); everything
-else is compared as text, so that ``started_at>=2026-11`` works. The order of two texts that are numbers is that of the
-numbers. An empty value (``fs=``) means: has no value. Of the runs of a store the incomplete ones are left out unless a
-condition is about them: ``complete=any`` takes all, ``complete=no`` these alone.
+A condition is (column, op, value); several are joined by *and*. Numbers are compared as numbers; the value may have a
+unit (``transfer_size=4KiB``), as may a written size (``64k`` is ``64KiB``). Everything else is compared as text, so
+that ``started_at>=2026-11`` works. Two texts that are numbers have the order of the numbers. An empty value (``fs=``)
+selects missing values. Incomplete runs of a store are left out unless a condition names them: ``complete=any`` takes
+all runs, ``complete=no`` only these.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _OPS: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
 }
 COMPLETE, _ANY = "complete", "any"
-ALSO_INCOMPLETE = f"{COMPLETE}={_ANY}"  # what --incomplete stands for
+ALSO_INCOMPLETE = f"{COMPLETE}={_ANY}"  # the meaning of --incomplete
 _BOOLS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 class Condition(NamedTuple):
-    """``column op value``; op is one of = != < <= > >=."""
+    """A condition ``column op value``; op is one of = != < <= > >=."""
 
     column: str
     op: str
@@ -41,7 +41,7 @@ class Condition(NamedTuple):
 
 
 def parse_where(texts: Iterable[str]) -> list[Condition]:
-    """Conditions from ``fs=nfs``, ``nodes>=2``, … Raises InputError."""
+    """Parse conditions such as ``fs=nfs``, ``nodes>=2``. Raises InputError."""
     conditions = []
     for text in texts:
         match = _CONDITION.match(text)
@@ -57,12 +57,12 @@ def parse_where(texts: Iterable[str]) -> list[Condition]:
 
 
 def takes_incomplete(conditions: Iterable[tuple[str, str, Any]]) -> bool:
-    """Whether incomplete runs are asked about, and not left out."""
+    """Return whether a condition names incomplete runs, which are otherwise left out."""
     return any(column == COMPLETE for column, _, _ in conditions)
 
 
 def check_columns(conditions: Iterable[tuple[str, str, Any]], columns: Iterable[str]) -> None:
-    """Raises InputError, naming the nearest right ones, for a column that is not there."""
+    """Check that every column exists. Raises InputError, naming the nearest columns."""
     names = list(columns)
     for column, op, _ in conditions:
         if op not in _OPS:
@@ -73,8 +73,8 @@ def check_columns(conditions: Iterable[tuple[str, str, Any]], columns: Iterable[
             near = difflib.get_close_matches(column, names, n=3, cutoff=0.5)
             raise InputError(
                 "unknown-column",
-                "there is no column '{column}'",
-                "did you mean {nearest}?" if near else "there are: {columns}",
+                "unknown column '{column}'",
+                "did you mean {nearest}?" if near else "known: {columns}",
                 column=column,
                 nearest=" or ".join(near),
                 columns=", ".join(names),
@@ -82,9 +82,9 @@ def check_columns(conditions: Iterable[tuple[str, str, Any]], columns: Iterable[
 
 
 def matching_rows(columns: Mapping[str, Sequence[Any]], conditions: Sequence[tuple[str, str, Any]]) -> list[int]:
-    """Indices of the rows of a table (column → values, all of one length) for which all conditions hold.
+    """Return the row numbers of a table (column → values, all of one length) for which all conditions hold.
 
-    Raises InputError for an unknown column, or an order asked between a number and a word.
+    Raises InputError for an unknown column, or an order between a number and a word.
     """
     check_columns(conditions, columns)
     length = len(next(iter(columns.values()), ()))
@@ -96,7 +96,7 @@ def matching_rows(columns: Mapping[str, Sequence[Any]], conditions: Sequence[tup
 
 
 def holds(cell: Any, condition: tuple[str, str, Any]) -> bool:
-    """Whether one cell fulfils a condition. A list fulfils ``=`` if it contains the value."""
+    """Return whether one cell fulfils a condition. A list fulfils ``=`` if it contains the value."""
     column, op, operand = condition
     if isinstance(cell, (list, tuple)):
         contained = operand in cell or (operand == "" and not cell)
@@ -114,7 +114,7 @@ def holds(cell: Any, condition: tuple[str, str, Any]) -> bool:
 
 
 def _same_size(cell: str, operand: str) -> bool:
-    """Whether two texts are one size: ``64k`` and ``64 KiB``. A plain number is as many bytes beside a size alone."""
+    """Return whether two texts are one size: ``64k`` and ``64 KiB``. A plain number counts in bytes next to a size."""
     if not (cell[:1].isdigit() and operand[:1].isdigit()):
         return False
     sizes = size_of(cell), size_of(operand)
@@ -124,7 +124,7 @@ def _same_size(cell: str, operand: str) -> bool:
 
 
 def _align_types(cell: Any, operand: Any) -> tuple[Any, Any]:
-    """Both as numbers if both are numbers, both as text if the cell is text."""
+    """Convert both to numbers if both are numbers, both to text if the cell is text."""
     if isinstance(cell, bool):
         return cell, _BOOLS.get(str(operand).lower(), operand)
     if isinstance(cell, str):
@@ -135,7 +135,7 @@ def _align_types(cell: Any, operand: Any) -> tuple[Any, Any]:
 
 
 def number_of(value: Any) -> Any:
-    """A text as a number, None if it is none; what is no text as it is."""
+    """Convert a text to a number, None if it is not one; other values stay."""
     if not isinstance(value, str):
         return value
     for read in (int, float, parse_size):

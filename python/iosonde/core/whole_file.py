@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Write files atomically."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import BinaryIO
 from .errors import InputError
 from .temporary_names import dead_names, name_of_writer
 
-_LONGEST_BYTES = 150  # of a name, so that there is room for that of its writer
+_LONGEST_BYTES = 150  # of a name, to leave room for that of its writer
 
 
 def replace_file(path: Path, content: bytes) -> Path:
-    """Put ``content`` in the place of ``path``, as ``write_atomically`` does. Raises InputError where that cannot
-    be."""
+    """Replace the file ``path`` by ``content``, as ``write_atomically`` does. Raises InputError if that
+    is impossible."""
     with write_atomically(path) as file:
         file.write(content)
     return path
@@ -25,9 +25,9 @@ def replace_file(path: Path, content: bytes) -> Path:
 
 @contextmanager
 def write_atomically(path: Path) -> Iterator[BinaryIO]:
-    """A file beside ``path`` that takes its place when the block ends well. Raises InputError where it cannot.
+    """Open a file next to ``path`` that replaces it when the block succeeds. Raises InputError if that is impossible.
 
-    A link is followed, and what is no file (``/dev/stdout``, a pipe) is written to: neither is replaced.
+    A link is followed, and special files (``/dev/stdout``, a pipe) are written to: neither is replaced.
     """
     place = path.resolve()
     try:
@@ -49,14 +49,14 @@ def write_atomically(path: Path) -> Iterator[BinaryIO]:
         raise InputError(
             "unwritable-file",
             "cannot write {path}: {reason}",
-            "name a file in a directory that is there, yours and has room",
+            "name a file in an existing directory that is writable and has space",
             path=path,
             reason=error.strerror,
         ) from error
 
 
 def _remove_leftovers(directory: Path, name: str) -> None:
-    """Remove what processes of this user left that were killed while they wrote a file of this name there."""
+    """Remove this user's leftovers of killed processes that were writing a file of this name there."""
     with suppress(OSError):
         for path in dead_names(directory, ".", name):
             about = path.lstat()

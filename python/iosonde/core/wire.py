@@ -1,13 +1,13 @@
-"""Words of what came over the network: parts of a phase, metrics of it, and what they say of reads and writes."""
+"""Names for network traffic: parts of a phase, their metrics, and conclusions about reads and writes."""
 
 from __future__ import annotations
 
-# Parts of a phase that are counted apart: bringing caches into their state and what a phase needs before its clock
-# runs; between the two barriers around the timed part; writing out what the client still held.
+# Parts of a phase that are counted separately: preparing caches and all else before the clock starts; the timed part
+# between its two barriers; flushing data that the client still held.
 PREPARING, TIMED, FLUSH = "preparing", "timed", "flush"
 PARTS = (PREPARING, TIMED, FLUSH)
 
-# Metrics: bytes of the timed part, of the others with their name behind; packets both ways of the timed part.
+# Metrics: bytes of the timed part, of other parts with their name as suffix; packets both ways of the timed part.
 RECEIVED, SENT = "network_received", "network_sent"
 PACKETS = "network_packets_per_operation"
 METRICS = (
@@ -15,9 +15,9 @@ METRICS = (
     PACKETS,
 )
 
-# What the bytes say of reads: all came over the network; a cache served some; not few, yet they prove nothing.
+# Conclusions about reads: all came over the network; a cache served some; unclear, with bytes that prove nothing.
 CAME, SERVED_BY_CACHE, UNCLEAR = "came", "served-by-cache", "unclear"
-# Of writes: all were sent when the clock stopped; some were kept back.
+# Conclusions about writes: all were sent when the clock stopped; some were still buffered.
 ALL_SENT, BUFFERED = "sent", "buffered"
-# Of both.
+# For both.
 UNKNOWN = "unknown"

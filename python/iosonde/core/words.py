@@ -1,4 +1,4 @@
-"""Numbers as they stand in a sentence: digits that matter, shares in percent, ratios, counts. ``~``: cannot be told."""
+"""Format numbers in sentences: significant digits, percentages, ratios, counts. ``~`` means unknown."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ from .types import Estimate
 from .units import significant
 
 UNKNOWN = "~"
-_LONG = 1e10  # 1048576 is a level that people know, 1.05e+06 is none
-_LARGE = 1e5  # more has three digits instead of a long row of decimals
+_LONG = 1e10  # people know 1048576 as a level, but not 1.05e+06
+_LARGE = 1e5  # larger numbers have three digits instead of many decimals
 
 
 def format_number(value: float | None, digits: int = 3) -> str:
-    """So many significant digits."""
+    """Format with ``digits`` significant digits."""
     return UNKNOWN if value is None else significant(float(f"{value:.12g}"), digits)
 
 
 def counted(n: int, noun: str) -> str:
-    """``1 trial``, ``3 trials``, ``2,048 ranks per node``."""
+    """Format ``1 trial``, ``3 trials``, ``2,048 ranks per node``."""
     return f"{n:,} {noun if n == 1 else plural(noun)}"
 
 
 def plural(noun: str) -> str:
-    """``trials``, ``ranks per node``."""
+    """Return the plural, such as ``trials``, ``ranks per node``."""
     first, per, rest = noun.partition(" per ")
     return f"{first}s{per}{rest}"
 
 
 def listed(names: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
+    """Join as ``a``, ``a and b``, ``a, b and c``."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def percent(share: float | None) -> str:
-    """A share as ``97.3 %``."""
+    """Format a share as ``97.3 %``."""
     return UNKNOWN if share is None else f"{decimals(100 * share, 1)} %"
 
 
 def small_percent(share: float) -> str:
-    """As ``percent``, with two digits of what that would say is nothing: ``0.022 %``."""
+    """Format as ``percent``, with two digits where that would be zero: ``0.022 %``."""
     text = percent(share)
     return f"{100 * share:.2g} %" if share and text == percent(0.0) else text
 
 
 def percent_interval(share: Estimate | None) -> str:
-    """``97.3 (95.1 to 99.5) %``."""
+    """Format as ``97.3 (95.1 to 99.5) %``."""
     if share is None or share.value is None:
         return UNKNOWN
     if share.low is None or share.high is None:
@@ -55,7 +55,7 @@ def percent_interval(share: Estimate | None) -> str:
 
 
 def points(difference: Estimate) -> str:
-    """A difference of two shares: ``+2.1 points (+0.4 to +3.8)``."""
+    """Format a difference of two shares: ``+2.1 points (+0.4 to +3.8)``."""
     value = decimals(100 * (difference.value or 0.0), 1, "+")
     if difference.low is None or difference.high is None:
         return f"{value} points ({UNKNOWN})"
@@ -63,7 +63,7 @@ def points(difference: Estimate) -> str:
 
 
 def ratio(estimate: Estimate) -> str:
-    """``1.482 (1.431 to 1.535)``."""
+    """Format as ``1.482 (1.431 to 1.535)``."""
     if estimate.value is None:
         return UNKNOWN
     if estimate.low is None or estimate.high is None:
@@ -72,12 +72,12 @@ def ratio(estimate: Estimate) -> str:
 
 
 def decimals(x: float, n: int, sign: str = "") -> str:
-    """So many decimals; three digits where that would be a long row of them."""
+    """Format with ``n`` decimals; large numbers have three digits."""
     return f"{round(x, n) + 0.0:{sign}.{n}f}" if abs(x) < _LARGE else f"{x:{sign}.3g}"
 
 
 def level_text(cell: object) -> str:
-    """A level of a factor; whole numbers in full where they are short."""
+    """Format a level of a factor; short whole numbers are written in full."""
     if not isinstance(cell, (int, float)) or not math.isfinite(cell):
         return str(cell)
     return f"{cell:.3g}" if abs(cell) >= _LONG else f"{cell:.4g}" if cell != int(cell) else str(cell)

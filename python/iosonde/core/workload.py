@@ -1,6 +1,6 @@
-"""What each worker does, as data: the dataclasses behind docs/workload.md, and their JSON.
+"""The work of each worker as data: the dataclasses behind docs/workload.md, and their JSON.
 
-The engine checks them (``_native.EngineError`` names the key); this module only spells them.
+The engine checks them (``_native.EngineError`` names the key); this module only serialises them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Pattern = str | dict[str, Any]
 
 @dataclass(frozen=True)
 class Files:
-    """The files a phase walks over: ``count`` names made from ``template``, relative to the root.
+    """The files that a phase visits: ``count`` names made from ``template``, relative to the root.
 
     A name is ``template``, the number in six digits, and ``suffix``.
     """
@@ -27,21 +27,21 @@ class Files:
 
 @dataclass(frozen=True)
 class FileNames:
-    """The files a phase walks over, by name, relative to the root."""
+    """The files that a phase visits, by name, relative to the root."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Device:
-    """No file: ``zero`` (reads of /dev/zero) or ``null`` (writes to /dev/null)."""
+    """A device in place of files: ``zero`` (reads of /dev/zero) or ``null`` (writes to /dev/null)."""
 
     device: str
 
 
 @dataclass(frozen=True)
 class Step:
-    """One operation on the current file, or ``count`` of them for data kinds. Sizes in bytes."""
+    """An operation on the current file, or ``count`` of them for data kinds. Sizes in bytes."""
 
     kind: str
     transfer_size: int | None = None
@@ -58,7 +58,7 @@ class Step:
 
     @property
     def operations(self) -> int:
-        """How many operations it is on one file, as the engine counts a sweep (``positions`` in ``pattern.rs``)."""
+        """Number of operations on one file, as the engine counts a sweep (``positions`` in ``pattern.rs``)."""
         if self.count is not None or not self.transfer_size:
             return self.count if self.count is not None else 1
         size = self.transfer_size if self.size is None else self.size
@@ -70,7 +70,7 @@ class Step:
 
     @property
     def moved_bytes(self) -> int:
-        """What these operations ask for: in a sweep in order the last block may be a shorter one."""
+        """Bytes that these operations request; the last block of a sweep in order may be shorter."""
         if not self.transfer_size:
             return 0
         total_bytes = self.operations * self.transfer_size
@@ -79,7 +79,7 @@ class Step:
 
 @dataclass(frozen=True)
 class MixPart:
-    """Of a mix: an operation, and how often it is drawn beside the others."""
+    """A part of a mix: an operation and its relative frequency."""
 
     weight: int
     step: Step
@@ -87,7 +87,7 @@ class MixPart:
 
 @dataclass(frozen=True)
 class Phase:
-    """For each file, the steps; with the rules that end it. Times in ns."""
+    """The steps for each file, and the rules that end them. Times in ns."""
 
     name: str
     files: Files | FileNames | Device
@@ -107,11 +107,11 @@ class Phase:
 
 @dataclass(frozen=True)
 class MpiIo:
-    """One phase through MPI-IO and not by the engine: this rank's pieces of one file, below the root.
+    """A phase through MPI-IO instead of the engine: this rank's pieces of one file, below the root.
 
-    ``count`` pieces of ``piece`` bytes from ``base`` on, with ``hole`` bytes between them; one call of the library
-    moves ``per_call`` of them. ``kind`` is ``read`` or ``write``. ``collective``: all ranks call together, and must
-    then have the same number of calls. ``hints`` are given to the library when the file is opened.
+    ``count`` pieces of ``piece`` bytes start at ``base``, with ``hole`` bytes between them; one library call moves
+    ``per_call`` of them. ``kind`` is ``read`` or ``write``. ``collective``: all ranks call together, and must then have
+    the same number of calls. ``hints`` are passed to the library when the file is opened.
     """
 
     name: str
@@ -129,10 +129,10 @@ class MpiIo:
 
 @dataclass(frozen=True)
 class Workload:
-    """Everything one rank does below ``root``: one list of phases per worker (thread).
+    """All the work of one rank below ``root``: one list of phases per worker (thread).
 
-    ``seed`` is the same for all ranks, so that one can verify what another wrote; ``rank`` makes their offsets
-    and orders differ.
+    ``seed`` is the same for all ranks, so that one can verify another's writes; ``rank`` makes their offsets and orders
+    differ.
     """
 
     root: str
@@ -142,7 +142,7 @@ class Workload:
     rank: int = 0
 
     def to_json(self) -> str:
-        """The text that ``_native.Session`` reads; keys that were left out are absent."""
+        """Serialise for ``_native.Session``; omitted keys are absent."""
         workers = [{"phases": [_without_none(asdict(phase)) for phase in phases]} for phases in self.workers]
         document = {"root": self.root, "seed": self.seed, "rank": self.rank, "backend": self.backend}
         return json.dumps({**document, "workers": workers})

@@ -1,8 +1,8 @@
-"""The text of a file that people write → plain data, with the line of every value: YAML 1.2's core types, or JSON.
+"""Parse a user's file into plain data with the line of every value: YAML 1.2's core types, or JSON.
 
-What YAML versions read differently is an error here and no surprise later: ``0755``, ``1_000``, ``12:30``, ``0x1F``.
-Keys are always text (``on:`` is no boolean); ``yes``, ``no``, ``on`` and ``off`` are text; a key given twice is an
-error; aliases are copies, and few enough.
+Text that YAML versions read differently is an error: ``0755``, ``1_000``, ``12:30``, ``0x1F``. Keys are always text
+(``on:`` is not a boolean); ``yes``, ``no``, ``on`` and ``off`` are text. A duplicate key is an error. Aliases are
+copies, and their number is limited.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import yaml
 
 MAX_BYTES = 2**20
-MAX_VALUES = 50_000  # counted with every alias written out
+MAX_VALUES = 50_000  # counted with every alias expanded
 MAX_DEPTH = 40
 
 KIND = "experiment file"
@@ -36,20 +36,20 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+\.[0-9]*|[0-9]+(\.[0-9]*)?[eE][-+]?[0
 _NULL = ("", "~", "null", "Null", "NULL")
 _BOOLS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _TRAPS = {
-    re.compile(r"[-+]?0[0-9_]+"): "a number with leading zeros is octal to some readers and decimal to others",
-    re.compile(r"[-+]?0[xXoObB][0-9a-fA-F_]+"): "not every reader takes this for a number",
-    re.compile(r"[-+]?[0-9][0-9_]*_[0-9_]*(\.[0-9_]*)?"): "not every reader takes this for a number",
-    re.compile(r"[-+]?[0-9]+(:[0-5]?[0-9])+(\.[0-9]*)?"): "this is a number to the base of 60 to some readers",
-    re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"): "this is not a number to measure with",
+    re.compile(r"[-+]?0[0-9_]+"): "some readers take a number with leading zeros as octal, others as decimal",
+    re.compile(r"[-+]?0[xXoObB][0-9a-fA-F_]+"): "not every reader takes this as a number",
+    re.compile(r"[-+]?[0-9][0-9_]*_[0-9_]*(\.[0-9_]*)?"): "not every reader takes this as a number",
+    re.compile(r"[-+]?[0-9]+(:[0-5]?[0-9])+(\.[0-9]*)?"): "some readers take this as a base-60 number",
+    re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"): "this is not a finite number",
 }
 
 
 @dataclass
 class Document:
-    """Plain data (dict, list, str, int, float, bool, None) and where each piece of it stands.
+    """Plain data (dict, list, str, int, float, bool, None) with the place of each value.
 
-    ``name`` is the file's, or empty where there is none. ``places`` maps the path of a value to a line of the file
-    (int) or to the option that set it (str).
+    ``name`` is that of the file, or empty without one. ``places`` maps the path of a value to a line of the file (int)
+    or to the option that set it (str).
     """
 
     data: dict[str, Any]
@@ -58,7 +58,7 @@ class Document:
     text: str = ""
 
     def place(self, path: Key) -> int | str | None:
-        """Where the value, or the nearest thing around it, was written."""
+        """Return the place of the value, or of the nearest enclosing one."""
         for length in range(len(path), -1, -1):
             if path[:length] in self.places:
                 return self.places[path[:length]]
@@ -66,9 +66,9 @@ class Document:
 
 
 def load(path: Path, kind: str = KIND, first: str = FIRST) -> Document:
-    """Read a file. Raises InputError for one that is no text, SpecError for one that is neither YAML nor JSON.
+    """Read a file. Raises InputError if it is not text, SpecError if it is neither YAML nor JSON.
 
-    ``kind`` is what the file should be, ``first`` what to write into an empty one.
+    ``kind`` is the expected kind of file, ``first`` the hint for an empty one.
     """
     try:
         with path.open("rb") as file:
@@ -85,7 +85,7 @@ def load(path: Path, kind: str = KIND, first: str = FIRST) -> Document:
     if len(content) > MAX_BYTES:
         raise InputError(
             "file-too-large",
-            "{path} has more than 1 MiB: no {kind} is so long",
+            "{path} has more than 1 MiB, which is too long for {kind}",
             "is it the right file?",
             path=path,
             kind=kind,
@@ -105,7 +105,7 @@ def load(path: Path, kind: str = KIND, first: str = FIRST) -> Document:
 
 
 def parse(text: str, name: str, as_json: bool = False, first: str = FIRST) -> Document:
-    """The document that ``text`` holds. Raises SpecError with every problem that was found."""
+    """Parse ``text`` into a document. Raises SpecError with every problem."""
     reader = _Reader(name)
     node = _compose_nodes(_checked_json(text, name) if as_json else text, name)
     if node is None:
@@ -124,7 +124,7 @@ def _add_article(kind: str) -> str:
 
 
 def written(data: Any, comments: Sequence[str] = ()) -> str:
-    """The text of a file that holds ``data``, after comments."""
+    """Write ``data`` as the text of a file, after comments."""
     import yaml
 
     head = "".join(f"# {line}\n" for line in comments)
@@ -132,7 +132,7 @@ def written(data: Any, comments: Sequence[str] = ()) -> str:
 
 
 def scalar(text: str, key: str) -> Any:
-    """The value of one plain word, as in a file. Raises SpecError, naming ``key``, for one that is read differently."""
+    """Parse one plain word, as in a file. Raises SpecError, naming ``key``, for an ambiguous one."""
     problems: list[Problem] = []
     value = _parse_plain(text, lambda what, hint: problems.append(Problem(key, "", what, hint)))
     if problems:
@@ -141,7 +141,7 @@ def scalar(text: str, key: str) -> Any:
 
 
 def kind_of(value: Any) -> str:
-    """What a value is, in words, as ``the text 'x'``."""
+    """Describe a value, such as ``the text 'x'``."""
     if value is None:
         return "nothing"
     if isinstance(value, bool):
@@ -158,11 +158,11 @@ def _shorten_text(text: str) -> str:
 
 
 def _checked_json(text: str, name: str) -> str:
-    """JSON that YAML reads alike: without tabs between the values."""
+    """Return JSON that YAML reads in the same way: without tabs between the values."""
     try:
         json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        hint = "a comma, a bracket or a quote is missing or too much at or before this place"
+        hint = "check for a missing or extra comma, bracket or quote at or before this place"
         what = Message(
             "invalid-json", "this is not JSON: {reason} (column {column})", reason=error.msg, column=error.colno
         )
@@ -186,7 +186,7 @@ def _no_constant(word: str) -> Any:
 
 
 def _compose_nodes(text: str, name: str) -> yaml.Node | None:
-    """The tree of nodes, or None for an empty file. No tag is resolved: a plain scalar is what it says."""
+    """Return the tree of nodes, or None for an empty file. No tag is resolved: a plain scalar stays text."""
     import yaml
     from yaml.composer import Composer
     from yaml.parser import Parser
@@ -212,7 +212,7 @@ def _compose_nodes(text: str, name: str) -> yaml.Node | None:
         place = getattr(error, "position", None)
         line = None if place is None else text.count("\n", 0, place) + 1
         what = Message("not-text", "this is not text: {reason}", reason=str(error).splitlines()[0])
-        raise SpecError(name, [Problem(line, "", what, "delete that character, or write the file again")]) from error
+        raise SpecError(name, [Problem(line, "", what, "delete that character, or rewrite the file")]) from error
     except RecursionError as error:
         raise SpecError(name, [Problem(None, "", _too_deep())]) from error
 
@@ -221,19 +221,19 @@ def _describe_syntax_error(error: yaml.MarkedYAMLError, line: int | None, writte
     reason = str(error.problem)
     if "${" in written and "flow" in str(error.context):
         what = Message("invalid-yaml", "this is not YAML: {reason}", reason=reason)
-        return Problem(line, "", what, "inside { } and [ ] put ${NAME} in quotes")
+        return Problem(line, "", what, "quote ${NAME} inside { } and [ ]")
     if "'\\t'" in reason:
-        return Problem(line, "", Message("tab", "a tab stands where YAML wants spaces"), "indent with spaces")
+        return Problem(line, "", Message("tab", "there is a tab where YAML needs spaces"), "indent with spaces")
     if "single document" in str(error.context):
         what = Message("several-documents", "a second document begins here (---)")
-        return Problem(line, "", what, "keep one document in a file")
+        return Problem(line, "", what, "keep one document per file")
     context = f" ({error.context})" if error.context else ""
     what = Message("invalid-yaml", "this is not YAML: {reason}{context}", reason=reason, context=context)
-    return Problem(line, "", what, "look at the indentation, the colons and the quotes")
+    return Problem(line, "", what, "check the indentation, the colons and the quotes")
 
 
 class _Reader:
-    """Nodes → plain data, the place of each, and everything that is wrong with them."""
+    """Convert nodes to plain data, with the place and all mistakes."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -250,10 +250,10 @@ class _Reader:
         if self.values > MAX_VALUES or len(path) > MAX_DEPTH:
             too_many = Message("too-many-values", "it has too many values")
             what = too_many if self.values > MAX_VALUES else _too_deep()
-            raise SpecError(self.name, [Problem(line, "", what, "aliases (*name) count as what they stand for")])
+            raise SpecError(self.name, [Problem(line, "", what, "aliases (*name) count with their full content")])
         if not node.tag.startswith("tag:yaml.org,2002:") or node.tag.rsplit(":", 1)[1] not in ("str", "seq", "map"):
-            what = Message("unsupported-tag", "the tag {tag} is not read", tag=_shorten_text(node.tag))
-            self._add_problem(line, path, what, "leave it out")
+            what = Message("unsupported-tag", "the tag {tag} is not supported", tag=_shorten_text(node.tag))
+            self._add_problem(line, path, what, "remove it")
             return None
         if isinstance(node, yaml.MappingNode):
             return self._read_mapping(node, path)
@@ -267,14 +267,14 @@ class _Reader:
         for key, item in node.value:
             line = key.start_mark.line + 1
             if key.id != "scalar":
-                what = Message("invalid-key", "a key is not text here")
-                self._add_problem(line, path, what, "put { } or [ ] around values only, or quote ${NAME}")
+                what = Message("invalid-key", "this key is not text")
+                self._add_problem(line, path, what, "use { } or [ ] around values only, or quote ${NAME}")
                 continue
             if key.value in mapping:
                 what = Message(
-                    "duplicate-key", "the key is given twice, first in line {first_line}", first_line=first[key.value]
+                    "duplicate-key", "duplicate key, first in line {first_line}", first_line=first[key.value]
                 )
-                self._add_problem(line, (*path, key.value), what, "keep one of the two")
+                self._add_problem(line, (*path, key.value), what, "keep one of them")
                 continue
             first[key.value] = line
             self.places[(*path, key.value)] = line
@@ -292,7 +292,7 @@ class _Reader:
 
 
 def _parse_plain(text: str, wrong: Callable[[Message, str], None]) -> Any:
-    """The value of a plain scalar; what it is ambiguous about is told to ``wrong``."""
+    """Parse a plain scalar; report ambiguous ones to ``wrong``."""
     if text in _NULL:
         return None
     if text in _BOOLS:
@@ -300,7 +300,7 @@ def _parse_plain(text: str, wrong: Callable[[Message, str], None]) -> Any:
     for trap, why in _TRAPS.items():
         if trap.fullmatch(text):
             what = Message("ambiguous-number", "{number}: {reason}", number=text, reason=why)
-            wrong(what, f"write the plain number, or '{text}' in quotes for a text")
+            wrong(what, f"write a plain number, or '{text}' in quotes for a text")
             return None
     if _INT.fullmatch(text) and len(text) < 100:
         return int(text)
@@ -310,11 +310,11 @@ def _parse_plain(text: str, wrong: Callable[[Message, str], None]) -> Any:
 
 
 def key_text(path: Key) -> str:
-    """``steps[1].command``."""
+    """Format the path of a key, such as ``steps[1].command``."""
     words = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     return words.removeprefix(".")
 
 
 def _join_surrogates(text: str) -> str:
-    """JSON writes characters beyond the 16-bit plane as two halves."""
+    """Join surrogate pairs, in which JSON writes characters beyond 16 bits."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,4 +1,4 @@
-"""DATA → Source → Response: the one way from a store, a file or a table in memory to what an analysis takes.
+"""DATA → Source → Response: the path from a store, a file or a table in memory to the input of an analysis.
 
-Nothing here computes a statistic, and nothing above the store asks whether a run was measured or imported.
+Nothing here computes a statistic, and no code above this room distinguishes measured from imported runs.
 """

@@ -1,4 +1,4 @@
-"""What every analysis is asked: the same words for the command line, the page and Python."""
+"""The options of every analysis: the same words for the command line, the page and Python."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ CLOCKS = (LAST_DONE, "first_done", "sum_of_ranks", "overlap")
 
 @dataclass(frozen=True)
 class MetricChoice:
-    """Which of a store's numbers: the words of ``--clock`` and ``--metric``."""
+    """A choice among a store's numbers, as by ``--clock`` and ``--metric``."""
 
     clock: str = LAST_DONE
     metric: tuple[str, ...] = ()
 
 
-# Every row there is; ``all`` leaves out what only repeats another number.
+# Every row; ``all`` leaves out numbers that only repeat another one.
 EVERY = MetricChoice(clock="")
 
 
 @dataclass(frozen=True)
 class ResponseQuery:
-    """Which numbers of a Source, by which factors.
+    """The numbers of a Source to analyse, and their factors.
 
     ``response``: columns of a table, or operations, metrics or ``operation metric`` of a store; also ``log(Y)`` and
-    ``Y/nodes``. Empty: every column that looks measured, every metric of ``clock``. ``on``: the factors; empty: those
-    that are known. ``clock``: of :data:`CLOCKS`, several with commas between them, or ``all``; ``metric``: names of
-    metrics, kinds of them (``bandwidth``, ``iops``, ``p99``), or ``all``; empty: what the engine measured until
-    ``clock``, and of another tool its headlines. Both of stores only.
+    ``Y/nodes``. Empty: every column that looks measured, every metric of ``clock``. ``on``: the factors; empty: the
+    known ones. ``clock`` and ``metric`` apply only to stores. ``clock``: names in :data:`CLOCKS` separated by commas,
+    or ``all``. ``metric``: names of metrics, kinds of them (``bandwidth``, ``iops``, ``p99``), or ``all``. Empty: the
+    engine's metrics of ``clock``, and the headlines of other tools.
     """
 
     response: tuple[str, ...] = ()
@@ -40,5 +40,5 @@ class ResponseQuery:
 
     @property
     def choice(self) -> MetricChoice:
-        """Which of a store's numbers."""
+        """Choice among a store's numbers."""
         return MetricChoice(self.clock, self.metric)

@@ -1,4 +1,4 @@
-"""Columns of text whose cells hold values with their units, ``99.8 MB/s``: read as numbers where they were measured."""
+"""Text columns whose cells are values with units, such as ``99.8 MB/s``; measured ones are converted to numbers."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from .looks import MIN_DISTINCT_SHARE, distinct_share, has_metric_name, has_metr
 
 
 def with_numbers(table: Table) -> Table:
-    """The table in which such columns hold numbers in base units, with a warning that says so."""
+    """Convert such columns to numbers in base units, with a warning."""
     converted = [result for column in table.columns.values() if (result := _convert_column(column, table)) is not None]
     if not converted:
         return table
-    template = "column '{column}' has cells with units, which are read in {unit}"
+    template = "column '{column}' has cells with units, which are converted to {unit}"
     warnings = [Message("cells-with-units", template, column=column.name, unit=column.unit) for column in converted]
     columns = {**table.columns, **{column.name: column for column in converted}}
     return replace(table, columns=columns, warnings=(*table.warnings, *warnings))
 
 
 def check_unit(table: Table, column: Column) -> None:
-    """Raise DataError at the first cell that lacks the unit which others have, or has one of another kind."""
+    """Check that all cells have a unit of the same kind. Raises DataError at the first that does not."""
     units = [None if value is None else parse_quantity(str(value)) for value in column.values]
     first = next((unit for unit in units if unit is not None), None)
     if first is None:
@@ -36,8 +36,8 @@ def check_unit(table: Table, column: Column) -> None:
         if column.values[row] is not None and (quantity is None or quantity[1] != first[1]):
             raise DataError(
                 "unit-mismatch",
-                "{row}, column '{column}': '{cell}' is no value in {unit}",
-                "write it as the others, like 99.8 MB/s, 12 ms or 3.4 kop/s",
+                "{row}, column '{column}': '{cell}' is not a value in {unit}",
+                "write it like the others, such as 99.8 MB/s, 12 ms or 3.4 kop/s",
                 row=table.place(row),
                 column=column.name,
                 cell=column.values[row],
@@ -46,7 +46,7 @@ def check_unit(table: Table, column: Column) -> None:
 
 
 def _convert_column(column: Column, table: Table) -> Column | None:
-    """The column as numbers; None where it is no such column, or was not measured as far as can be seen."""
+    """Convert the column to numbers; None if its cells have no units, or it does not look measured."""
     present = None if column.numeric else [value for value in column.values if value is not None]
     if not present or parse_quantity(str(present[0])) is None or not _is_measured(column, table):
         return None
@@ -61,8 +61,8 @@ def _convert_column(column: Column, table: Table) -> Column | None:
 
 
 def _is_measured(column: Column, table: Table) -> bool:
-    """By its name, its header's unit, or as a rate of which hardly any comes twice. Where few do, and something else
-    was measured, it is a setting."""
+    """Return whether it is measured: by its name, its header's unit, or as a rate with hardly any duplicates. With many
+    duplicates it is a setting if another column was measured."""
     distinct = distinct_share(column) > MIN_DISTINCT_SHARE
     if not distinct and any(is_surely_measured(other) for other in table.columns.values()):
         return False
@@ -70,7 +70,7 @@ def _is_measured(column: Column, table: Table) -> bool:
 
 
 def holds_rates(column: Column) -> bool:
-    """Whether its first cell is a rate with its unit."""
+    """Return whether its first cell is a rate with its unit."""
     first = next((value for value in column.values if value is not None), None)
     quantity = None if first is None else parse_quantity(str(first))
     return quantity is not None and is_rate(quantity[1])

@@ -1,4 +1,4 @@
-"""Which rows of a store are meant by ``--clock`` and ``--metric``, and by neither of them."""
+"""Select the rows of a store by ``--clock`` and ``--metric``, or by default."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Mask = npt.NDArray[np.bool_]
 Texts = npt.NDArray[Any]
 
 _SUM_OF_RANKS, _MAX_OF_RANKS = "_sum_of_ranks", "_max_of_ranks"
-# The parts of a command's time, what went over the network, calls to servers: shown when they are asked for.
+# Parts of a command's time, network traffic, server calls: shown only on request.
 _SECONDARY_METRICS = ("user_seconds", "system_seconds", *NETWORK, CALLS)
-# What people say for a kind of metric.
+# Common names of metric kinds.
 _ALSO = {"iops": "rate", "bw": "bandwidth", "throughput": "bandwidth"}
 
 
 def choose(table: Table, choice: MetricChoice, foreign: Foreign) -> tuple[Rows, list[str]]:
-    """The rows that are meant, in their order, and what was taken for it. Raises DataError for an unknown name."""
+    """Return the selected rows, in order, and notes about substitutions. Raises DataError for an unknown name."""
     if choice == EVERY:
         return np.arange(len(table)), []
     if not choice.metric or ALL in choice.metric:
@@ -51,9 +51,9 @@ def choose(table: Table, choice: MetricChoice, foreign: Foreign) -> tuple[Rows, 
 
 
 def match_rows(name: str, table: Table) -> Mask:
-    """The rows that a name stands for, wherever it is said (``--metric``, ``--response``, ``metric`` of a question): a
-    metric, an operation, a kind of metric, or an operation and one of its metrics or kinds; none of an unknown one.
-    """
+    """Return a mask of the rows that a name selects (in ``--metric``, ``--response``, ``metric`` of a question): a
+    metric, an operation, a kind of metric, or an operation and one of its metrics or kinds. It is empty for an unknown
+    name."""
     operations = texts(table, "operation")
     if is_operation(name, table):
         return np.array(operations == name, dtype=bool)
@@ -65,12 +65,12 @@ def match_rows(name: str, table: Table) -> Mask:
 
 
 def is_operation(name: str, table: Table) -> bool:
-    """Whether a name is that of an operation, and of no metric."""
+    """Return whether a name is that of an operation, but not of a metric."""
     return name in set(texts(table, "operation")) and name not in set(texts(table, "metric"))
 
 
 def _match_metric(name: str, table: Table) -> Mask:
-    """The rows of a metric, or of a kind of it: of each run and operation the number that stands for the kind."""
+    """Select the rows of a metric, or of a kind: for each run and operation the metric that represents the kind."""
     metrics = texts(table, "metric")
     there = set(metrics)
     if name in there:
@@ -92,20 +92,20 @@ def _build_error(name: str, table: Table) -> DataError:
     near = difflib.get_close_matches(name, there, 3, 0.5) or there[:30]
     return DataError(
         "unknown-metric",
-        "there is no metric '{metric}'",
-        "there are: {suggestions}",
+        "unknown metric '{metric}'",
+        "known: {suggestions}",
         metric=name,
         suggestions=", ".join(near),
     )
 
 
 def _select_usual(table: Table, clock: str, foreign: Foreign) -> tuple[Mask, list[str]]:
-    """The rows that are shown where no metric is named, and what was taken for it. Raises DataError."""
+    """Select the default rows without a metric, with notes about substitutions. Raises DataError."""
     if clock == ALL:
         return ~foreign.computed & ~_match_single_rank_maxima(table, texts(table, "metric")), []
     metrics, operations = texts(table, "metric"), texts(table, "operation")
     clocks = [name.strip() for name in clock.split(",")]
-    if len(clocks) == 1 and clocks[0] in set(metrics):  # once metrics were asked for so
+    if len(clocks) == 1 and clocks[0] in set(metrics):  # formerly, metrics were chosen in this way
         return np.array(metrics == clocks[0], dtype=bool), []
     for name in clocks:
         if name not in CLOCKS:
@@ -113,7 +113,7 @@ def _select_usual(table: Table, clock: str, foreign: Foreign) -> tuple[Mask, lis
             raise DataError(
                 "unknown-clock",
                 "'{clock}' is not a clock",
-                "known: {allowed}; a metric is asked for with {spell.metric}",
+                "known: {allowed}; choose a metric with {spell.metric}",
                 clock=name,
                 allowed=allowed,
             )
@@ -122,12 +122,13 @@ def _select_usual(table: Table, clock: str, foreign: Foreign) -> tuple[Mask, lis
 
 
 def _match_clocks(metrics: Texts, operations: Texts, native: Mask, clocks: Sequence[str]) -> tuple[Mask, list[str]]:
-    """The rows that are of these clocks, or that have none; the sum of ranks for those operations that lack them."""
+    """Select the rows of these clocks, and those without a clock. Operations that lack the clocks use the sum
+    of ranks."""
     others = tuple(f"_{name}" for name in CLOCKS if name not in clocks)
     keep = native & np.array(
         [not metric.endswith(others) and metric not in _SECONDARY_METRICS for metric in metrics], dtype=bool
     )
-    # An operation may have numbers without a clock, too, as its time: they are no rate of this clock.
+    # An operation may also have numbers without a clock, such as its time: these are not rates of this clock.
     matching = native & _match_endings(metrics, tuple(f"_{name}" for name in clocks))
     without = sorted(set(operations[native & _match_endings(metrics, others)]) - set(operations[matching]))
     fallback = native & _match_endings(metrics, (_SUM_OF_RANKS,)) & np.isin(operations, without)
@@ -135,7 +136,7 @@ def _match_clocks(metrics: Texts, operations: Texts, native: Mask, clocks: Seque
         return keep, []
     warning = Message(
         "no-common-clock",
-        "no {clocks} rate of {operations} (the nodes' clocks cannot be compared): the sum of ranks is shown",
+        "no {clocks} rate for {operations} (the nodes' clocks are not comparable): showing the sum of ranks",
         clocks=" or ".join(clocks),
         operations=", ".join(without),
     )
@@ -147,7 +148,7 @@ def _match_endings(metrics: Texts, ends: tuple[str, ...]) -> Mask:
 
 
 def _match_single_rank_maxima(table: Table, metrics: Texts) -> Mask:
-    """Maxima over ranks that are their mean, in every run: of one rank they are by construction."""
+    """Select maxima over ranks that equal the mean in every run: they are of a single rank."""
     mask = np.zeros(len(metrics), dtype=bool)
     values, keys = texts(table, "value"), list(zip(texts(table, "run"), texts(table, "operation"), strict=True))
     mean = {(*key, metric): value for key, metric, value in zip(keys, metrics, values, strict=True)}
@@ -160,7 +161,7 @@ def _match_single_rank_maxima(table: Table, metrics: Texts) -> Mask:
 
 
 def texts(table: Table, name: str) -> Texts:
-    """A column as text, '' where it lacks a value or is not there."""
+    """Return a column as text, '' for missing values or a missing column."""
     if name not in table.columns:
         return np.full(len(table), "", dtype=object)
     return np.array(["" if value is None else str(value) for value in table.columns[name].values], dtype=object)

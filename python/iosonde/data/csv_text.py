@@ -1,7 +1,7 @@
-"""A .csv that somebody made → Table: units in column names, missing cells, comments and a BOM are coped with.
+"""Read a .csv into a Table, with units in column names, missing cells, comments and a BOM.
 
-What cannot be understood for certain is refused with file, line and column: ragged rows, two columns of one
-name, decimal commas, a file without a header.
+Ambiguous content is refused with file, line and column: ragged rows, duplicate columns, decimal commas, a file without
+a header.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from iosonde.core.table import Column, Table, is_number
 
 MISSING = frozenset(("", "NA", "N/A", "n/a", "na", "null", "NULL", "None", "none", "-", "."))
 _DELIMITERS = ",;\t|"
-_LEAST_PLAIN = 2**20  # characters; a shorter text is read before pyarrow is loaded
+_LEAST_PLAIN = 2**20  # characters; shorter texts are faster without loading pyarrow
 
 
 class _Lines:
-    """The lines of a text without comments and blank ones, with the number of the last line given out."""
+    """The lines of a text without comments and blank ones, with the number of the last line returned."""
 
     def __init__(self, text: str) -> None:
         self.number = 0
@@ -36,7 +36,7 @@ class _Lines:
 
 
 def read_csv(path: Path) -> Table:
-    """The table in ``path``. Raises DataError with file, line and column."""
+    """Read the table in ``path``. Raises DataError with file, line and column."""
     text = _read_text(path)
     plain = _parse_plain(path, text)
     if plain is not None:
@@ -45,7 +45,7 @@ def read_csv(path: Path) -> Table:
     first = next(iter(_Lines(text)), None)
     if first is None:
         raise DataError(
-            "empty-file", "{path} is empty", "give a table with a header line and at least one row", path=path
+            "empty-file", "{path} is empty", "use a table with a header line and at least one row", path=path
         )
     delimiter = max(_DELIMITERS, key=first.count)
     reader = csv.reader(iter(lines), delimiter=delimiter, skipinitialspace=True)
@@ -56,25 +56,25 @@ def read_csv(path: Path) -> Table:
         raise DataError(
             "malformed-csv",
             "{path}, line {line}: {reason}",
-            "is it a .csv file?",
+            "check that it is a .csv file",
             path=path,
             line=lines.number,
             reason=error,
         ) from error
     if not rows:
-        raise DataError("no-rows", "{path} has a header but no rows", "give a table with at least one row", path=path)
+        raise DataError("no-rows", "{path} has a header but no rows", "use a table with at least one row", path=path)
     return _build_table(path, names, rows, numbers)
 
 
 def _parse_plain(path: Path, text: str) -> Table | None:
-    """The table of a large text without quotes, comments and blank lines; None where it is another."""
+    """Read a large text without quotes, comments and blank lines; None for other texts."""
     if len(text) < _LEAST_PLAIN:
         return None
     from iosonde.store import plain_csv
 
     header = text[: text.find("\n") + 1]
     delimiter = max(_DELIMITERS, key=header.count)
-    quoted = header.count('"')  # many programs quote the names alone
+    quoted = header.count('"')  # many programs quote only the names
     if (
         delimiter not in header
         or not plain_csv.is_plain(text[len(header) :])
@@ -100,7 +100,7 @@ def _read_text(path: Path) -> str:
         raise DataError(
             "unreadable-file",
             "cannot read {path}: {reason}",
-            "look at the name and its permissions",
+            "check the name and its permissions",
             path=path,
             reason=error.strerror,
         ) from error
@@ -114,7 +114,7 @@ def _read_text(path: Path) -> str:
         ) from error
     if "\0" in text:
         raise DataError(
-            "not-a-table", "{path} is not a text table", "give a .csv or .parquet file, or a store", path=path
+            "not-a-table", "{path} is not a text table", "use a .csv or .parquet file, or a store", path=path
         )
     return text
 
@@ -123,7 +123,7 @@ def _check_header(path: Path, names: list[str], line: int) -> list[str]:
     if all(is_number(name) for name in names):
         raise DataError(
             "missing-header",
-            "{path}, line {line}: the first line holds only numbers, so the columns have no names",
+            "{path}, line {line}: the first line has only numbers, so the columns have no names",
             "add a header line such as size,version,seconds",
             path=path,
             line=line,
@@ -133,8 +133,8 @@ def _check_header(path: Path, names: list[str], line: int) -> list[str]:
         if name in labels[:place]:
             raise DataError(
                 "duplicate-column",
-                "{path}, line {line}: columns {first_position} and {second_position} are both called '{column}'",
-                "give every column a name of its own",
+                "{path}, line {line}: duplicate column '{column}' at positions {first_position} and {second_position}",
+                "give every column a unique name",
                 path=path,
                 line=line,
                 first_position=labels.index(name) + 1,
@@ -159,10 +159,10 @@ def _read_rows(
 def _trim_row(path: Path, row: list[str], line: int, names: list[str], delimiter: str) -> list[str]:
     extra = row[len(names) :]
     if extra and not any(cell.strip() for cell in extra):
-        return row[: len(names)]  # a delimiter at the end of the line
-    quote = "quote cells that hold the delimiter"
+        return row[: len(names)]  # a trailing delimiter
+    quote = "quote cells that contain the delimiter"
     if not extra:
-        hint = "did the file end early?"
+        hint = "check whether the file is truncated"
     elif delimiter == ",":
         hint = f"{quote}; decimal commas need another delimiter and a decimal point"
     else:
@@ -187,12 +187,12 @@ def _build_table(path: Path, names: list[str], rows: list[list[str]], numbers: l
 
 
 def _parse_values(cells: tuple[str, ...]) -> np.ndarray:
-    """Numbers if every cell that is not missing is one, else text."""
+    """Return numbers if every present cell is one, else text."""
     try:
         values = np.array([np.nan if cell.strip() in MISSING else float(cell) for cell in cells])
     except ValueError:
         return _parse_texts(cells)
-    # float() also takes nan, inf and 1_000, which no cell may hold unnoticed.
+    # float() also accepts nan, inf and 1_000, which need a warning.
     odd = ~np.isfinite(values)
     if any(cells[i].strip() not in MISSING for i in np.flatnonzero(odd)) or any("_" in cell for cell in cells):
         return _parse_texts(cells)

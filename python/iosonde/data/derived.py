@@ -1,7 +1,8 @@
-"""``log(Y)``, ``value/nodes``, ``1e6 * size / seconds``: a response that is computed from columns, by a whitelist.
+"""Responses computed from columns, such as ``log(Y)``, ``value/nodes``, ``1e6 * size / seconds``; parsed by a
+whitelist.
 
-A name is taken as it stands in the table, so that ``write_MiB/s`` is a column and no division where there is such a
-column. Nothing is executed.
+Column names are matched first, so that ``write_MiB/s`` is not a division if there is such a column. Nothing is
+executed.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ _HINT = f"use column names, numbers, + - * / **, brackets and {', '.join(TRANSFO
 
 @dataclass(frozen=True)
 class Derived:
-    """An expression that was read and found harmless. ``names`` are the columns in it; ``transform`` is its outermost
-    function, where it is nothing but that function of one column."""
+    """A checked expression. ``names`` are its columns. ``transform`` is its outermost function, if it is only that
+    function of one column."""
 
     text: str
     tree: ast.expr
@@ -43,7 +44,7 @@ class Derived:
     transform: str
 
     def values(self, columns: Mapping[str, Array]) -> Array:
-        """Its value for each row; NaN where a column has none. Raises DataError where it does not exist."""
+        """Return its value for each row; NaN if a column has none. Raises DataError if it is undefined."""
         with np.errstate(all="ignore"):
             values = np.asarray(self._evaluate(self.tree, columns), dtype=float)
         present = ~np.any([np.isnan(columns[name]) for name in self.names], axis=0)
@@ -52,19 +53,20 @@ class Derived:
             at = ", ".join(f"{name}={columns[name][row]:g}" for name in self.names)
             raise DataError(
                 "undefined-transform",
-                "{expression} does not exist for {values}",
-                "filter such rows out with {spell.where}",
+                "{expression} is undefined for {values}",
+                "exclude such rows with {spell.where}",
                 expression=self.text,
                 values=at,
             )
         return values
 
     def scales(self, name: str) -> bool:
-        """Whether it is the column ``name`` times or divided by others, so that its unit stays one of that kind."""
+        """Return whether it only multiplies or divides the column ``name``, so that its unit stays of that kind."""
         return _is_scaled(self.tree, self.names.index(name))
 
     def falls(self, name: str) -> bool:
-        """Whether it falls where the column ``name`` rises, as ``1 / seconds``, all others being above 0."""
+        """Return whether it decreases as the column ``name`` increases, such as ``1 / seconds``, if all others are
+        above 0."""
         return _is_decreasing(self.tree, f"v{self.names.index(name)}")
 
     def _evaluate(self, node: ast.expr, columns: Mapping[str, Array]) -> Any:
@@ -83,8 +85,8 @@ class Derived:
 
 
 def parse(text: str, columns: Sequence[str]) -> Derived | None:
-    """The expression over names of ``columns``; None where it names none of them. Raises InputError for what is not
-    allowed in one."""
+    """Parse an expression over names of ``columns``; None if it has none of them. Raises InputError for a forbidden
+    part."""
     if len(text) > _LONGEST:
         raise InputError(
             "expression-too-long",
@@ -99,7 +101,7 @@ def parse(text: str, columns: Sequence[str]) -> Derived | None:
             names.append(match[0])
         return f"v{names.index(match[0])}"
 
-    # The longest first: `write_MiB/s` before `write_MiB`.
+    # Longest names first: `write_MiB/s` before `write_MiB`.
     ordered = sorted((re.escape(name) for name in columns if name), key=len, reverse=True)
     if not ordered:
         return None
@@ -109,7 +111,7 @@ def parse(text: str, columns: Sequence[str]) -> Derived | None:
     try:
         tree = ast.parse(written.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise InputError("invalid-expression", "'{expression}' cannot be read", _HINT, expression=text) from None
+        raise InputError("invalid-expression", "cannot parse '{expression}'", _HINT, expression=text) from None
     _check_node(tree, text, len(names))
     outer = tree.func.id if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) else ""
     plain = isinstance(tree, ast.Call) and isinstance(tree.args[0], ast.Name)
@@ -117,7 +119,7 @@ def parse(text: str, columns: Sequence[str]) -> Derived | None:
 
 
 def _check_node(node: ast.AST, text: str, n_names: int) -> None:
-    """Raises InputError for anything that is not on the whitelist."""
+    """Check an expression against the whitelist. Raises InputError."""
     if isinstance(node, ast.Constant):
         number = node.value
         good = isinstance(number, (int, float)) and not isinstance(number, bool) and abs(number) < 1e100
@@ -126,7 +128,7 @@ def _check_node(node: ast.AST, text: str, n_names: int) -> None:
         if not good:
             raise InputError(
                 "unknown-column",
-                "'{expression}': there is no column '{column}'",
+                "'{expression}': unknown column '{column}'",
                 _HINT,
                 expression=text,
                 column=node.id,
@@ -143,7 +145,7 @@ def _check_node(node: ast.AST, text: str, n_names: int) -> None:
         if function not in TRANSFORMS:
             raise InputError(
                 "unknown-transform",
-                "'{expression}': there is no transform '{transform}'",
+                "'{expression}': unknown transform '{transform}'",
                 _HINT,
                 expression=text,
                 transform=function or ast.unparse(node.func),
@@ -154,7 +156,7 @@ def _check_node(node: ast.AST, text: str, n_names: int) -> None:
     else:
         good = False
     if not good:
-        raise InputError("invalid-expression", "'{expression}' cannot be read", _HINT, expression=text)
+        raise InputError("invalid-expression", "cannot parse '{expression}'", _HINT, expression=text)
 
 
 def _is_scaled(node: ast.expr, index: int) -> bool:
@@ -167,7 +169,8 @@ def _is_scaled(node: ast.expr, index: int) -> bool:
 
 
 def _is_decreasing(node: ast.expr, name: str) -> bool:
-    """Each division by it, subtraction of it, inverse and minus sign turns its direction around."""
+    """Return whether it decreases: each division by ``name``, subtraction of it, inverse and minus sign reverses the
+    direction."""
     if isinstance(node, ast.UnaryOp):
         return not _is_decreasing(node.operand, name)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):

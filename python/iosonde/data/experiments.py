@@ -1,4 +1,4 @@
-"""Which experiment of a store is meant: one by its id or name, the last, or all; never several in one cell."""
+"""Select an experiment of a store: by id or name, the last, or all; never several in one cell."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _MOST = 28  # characters of a name in a table
 
 
 def titles(experiments: Sequence[Experiment]) -> dict[str, str]:
-    """Id → what people call it: its name (of a long one both ends), with the id where several are called so. An import
-    is called by its id."""
+    """Return id → title: the name (both ends of a long one), with the id if ambiguous. The title of an import is its
+    id."""
     names = {
         experiment.id: _shorten_name(experiment.name) if experiment.settings and experiment.name else experiment.id
         for experiment in experiments
@@ -41,7 +41,7 @@ def _shorten_name(name: str) -> str:
 
 
 def entitled(rows: Table, called: dict[str, str]) -> Table:
-    """With the ``titles`` of the experiments in the place of their ids, in their order."""
+    """Replace the ids of experiments by their ``titles``, in their order."""
     if EXPERIMENT not in rows.columns:
         return rows
     column = rows.columns[EXPERIMENT]
@@ -52,13 +52,13 @@ def entitled(rows: Table, called: dict[str, str]) -> Table:
 
 
 def with_ids(conditions: Sequence[tuple[str, str, Any]], called: dict[str, str]) -> list[tuple[str, str, Any]]:
-    """The conditions with the id in the place of a title."""
+    """Replace titles in the conditions by ids."""
     ids = {title: key for key, title in called.items()}
     return [(name, op, ids.get(value, value) if name == EXPERIMENT else value) for name, op, value in conditions]
 
 
 def resolve_experiment(store: Store, word: str | None) -> str | None:
-    """The id that ``--experiment`` means; None is all of them. Raises InputError for one that is not there."""
+    """Return the id for ``--experiment``; None for all. Raises InputError for an unknown one."""
     called = titles(store.experiments())
     if word in (None, ALL, LAST) and word not in called:
         ids = measured([StoredRun(document) for document in store.runs()]) if word == LAST else []
@@ -71,14 +71,15 @@ def resolve_experiment(store: Store, word: str | None) -> str | None:
 
 
 def measured(runs: Sequence[StoredRun]) -> list[str]:
-    """The ids, the last one begun last. A probe measures the hardware: it counts where there is nothing else."""
+    """Return the ids, the last one started at the end. Probes measure the hardware, and count only without
+    other runs."""
     every = list(dict.fromkeys(run.experiment for run in runs))
     return list(dict.fromkeys(run.experiment for run in runs if run.source != SOURCE)) or every
 
 
 def mixed(rows: Table, cells: Sequence[str]) -> bool:
-    """Whether rows of several experiments would be one cell of one operation and metric. ``cells``: columns, or terms
-    over them, as ``log2(size)``."""
+    """Return whether rows of several experiments would share a cell of one operation and metric. ``cells``: columns, or
+    terms over them, such as ``log2(size)``."""
     if EXPERIMENT not in rows.columns or len(set(rows.columns[EXPERIMENT].values)) < 2:
         return False
     words = {word for term in cells for word in (term, *re.findall(r"\w+", term))}
@@ -88,11 +89,11 @@ def mixed(rows: Table, cells: Sequence[str]) -> bool:
 
 
 def note(ids: Sequence[str], chosen: str, why: str = "") -> str:
-    """What is said where one of several was taken."""
+    """Return the note that one of several experiments was chosen."""
     which = "the last" if chosen == ids[-1] else "this one"
     return Message(
         "one-of-several",
-        "of {n_experiments} experiments {choice}, {experiment}{reason}: {spell.experiment:ID}|all",
+        "of {n_experiments} experiments only {choice}, {experiment}{reason}, is used: {spell.experiment:ID}|all",
         n_experiments=len(ids),
         choice=which,
         experiment=chosen,

@@ -1,8 +1,8 @@
-"""Which columns of a store are factors: what its experiments declare, and what a tool's own output states.
+"""The factors among a store's columns: those declared by its experiments, and those in a tool's own output.
 
-Nothing is counted. A declared factor is one although each of its levels was tried once; a date is none although it
-has few values. Two factors whose levels always change together are one for grouping: the second is named as confounded
-with the first.
+Counts of levels do not matter: a declared factor counts even if each level was tried once; a date does not, even with
+few values. Two factors whose levels always change together are one for grouping: the second is confounded with the
+first.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from iosonde.core.types import Experiment, Factor, FactorValue, Role
 
 from .experiments import EXPERIMENT
 
-# Those that describe the size of a run come first, wherever they are declared.
+# Factors of the run size come first, in any declaration.
 _SIZES = ("nodes", "ranks_per_node", "ranks")
-# In `factors` of a run, and no setting of it.
+# In `factors` of a run, but not settings.
 _TRIAL = ("repetition", "block", "order", "seed", "seconds", CENTRE, *BRING_UPS, *OBSERVED_FACTORS, *PROBE_FACTORS)
-# What importers of earlier versions wrote among the settings: facts of one execution.
+# Facts of one execution that earlier importers stored as settings.
 _FACTS = ("date", "time", "host", "hostname", "hosts", "user", "pid", "jobid", "job_id", "started_at", "command",
           "command_line", "directory", "path", "file", "file_name", "label", "title", "version", "iterations",
           "test_id")  # fmt: skip
-OF_LAB = "file_system"  # what a lab was brought up with: set, and the type of the mount follows from it
+OF_LAB = "file_system"  # file system that a lab was brought up with: set, and it determines the type of the mount
 _LEAST_SCATTERED, _TOGETHER = 5, 0.95  # levels; rank correlation
 
 
 @dataclass(frozen=True)
 class VaryingFactors:
-    """The factors that vary, in order, by the column that holds each; and those confounded, ``twins``: column → with
-    which."""
+    """The varying factors, in order, by their columns. ``confounded`` maps each column of ``twins`` to the factor that
+    it always changes with."""
 
     factors: tuple[Factor, ...]
     confounded: dict[str, str]
@@ -43,16 +43,16 @@ class VaryingFactors:
 
     @property
     def names(self) -> list[str]:
-        """The columns."""
+        """Columns of the factors."""
         return [factor.name for factor in self.factors]
 
     def with_column(self, rows: Table, name: str) -> VaryingFactors:
-        """With a column that nobody declared."""
+        """Add an undeclared column as a factor."""
         return replace(self, factors=(*self.factors, _build_factor(rows, name, Factor(name))))
 
 
 def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> VaryingFactors:
-    """The factors of the stored ``runs``, over ``rows`` that have a column for each."""
+    """Find the factors of the stored ``runs``, over ``rows`` that have a column for each."""
     if "run" not in rows.columns or not len(rows):
         return VaryingFactors((), {})
     declared = _collect_declared(runs, experiments)
@@ -68,11 +68,11 @@ def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[E
             selected.append(name)
         else:
             confounded[name] = twin
-    # What a measured command says of its own settings follows from what was set, unless it tells cells apart.
+    # Settings in a command's output follow from the experiment's factors, unless they distinguish cells.
     stated = [by_name[name] for name in _list_stated(runs) if name not in declared and name in by_name]
     for name in stated:
         if plain(name) == HEALTH and len(_list_levels(trials, name)) < 2:
-            continue  # runs that do not know it are not others than those that are well
+            continue  # runs with unknown health count as healthy
         if len(trials.groups(selected)) < len(trials.groups([*selected, name])):
             selected.append(name)
     confounded |= _with_the_target(trials, selected, runs, experiments)
@@ -86,9 +86,8 @@ def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[E
 def _with_the_target(
     rows: Table, selected: Sequence[str], runs: Sequence[StoredRun], experiments: Sequence[Experiment]
 ) -> dict[str, str]:
-    """Column → the factor that it always changes with, of properties of the target (a lab, a file system) and of the
-    experiment, where that factor is no setting that an experiment declares either: which of them matters nobody knows.
-    """
+    """Return column → the factor that it always changes with, for properties of the target (a lab, a file system) and
+    the experiment. Only factors that no experiment declares either are considered, as either of them may matter."""
     set_ = {factor.name for experiment in experiments for factor in experiment.factors}
     properties = dict.fromkeys(name for run in runs if not run.imported for name in run.target_settings)
     target_factors = [name for name in selected if plain(name) in {*properties, *PLACES} - set_]
@@ -102,12 +101,11 @@ def _find_position(column: str) -> int:
 
 
 def _collect_declared(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> dict[str, Factor]:
-    """Name → factor: of measured runs as their experiments declare, of imported ones as the tool's output states; the
-    file system and the target as soon as there are two.
-    """
+    """Return name → factor: for measured runs from their experiments, for imported runs from the tool's output. File
+    system and target are added if there are two."""
     by_id = {entry.id: entry for entry in experiments}
     factor_by_name: dict[str, Factor] = {}
-    for entry in experiments:  # what was set comes before what follows from it
+    for entry in experiments:  # set factors come before those that follow from them
         factor_by_name |= {factor.name: factor for factor in entry.factors if factor.name in (TARGET, OF_LAB)}
     measured = [run for run in runs if run.target is not None]
     for name, levels in (
@@ -130,7 +128,7 @@ def _collect_declared(runs: Sequence[StoredRun], experiments: Sequence[Experimen
 
 
 def _is_implied_by_lab(measured: Sequence[StoredRun]) -> bool:
-    """Whether what a lab was to bring up says in each run which file system the nodes saw."""
+    """Return whether the lab's file system determines, in each run, the type seen by the nodes."""
     types_by_lab: dict[FactorValue, set[str | None]] = {}
     for run in measured:
         types_by_lab.setdefault(run.factors.get(OF_LAB), set()).add(run.filesystem)
@@ -138,8 +136,8 @@ def _is_implied_by_lab(measured: Sequence[StoredRun]) -> bool:
 
 
 def _list_stated(runs: Sequence[StoredRun]) -> list[str]:
-    """What measured runs say of their settings beside what their experiments declare; last the properties of
-    the target, of which only those that changed have a column."""
+    """Return the settings of measured runs besides the declared factors, then the properties of the target. Only
+    varying properties have a column."""
     measured = [run for run in runs if not run.imported]
     names = [name for run in measured for name in _list_settings(run)]
     return list(dict.fromkeys([*names, *(name for run in measured for name in run.target_settings)]))
@@ -150,7 +148,7 @@ def _list_settings(run: StoredRun) -> list[str]:
 
 
 def _build_factor(rows: Table, column: str, declared: Factor | None) -> Factor:
-    """With the levels that were measured. What only a tool states was observed."""
+    """Build a factor with its measured levels. Undeclared factors are observed."""
     levels = _list_levels(rows, column)
     if declared is None:
         return Factor(column, "", levels, Role.OBSERVED)
@@ -162,8 +160,8 @@ def _list_levels(rows: Table, column: str) -> tuple[FactorValue, ...]:
 
 
 def is_separable(rows: Table, name: str, other: str) -> bool:
-    """Whether a line tells two columns apart although each level of one goes with one of the other: numbers that
-    neither rise nor fall together, as those of a Latin hypercube."""
+    """Return whether a regression can separate two columns whose levels correspond one to one: uncorrelated numbers, as
+    in a Latin hypercube."""
     columns = [rows.columns[name], rows.columns[other]]
     if not all(column.numeric for column in columns):
         return False
@@ -174,11 +172,11 @@ def is_separable(rows: Table, name: str, other: str) -> bool:
 
 
 def _change_together(rows: Table, name: str, other: str) -> bool:
-    """Whether each level of one goes with one level of the other: nothing can tell them apart."""
+    """Return whether the levels of two columns correspond one to one, so that grouping cannot separate them."""
     n = len(rows.groups([name, other]))
     return n == len(rows.groups([name])) == len(rows.groups([other]))
 
 
 def _first_rows(rows: Table) -> npt.NDArray[np.intp]:
-    """The first row of each run."""
+    """Return the first row of each run."""
     return np.sort(np.unique(rows.columns["run"].values.astype(str), return_index=True)[1])

@@ -1,6 +1,6 @@
-"""Which rows of a store are shown where no metric is asked for: of another tool's operations their headlines.
+"""The default rows of a store for operations of other tools: their headlines.
 
-A run says them itself (``core.headlines``); of those that earlier versions wrote they are found by the usual names.
+A run stores them (``core.headlines``); runs of earlier versions use the usual names.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Foreign:
-    """Of each row of whole runs: whether another tool's operation is behind it (``rows``), whether it is its headline
-    (``first``), and whether it only sums up iterations of the tool that are there themselves (``computed``)."""
+    """Masks of the rows of whole runs: of operations of other tools (``rows``), of their headlines (``first``), and of
+    summaries over iterations that the table has (``computed``)."""
 
     rows: Mask
     first: Mask
@@ -29,7 +29,7 @@ class Foreign:
 
 
 def classify_rows(rows: Table, runs: Sequence[StoredRun], clock: str = "") -> Foreign:
-    """The rows of whole runs looked at by run; ``clock``: the one that is asked for, '' for the usual one."""
+    """Classify the rows of whole runs; ``clock`` is the chosen one, '' for the usual one."""
     masks = [np.zeros(len(rows), dtype=bool) for _ in range(3)]
     if not {"run", "operation", "metric"} <= set(rows.columns):
         return Foreign(*masks)
@@ -54,7 +54,7 @@ def classify_rows(rows: Table, runs: Sequence[StoredRun], clock: str = "") -> Fo
 
 
 def _find_headlines(run: StoredRun, metrics: Sequence[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
-    """Operation → kinds, of those operations that another tool measured; what the engine measured is not among them."""
+    """Return operation → kinds for operations of other tools, not of the engine."""
     if run.headlines:
         return run.headlines
     native = {phase.operation for phase in run.phases if not phase.is_command}

@@ -1,4 +1,4 @@
-"""The setting that a system had before a campaign set anything, as its experiment read it (``read:`` of a factor)."""
+"""The setting of a system before a campaign changed anything, as read by its experiment (``read:`` of a factor)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .source import Source
 
 
 def in_use(source: Source, rows: Table, names: Sequence[str]) -> tuple[dict[str, str] | None, str]:
-    """Column → the level of ``rows`` that was in use, for these columns; None where that is not known of all, or is no
-    level that was measured. And what is to be said of it; '' where nothing is known."""
+    """Return (column → initial level for these columns, message). The mapping is None if any is unknown or was not
+    measured; the message is '' if nothing is known."""
     initial_levels = [
         run.initial_levels
         for experiment in source.experiments
@@ -31,13 +31,13 @@ def in_use(source: Source, rows: Table, names: Sequence[str]) -> tuple[dict[str,
         if all(same_level(level, str(state)) for level, state in zip(levels, states, strict=True)):
             note = Message(
                 "settings-in-use",
-                "in use is {settings}, as read before the first trial set anything: {spell.current} says another",
+                "the initial setting is {settings}, as read before the first trial: {spell.current} differs",
                 settings=setting,
             )
             return dict(zip(own, map(str, levels), strict=True)), note
     return None, Message(
         "unmeasured-settings",
-        "the system had {settings} before the campaign, which was not measured: the gain is not over it",
+        "the initial setting {settings} was not measured, so the gain is not relative to it",
         settings=setting,
     )
 

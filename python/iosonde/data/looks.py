@@ -1,6 +1,6 @@
-"""How a column of somebody's table looks: measured, by its values, its unit or its name; or of text that holds values.
+"""Guess the kind of a table's column: measured, by values, unit or name; or text that holds values.
 
-A name counts only where it is a word of the field: ``bandwidth``, ``write_latency``, ``iops``.
+Only names in the field's vocabulary count: ``bandwidth``, ``write_latency``, ``iops``.
 """
 
 from __future__ import annotations
@@ -15,32 +15,33 @@ from iosonde.core.table import Column
 MIN_DISTINCT_SHARE = 0.5
 _METRICS = frozenset(("bandwidth", "bw", "throughput", "tput", "latency", "iops", "duration", "elapsed"))
 _BOUNDS = frozenset(("limit", "cap", "quota", "target", "nominal", "link", "net", "network", "expected"))
-# A number of a part of a trial; singular: `ranks` says how many.
+# Words that number a part of a trial; singular, as `ranks` is a count.
 _RANKS = ("rank", "process", "proc", "pid", "worker", "thread")
-_VALUE = re.compile(r"\s*[+-]?\d[\d., ]*\s*[A-Za-zµ/%]*\s*")  # 450,9 and 99.8 MB/s; neither 10:30 nor 2026-01-01
+_VALUE = re.compile(r"\s*[+-]?\d[\d., ]*\s*[A-Za-zµ/%]*\s*")  # 450,9 and 99.8 MB/s, but not 10:30 or 2026-01-01
 
 
 def is_surely_measured(column: Column) -> bool:
-    """Numbers of which hardly any comes twice, with the name of a metric, the unit of a rate or a time, or with
-    decimals and no unit. Sizes and counts are set, also where each row has its own."""
+    """Return whether numbers with hardly any duplicates have the name of a metric, the unit of a rate or time, or
+    decimals and no unit. Sizes and counts are settings even if each row has another one."""
     if not column.numeric or column.missing.all() or distinct_share(column) <= MIN_DISTINCT_SHARE:
         return False
     return has_metric_name(column) or has_metric_unit(column) or not (column.unit or has_integers(column))
 
 
 def has_metric_unit(column: Column) -> bool:
-    """The unit of a rate or a time."""
+    """Return whether the unit is that of a rate or time."""
     return is_rate(column.unit) or column.unit in TIME_UNITS
 
 
 def has_metric_name(column: Column) -> bool:
-    """``write_bandwidth``; not ``bandwidth_limit``."""
+    """Return whether the name is that of a metric: ``write_bandwidth``, but not ``bandwidth_limit``."""
     words = set(words_of(column.label))
     return bool(words & _METRICS) and not words & _BOUNDS
 
 
 def holds_values_as_text(column: Column) -> bool:
-    """Whether most cells of a text column are a number, alone or with a unit: values that cannot be computed with."""
+    """Return whether most cells of a text column are numbers, alone or with a unit: values that cannot be computed
+    with."""
     if column.numeric:
         return False
     present = [str(value) for value in column.values if value is not None]
@@ -48,19 +49,19 @@ def holds_values_as_text(column: Column) -> bool:
 
 
 def distinct_share(column: Column) -> float:
-    """Different values ÷ values."""
+    """Return the share of distinct values."""
     present = column.values[~column.missing]
     return len(set(present.tolist())) / present.size if present.size else 0.0
 
 
 def has_integers(column: Column) -> bool:
-    """Whether all its numbers are whole."""
+    """Return whether all its numbers are whole."""
     present = column.values[~column.missing].astype(float)
     return bool(np.all(present == np.round(present)))
 
 
 def names_ranks(column: Column) -> bool:
-    """Whether a column numbers the ranks of a trial: whole numbers from 0 or 1 on, each of them there."""
+    """Return whether a column numbers the ranks of a trial: consecutive whole numbers starting at 0 or 1."""
     word = last_word(column)
     if word not in _RANKS or not column.numeric:
         return False
@@ -70,6 +71,6 @@ def names_ranks(column: Column) -> bool:
 
 
 def last_word(column: Column) -> str:
-    """That of a column's name, in small letters; '' of a column with a unit."""
+    """Return the last word of a column's name in lower case; '' for a column with a unit."""
     words = [] if column.unit else words_of(column.label)
     return words[-1] if words else ""

@@ -1,8 +1,7 @@
-"""Numbers of a table that were measured although their unit is that of a setting: bytes received, counts of packets.
+"""Find measured numbers that have the unit of a setting: bytes received, counts of packets.
 
-Where a table repeats its settings, a setting repeats, too. A number that never comes twice among the repetitions of
-any setting was therefore not set. Settings of a scattered design never repeat, either: they are told from outcomes
-by what they vary over.
+In a table with repetitions, settings repeat too. A number without duplicates among the repetitions of any setting was
+therefore not set. Settings of a scattered design never repeat either; they differ from outcomes in their variation.
 """
 
 from __future__ import annotations
@@ -19,17 +18,17 @@ from .looks import MIN_DISTINCT_SHARE, distinct_share
 
 _REPETITIONS = frozenset(("repetition", "repeat", "repeats", "rep", "reps", "replicate", "iteration", "iter", "trial",
                           "run", "try", "attempt"))  # fmt: skip
-_MIN_REPEATED_SHARE = 0.9  # of the rows: in a setting that has another row
-_MIN_UNIQUE_SHARE = 0.9  # of the values inside one setting
-_MAX_UNEXPLAINED_SHARE = 0.5  # of the variation that settings drawn at random would leave inside them
-_MAX_RELATIVE_SPREAD = 0.1  # inside a setting: no design varies a size or a count by so little
+_MIN_REPEATED_SHARE = 0.9  # share of rows in a setting with another row
+_MIN_UNIQUE_SHARE = 0.9  # share of unique values inside one setting
+_MAX_UNEXPLAINED_SHARE = 0.5  # of the variation within settings, relative to numbers drawn at random
+_MAX_RELATIVE_SPREAD = 0.1  # inside a setting: no design varies a size or a count by less
 
 Rows = Sequence[npt.NDArray[np.intp]]
 
 
 def find_outcomes(table: Table, columns: Sequence[Column], numbering: Sequence[str]) -> list[str]:
-    """The names of those of the ``columns`` that are outcomes; ``numbering`` counts rows. None where settings are not
-    repeated."""
+    """Return the names of those ``columns`` that are outcomes; ``numbering`` counts rows. Empty without repeated
+    settings."""
     columns = [column for column in columns if len(column.codes()[1]) > 1]
     counters = [table.columns[name] for name in numbering if _counts_repetitions(table.columns[name])]
     stated = next((names for counter in counters if (names := _beyond_design(table, columns, counter))), [])
@@ -42,8 +41,8 @@ def _counts_repetitions(column: Column) -> bool:
 
 
 def _beyond_design(table: Table, columns: Sequence[Column], counter: Column) -> list[str]:
-    """The numbers that vary among rows of which a ``counter`` says that they repeat a setting. The design is the
-    columns of text, and of the numbers those with the fewest levels that make each repetition one row."""
+    """Return numbers that vary among repetitions according to a ``counter``. The design is all text columns, and the
+    numbers with the fewest levels that make each repetition one row."""
     design = [column.name for column in columns if not column.numeric]
     numbers = sorted((column for column in columns if column.numeric), key=lambda column: len(column.codes()[1]))
     while len(table.groups([*design, counter.name])) < len(table):
@@ -58,13 +57,13 @@ def _beyond_design(table: Table, columns: Sequence[Column], counter: Column) -> 
 
 
 def _varies_inside(column: Column, cells: Rows) -> bool:
-    """Whether it varies in several of these cells."""
+    """Return whether it varies in several of these cells."""
     values = [column.values[rows].astype(float) for rows in cells]
     return sum(np.unique(inside[~np.isnan(inside)]).size > 1 for inside in values) > 1
 
 
 def _find_unrepeated(table: Table, columns: Sequence[Column]) -> list[str]:
-    """The numbers of which hardly any comes twice, where the other columns make settings that are repeated."""
+    """Return numbers with hardly any duplicates, if the other columns form repeated settings."""
     candidates = [
         column
         for column in columns
@@ -78,7 +77,7 @@ def _find_unrepeated(table: Table, columns: Sequence[Column]) -> list[str]:
 
 
 def _looks_typed(column: Column) -> bool:
-    """Whether most of its numbers are such as people set: powers of two, multiples of 512, of two digits and zeros."""
+    """Return whether most of its numbers look chosen: powers of two, multiples of 512, two digits and zeros."""
     numbers = np.unique(column.values[~column.missing].astype(float))
     numbers = numbers[numbers > 0]
     digits = 10.0 ** np.maximum(0, np.floor(np.log10(np.maximum(numbers, 1))) - 1)
@@ -102,7 +101,7 @@ def _varies_little(samples: Sequence[npt.NDArray[np.float64]]) -> bool:
 
 
 def _depends_on_cells(samples: Sequence[npt.NDArray[np.float64]], n: int) -> bool:
-    """Whether settings leave far less of its variation than of numbers that were drawn without regard to them."""
+    """Return whether variation within settings is far smaller than for numbers drawn independently of them."""
     total = float(np.var(np.concatenate(samples)) * n)
     within = sum(float(np.var(inside) * inside.size) for inside in samples)
     return within < _MAX_UNEXPLAINED_SHARE * total * (n - len(samples)) / (n - 1)

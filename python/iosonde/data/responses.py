@@ -1,8 +1,8 @@
-"""Source → Response: one metric of one operation over the trials, with the factors that are known of it.
+"""Source → Response: one metric of one operation over the trials, with its known factors.
 
-Made here and nowhere else, so that every analysis understands the same names: a column of a table; of a store an
-operation (``write``), a metric (``bandwidth_last_done``), both (``write bandwidth_last_done``) or ``value``; and what
-is computed from them (``log(write)``, ``value/nodes``).
+This is the only place that builds responses, so that every analysis accepts the same names: a column of a table; for a
+store an operation (``write``), a metric (``bandwidth_last_done``), both (``write bandwidth_last_done``) or ``value``;
+and expressions of them (``log(write)``, ``value/nodes``).
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ VALUE = "value"
 
 @dataclass(frozen=True)
 class Response:
-    """One metric of one operation over the trials: what every analysis takes.
+    """A metric of one operation over the trials: the input of every analysis.
 
-    ``rows`` has one row a trial, in the order of time where that is known, and a column called ``title`` with the
-    value in ``metric.unit``. ``factors`` vary; each is a column of ``rows``. ``confounded`` maps a factor that is left
-    out, one of ``twins``, to the one that it always changes with. ``at`` numbers the rows in ``Source.whole``.
-    ``within_run``: the rows are iterations of single executions, and no trials. ``transform`` is a function, as
-    ``log``, of the column ``measured``, whose unit is ``measured_unit``. ``are_parts``: rows are single ranks, and
-    nothing says of which trial; ``trial_note``, a warning too: what was done with rows that are parts of one trial.
+    ``rows`` has one row per trial, in order of time if known, and a column called ``title`` with the value in
+    ``metric.unit``. ``factors`` vary; each is a column of ``rows``. ``confounded`` maps an omitted factor, one of
+    ``twins``, to the factor that it always changes with. ``at`` numbers the rows in ``Source.run_rows``.
+    ``within_run``: the rows are iterations of single executions, not trials. ``transform`` is a function, such as
+    ``log``, of the column ``measured``, whose unit is ``measured_unit``. ``are_parts``: rows are single ranks of
+    unknown trials. ``trial_note`` is the warning about rows that are parts of one trial.
     """
 
     title: str
@@ -62,27 +62,27 @@ class Response:
 
     @property
     def values(self) -> npt.NDArray[np.float64]:
-        """The value of each trial, NaN where it lacks."""
+        """Value of each trial, NaN if missing."""
         return self.rows.numbers(self.title)
 
     @property
     def names(self) -> list[str]:
-        """The columns of its factors."""
+        """Columns of its factors."""
         return [factor.name for factor in self.factors]
 
     @property
     def unit(self) -> str:
-        """The unit of the values."""
+        """Unit of the values."""
         return self.metric.unit
 
     @property
     def lower_is_better(self) -> bool:
-        """As of its metric."""
+        """Return whether lower values are better."""
         return self.metric.better is Better.LOWER
 
     @property
     def together(self) -> dict[str, tuple[str, ...]]:
-        """Factor → the columns that always change with it. Ranks follow from nodes, in other words."""
+        """Factor → columns that always change with it, without ranks, which follow from nodes."""
         columns: dict[str, tuple[str, ...]] = {}
         for name, twin in self.confounded:
             if "ranks" not in (name, twin):
@@ -90,7 +90,7 @@ class Response:
         return {factor: twins for factor, twins in columns.items() if factor in self.names}
 
     def on(self, names: Sequence[str]) -> Response:
-        """The same with other factors: columns that vary or not, as the caller says. Raises DataError."""
+        """Return the response with other factors; the columns may or may not vary. Raises DataError."""
         columns = [self.rows.column(name) for name in names]
         chosen = {column.name for column in columns}
         confounded = tuple(pair for pair in self.confounded if pair[1] in chosen and pair[0] not in chosen)
@@ -99,8 +99,8 @@ class Response:
         )
 
     def with_scattered(self) -> Response:
-        """With the factors that change with another one from setting to setting, and neither rise nor fall with it: the
-        numbers of a Latin hypercube. For grouping such two are one; a line, or bins, tell them apart."""
+        """Add confounded factors that are uncorrelated, as in a Latin hypercube. For grouping the two are one, but a
+        regression or bins can separate them."""
         apart = [pair for pair in self.confounded if factors.is_separable(self.rows, *pair)]
         if not apart:
             return self
@@ -111,9 +111,8 @@ class Response:
 
 
 def responses(source: Source, query: ResponseQuery) -> list[Response]:
-    """Every response that is asked for. Without ``asked.response`` each metric of the clock, or each column that looks
-    measured; without ``asked.on`` the factors that are known. Raises InputError, DataError.
-    """
+    """Return every requested response. Without ``query.response`` it is each metric of the clock, or each column that
+    looks measured; without ``query.on`` the known factors are used. Raises InputError, DataError."""
     if source.store is None:
         candidates = _responses_from_table(source, query)
     else:
@@ -122,15 +121,15 @@ def responses(source: Source, query: ResponseQuery) -> list[Response]:
 
 
 def _with_incomplete(source: Source, response: Response) -> Response:
-    """With a warning where incomplete trials are among these, as was asked."""
+    """Add a warning if the response includes incomplete trials on request."""
     run_ids = {str(run) for run in response.rows.column("run").values}
     warning = incomplete_among([run for run in source.runs if run.id in run_ids])
     return replace(response, warnings=(*response.warnings, warning)) if warning else response
 
 
 def choose_response(source: Source, query: ResponseQuery) -> Response:
-    """The only response that is asked for; of one operation that has several metrics its headline. Raises InputError
-    where it is several, with how to choose."""
+    """Return the only requested response; of several metrics of one operation the headline. Raises InputError if it is
+    ambiguous, with a way to choose."""
     candidates = responses(source, query)
     if len(candidates) == 1:
         return candidates[0]
@@ -152,8 +151,8 @@ def choose_response(source: Source, query: ResponseQuery) -> Response:
 
 
 def choose_per_operation(source: Source, query: ResponseQuery) -> list[Response]:
-    """A response for each operation of a store: of several metrics its headline, if it has one; of a table the only
-    response. Raises InputError, DataError."""
+    """Return one response for each operation of a store: of several metrics its headline, if it has one. For a table it
+    is the only response. Raises InputError, DataError."""
     if source.store is None:
         return [choose_response(source, query)]
     by_operation: dict[str, list[Response]] = {}
@@ -164,7 +163,7 @@ def choose_per_operation(source: Source, query: ResponseQuery) -> list[Response]
 
 
 def _choose_headline(candidates: Sequence[Response]) -> Response | None:
-    """Of the metrics of one operation its bandwidth, else its rate; None where there is neither, or more than one."""
+    """Return the bandwidth of one operation, else its rate; None if there is neither, or more than one."""
     if len({candidate.operation for candidate in candidates}) != 1 or not candidates[0].operation:
         return None
     for kind in SPEEDS:
@@ -175,7 +174,7 @@ def _choose_headline(candidates: Sequence[Response]) -> Response | None:
             others = ", ".join(candidate.metric.name for candidate in candidates if candidate is not chosen[0])
             warning = Message(
                 "headline-metric",
-                "of {operation} {metric} is taken, its headline; it has {others}, too",
+                "using {metric}, the headline of {operation}; also available: {others}",
                 operation=chosen[0].operation,
                 metric=chosen[0].metric.name,
                 others=others,
@@ -201,15 +200,15 @@ def _responses_from_store(source: Source, query: ResponseQuery) -> Iterator[Resp
 
 
 def no_trial(source: Source) -> DataError:
-    """What to raise where a store has no run that counts, with what would take those that it has."""
+    """Return the error for a store without included runs, with the option that would include others."""
     n_excluded = sum(not run.counts for run in source.runs)
     no_trials = n_excluded or not source.runs
     return DataError(
         "no-complete-trials" if no_trials else "no-results",
-        "{source} holds no complete trial" if no_trials else "{source} holds no result",
-        "iosonde show says what it holds; {spell.incomplete} takes its {incomplete}"
+        "{source} has no complete trials" if no_trials else "{source} has no results",
+        "list its content with iosonde show; {spell.incomplete} includes its {incomplete}"
         if n_excluded
-        else "iosonde show says what it holds",
+        else "list its content with iosonde show",
         source=source.name,
         incomplete=counted(n_excluded, "incomplete run"),
     )
@@ -218,7 +217,7 @@ def no_trial(source: Source) -> DataError:
 def _iter_metrics(
     source: Source, query: ResponseQuery, choice: MetricChoice, trials: stored.Trials
 ) -> Iterator[Response]:
-    """A response for each operation and metric of these trials."""
+    """Yield a response for each operation and metric of these trials."""
     by = source.apart(query.on) or source.varying_factors.names
     single = all(run.imported for run in source.runs) and _has_single_runs(trials.rows, by)
     for (operation, metric), places in trials.rows.groups(["operation", "metric"]):
@@ -260,7 +259,7 @@ def _build_stored(
 
 
 def _responses_from_name(source: Source, text: str, query: ResponseQuery) -> Iterator[Response]:
-    """The responses that a name stands for: ``value``, a title, an operation, a metric, or a computed one."""
+    """Yield the responses of a name: ``value``, a title, an operation, a metric, or an expression."""
     table = source.table
     operations, metrics = set(texts(table, "operation")), set(texts(table, "metric"))
     if text == VALUE:
@@ -281,7 +280,7 @@ def _responses_from_name(source: Source, text: str, query: ResponseQuery) -> Ite
         raise InputError(
             "unknown-response",
             "{source} has no response '{response}'",
-            "there are: {suggestions}",
+            "known: {suggestions}",
             source=source.name,
             response=text,
             suggestions=", ".join(near[:20]),
@@ -290,7 +289,7 @@ def _responses_from_name(source: Source, text: str, query: ResponseQuery) -> Ite
 
 
 def _parse_response(source: Source, text: str, names: Sequence[str]) -> derived.Derived | None:
-    """As an expression. Raises InputError for what is none, with what it is nearly the name of."""
+    """Parse a response as an expression. Raises InputError if invalid, with the nearest name."""
     try:
         return derived.parse(text, names)
     except InputError as error:
@@ -308,7 +307,7 @@ def _parse_response(source: Source, text: str, names: Sequence[str]) -> derived.
 
 
 def _responses_from_metric(source: Source, text: str, query: ResponseQuery, operation: bool) -> Iterator[Response]:
-    """What a name stands for as a metric; of an ``operation`` those metrics that are asked for beside it, if it has."""
+    """Yield the responses of a name as a metric; for an ``operation`` those of the chosen metrics, if it has them."""
     choices = [query.choice] if query.metric and operation else []
     for choice in (*choices, MetricChoice(query.clock, (text,))):
         candidates = _iter_metrics(source, query, choice, source.trials(choice))
@@ -326,22 +325,23 @@ def _list_names(source: Source, operations: set[str], metrics: set[str]) -> list
 def _compute_responses(
     source: Source, expression: derived.Derived, query: ResponseQuery, operations: set[str], metrics: set[str]
 ) -> Iterator[Response]:
-    """An expression over one response and the columns of its trials. Raises InputError where it names two."""
+    """Evaluate an expression over one response and the columns of its trials. Raises InputError if it names two
+    responses."""
     titles = {f"{operation} {metric}" for operation in operations for metric in metrics}
     response_names = [name for name in expression.names if name in {VALUE, *operations, *metrics, *titles}]
     if len(response_names) > 1:
         raise InputError(
             "too-many-responses",
             "'{expression}' names {responses}",
-            "one response and columns of its trials",
+            "use one response and columns of its trials",
             expression=expression.text,
             responses=" and ".join(response_names),
         )
     if not response_names:
         raise InputError(
             "expression-without-response",
-            "'{expression}' names no response",
-            "there are: {operations}",
+            "'{expression}' has no response",
+            "known: {operations}",
             expression=expression.text,
             operations=", ".join(sorted(operations)[:20]),
         )
@@ -360,8 +360,8 @@ def _compute_responses(
 
 
 def _build_value_response(source: Source, query: ResponseQuery) -> Response:
-    """The column ``value`` of trials of one operation and metric: of all, else of those of the clock, unless ``on``
-    tells them apart. Raises InputError where there are several."""
+    """Return the column ``value`` of trials of one operation and metric: of all, else of those of the clock, unless
+    ``on`` distinguishes them. Raises InputError if there are several."""
     extra_columns = [name for name in ("operation", "metric") if name not in query.on]
     rows = source.trials().rows
     warnings: tuple[str, ...] = ()
@@ -373,7 +373,7 @@ def _build_value_response(source: Source, query: ResponseQuery) -> Response:
 
 
 def _apply_factors(response: Response, source: Source, warnings: tuple[str, ...] = ()) -> Response:
-    """With the factors that are known of a store."""
+    """Add the known factors of a store."""
     varying = source.varying_factors
     mine = tuple(factor for factor in varying.factors if factor.name != response.title)
     return replace(
@@ -382,14 +382,14 @@ def _apply_factors(response: Response, source: Source, warnings: tuple[str, ...]
 
 
 def _select_iterations(source: Source, choice: MetricChoice, operation: str, metric: str) -> Table:
-    """A tool's own iterations of one operation and metric."""
+    """Return a tool's own iterations of one operation and metric."""
     rows = source.iterations(choice)
     chosen = (texts(rows, "operation") == operation) & (texts(rows, "metric") == metric)
     return rows.take(chosen)
 
 
 def _has_single_runs(rows: Table, by: Sequence[str]) -> bool:
-    """Whether every setting was executed once: a tool's own iterations are then all the repetition there is."""
+    """Return whether every setting was executed once, so that a tool's own iterations are the only repetitions."""
     if "run" not in rows.columns:
         return False
     keys = rows.groups(["operation", "metric", *by])
@@ -402,7 +402,7 @@ def _has_single_runs(rows: Table, by: Sequence[str]) -> bool:
 def _responses_from_table(source: Source, query: ResponseQuery) -> list[Response]:
     table = source.table
     if not len(table):
-        raise InputError("no-rows", "{source} holds no rows", "give a table with measurements", source=source.name)
+        raise InputError("no-rows", "{source} has no rows", "use a table with measurements", source=source.name)
     measured = [_find_measured(table, text) for text in query.response]
     columns = [name for _, names in measured for name in names]
     column_roles = None if query.response and query.on else roles.guess(table, columns, list(query.on) or None)
@@ -441,7 +441,7 @@ def _responses_from_table(source: Source, query: ResponseQuery) -> list[Response
 def _build_response(
     table: Table, text: str, expression: derived.Derived | None, factors: tuple[Factor, ...]
 ) -> Response:
-    """A column, or one that is computed."""
+    """Build a response from a column or an expression."""
     if expression is None:
         return _response_from_column(table, text, factors)
     columns = {name: table.numbers(name) for name in expression.names}
@@ -450,28 +450,28 @@ def _build_response(
 
 
 def _describe_assumption(response: Response, others: Sequence[str]) -> Message:
-    """What was taken for a factor of somebody's table, whose user names none."""
+    """Describe the columns of a table that were assumed to be factors, because the user names none."""
     return assumed_factors(", ".join(response.names), ", ".join(others), "on")
 
 
 def assumed_factors(factors: str, excluded: str, option: str) -> Message:
-    """Return the warning that these were taken for factors, and those ``excluded`` as measured. ``option`` would name
-    them; '' where there is none."""
+    """Return the warning about assumed ``factors``, and columns ``excluded`` as measured. ``option`` would name the
+    factors; '' if there is none."""
     reason = f"{getattr(spell, option)} names none" if option else "none is named"
-    template = "taken for factors, as {reason}: {factors}"
+    template = "assumed factors, as {reason}: {factors}"
     template += "; {excluded} looks measured and is left out" if excluded else ""
     return Message("assumed-factors", template, reason=reason, factors=factors, excluded=excluded)
 
 
 def _find_measured(table: Table, text: str) -> tuple[derived.Derived | None, tuple[str, ...]]:
-    """(the expression, or None for a plain column; the columns in it that were measured)."""
+    """Return (the expression, or None for a plain column; its measured columns)."""
     if text in table.columns or any(column.label == text for column in table.columns.values()):
         return None, (table.column(text).name,)
     names = list(dict.fromkeys([*table.columns, *(column.label for column in table.columns.values())]))
     expression = derived.parse(text, names)
     if expression is None:
         table.column(text)  # raises, with the nearest names
-        raise InputError("unknown-column", "there is no column '{column}'", column=text)
+        raise InputError("unknown-column", "unknown column '{column}'", column=text)
     resolved = tuple(table.column(name).name for name in expression.names)
     return expression, resolved[:1]
 
@@ -492,7 +492,8 @@ def _response_from_column(table: Table, name: str, factors: Sequence[Factor]) ->
 
 
 def _is_share(response: Response, expression: derived.Derived, of: str) -> bool:
-    """Whether another column of the same unit is in it: what is left has none, as a share of the maximum."""
+    """Return whether another column of the same unit is in it, so that the result has no unit, such as a share of the
+    maximum."""
     others = [
         response.rows.columns[name].unit for name in expression.names if name != of and name in response.rows.columns
     ]
@@ -502,7 +503,7 @@ def _is_share(response: Response, expression: derived.Derived, of: str) -> bool:
 def _transform_response(
     response: Response, expression: derived.Derived, columns: dict[str, npt.NDArray[np.float64]], title: str, of: str
 ) -> Response:
-    """The response with computed values, under a title of its own."""
+    """Return the response with computed values, under its own title."""
     values = expression.values(columns)
     unit = response.unit if expression.scales(of) and not _is_share(response, expression, of) else ""
     better = response.metric.better

@@ -1,8 +1,7 @@
-"""Which columns of somebody's table were measured, which were set, and which only number the rows.
+"""Guess which columns of a table were measured, which were set, and which only number the rows.
 
-A guess from the values, which the user can overrule (``--response``, ``--by``) and which is always said. Names
-count only where they are words of the field: a unit (``time (s)``), or a word that numbers trials (``run``,
-``iteration``).
+The guess from the values is always reported, and the user can override it (``--response``, ``--by``). Only names in the
+field's vocabulary count: a unit (``time (s)``), or a word that numbers trials (``run``, ``iteration``).
 """
 
 from __future__ import annotations
@@ -41,8 +40,8 @@ _SENTENCE = 5  # words
 
 @dataclass(frozen=True)
 class Roles:
-    """Columns by role: ``responses`` were measured, ``settings`` were set, ``numbering`` counts or dates the
-    rows, ``remarks`` are notes about single rows; ``others`` look measured, and are not what was asked for."""
+    """Columns by role: ``responses`` were measured, ``settings`` were set, ``numbering`` counts or dates the rows,
+    ``remarks`` are notes about single rows. ``others`` look measured, but were not requested."""
 
     responses: tuple[str, ...]
     settings: tuple[str, ...]
@@ -52,14 +51,14 @@ class Roles:
 
     @property
     def ignored(self) -> tuple[str, ...]:
-        """The columns that are neither asked for nor a setting."""
+        """Columns that are neither requested nor settings."""
         return (*self.numbering, *self.remarks, *self.others)
 
 
 def guess(table: Table, responses: Sequence[str] = (), by: Sequence[str] | None = None) -> Roles:
-    """The roles of all columns; what the user named is taken as it is.
+    """Guess the roles of all columns; columns named by the user keep their role.
 
-    Raises InputError where no column looks measured, DataError where one does but for a cell that is not a number.
+    Raises InputError if no column looks measured, DataError if one would except for a cell that is not a number.
     """
     response_names = [table.column(name).name for name in responses]
     setting_names = None if by is None else [table.column(name).name for name in by]
@@ -70,9 +69,9 @@ def guess(table: Table, responses: Sequence[str] = (), by: Sequence[str] | None 
     for column in remaining:
         if _is_spoilt(column) or (not response_names and _is_unreadable_metric(column, remaining)):
             check_unit(table, column)
-            table.numbers(column.name)  # says where
+            table.numbers(column.name)  # raises, with the place
     measured = response_names or _guess_measured(table, remaining)
-    # Beside a response that was named, another one is no setting.
+    # If a response was named, other measured columns are not settings.
     others = [c.name for c in remaining if c.name not in measured and is_surely_measured(c)]
     others += find_outcomes(table, [c for c in remaining if c.name not in (*measured, *others)], numbering)
     settings = (
@@ -82,8 +81,8 @@ def guess(table: Table, responses: Sequence[str] = (), by: Sequence[str] | None 
 
 
 def _guess_measured(table: Table, columns: Sequence[Column]) -> list[str]:
-    """Numbers of which hardly any comes twice; else those with the name of a metric, or with the unit of a rate or a
-    time; else the only one with decimals, or with by far the most different values."""
+    """Return numbers with hardly any duplicates; else those with the name of a metric, or the unit of a rate or time;
+    else the only one with decimals, or with by far the most distinct values."""
     numeric = [column for column in columns if column.numeric and not column.missing.all()]
     distinct = [column for column in numeric if distinct_share(column) > MIN_DISTINCT_SHARE]
     for candidates in (
@@ -102,7 +101,7 @@ def _guess_measured(table: Table, columns: Sequence[Column]) -> list[str]:
         return [by_levels[0].name]
     raise InputError(
         "undetermined-response",
-        "{table}: cannot tell which column was measured",
+        "{table}: cannot determine which column was measured",
         "name it with {spell.response}: {columns}",
         table=table.source or "the table",
         columns=", ".join(table.names),
@@ -114,8 +113,8 @@ def _n_levels(column: Column) -> int:
 
 
 def _is_unreadable_metric(column: Column, columns: Sequence[Column]) -> bool:
-    """A column of text that has the name or the unit of a metric, or rates in its cells: without it another column, as
-    the number of clients, would be taken for what was measured."""
+    """Return whether a text column has the name or unit of a metric, or rates in its cells. Without this check another
+    column, such as the number of clients, would be taken as measured."""
     if not holds_values_as_text(column):
         return False
     distinct = distinct_share(column) > MIN_DISTINCT_SHARE
@@ -125,7 +124,8 @@ def _is_unreadable_metric(column: Column, columns: Sequence[Column]) -> bool:
 
 
 def _is_spoilt(column: Column) -> bool:
-    """Text only because of cells such as nan or inf, or because of a few among numbers that hardly come twice."""
+    """Return whether a column is text only because of cells such as nan or inf, or a few others among numbers with
+    hardly any duplicates."""
     if column.numeric:
         return False
     present = [value for value in column.values if value is not None]
@@ -137,7 +137,8 @@ def _is_spoilt(column: Column) -> bool:
 
 
 def _numbers_rows(column: Column) -> bool:
-    """A date, an integer that goes up by one from row to row, or a whole number whose name says that it counts."""
+    """Return whether it is a date, an integer that increases by one per row, or a whole number with the name of a
+    counter."""
     present = column.values[~column.missing]
     if present.size < 2:
         return False
@@ -149,13 +150,14 @@ def _numbers_rows(column: Column) -> bool:
 
 
 def _is_consecutive(present: npt.NDArray[np.float64]) -> bool:
-    """Whether each number is one more than that before it."""
+    """Return whether each number is one more than the previous one."""
     with np.errstate(over="ignore"):  # a difference of numbers near 1e308 is infinite, which is not 1
         return bool(present[1] - present[0] == 1 and np.all(np.diff(present) == 1))
 
 
 def _is_counter_name(column: Column) -> bool:
-    """``run``, ``trial_id``, ``run_in_group``; neither ``block size``, ``run time`` nor ``number of nodes``."""
+    """Return whether the name is that of a counter: ``run``, ``trial_id``, ``run_in_group``; not ``block size``, ``run
+    time`` or ``number of nodes``."""
     words = words_of(column.label)
     if not words or column.unit or _QUANTITIES & set(words):
         return False
@@ -171,7 +173,7 @@ def _is_date(value: object) -> bool:
 
 
 def _is_remark(column: Column) -> bool:
-    """Sentences, or text that only some rows have and hardly any of it twice."""
+    """Return whether it holds sentences, or text in only some rows with hardly any duplicates."""
     missing = column.missing
     if column.numeric or missing.all():
         return bool(missing.all())

@@ -1,4 +1,4 @@
-"""DATA, opened: a store, a ``.csv``, a ``.parquet``, or a table in memory, behind one face."""
+"""Opened DATA: a store, a ``.csv``, a ``.parquet``, or a table in memory, with one interface."""
 
 from __future__ import annotations
 
@@ -33,11 +33,10 @@ Conditions = Sequence[tuple[str, str, Any]]
 
 @dataclass(frozen=True, repr=False)
 class Source:
-    """DATA with its conditions applied. ``table`` has every row that is left: of a store those of single ranks too.
+    """DATA with its conditions applied. ``table`` has every remaining row; for a store also those of single ranks.
 
-    ``store`` is None for a table. ``experiment``: the id of the only one; ``every``: all of them were asked for.
-    ``damage``: what the store says of its files. ``ranks``: whether the single ranks of runs that have very many are
-    among them.
+    ``store`` is None for a table. ``experiment`` is the id of the only one; ``every``: all of them were requested.
+    ``damage`` are the store's findings about its files. ``ranks``: include the single ranks of runs with very many.
     """
 
     table: Table
@@ -51,17 +50,17 @@ class Source:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What is damaged, as sentences."""
+        """Damages, as sentences."""
         return tuple(finding.sentence for finding in self.damage)
 
     def __repr__(self) -> str:
-        """What it is of, and how much of it is left."""
+        """Return the origin and the amount of data."""
         rows = f"{self.name}: {len(self.table)} rows of {', '.join(self.table.names)}"
         return rows if self.store is None else f"{self.name}: {len(self.runs)} runs, {len(self.table)} results"
 
     @cached_property
     def runs(self) -> tuple[StoredRun, ...]:
-        """Every run that fulfils the conditions, the oldest first; incomplete ones too. Empty for a table."""
+        """Runs that fulfil the conditions, oldest first, including incomplete ones. Empty for a table."""
         if self.store is None:
             return ()
         return tuple(
@@ -71,18 +70,18 @@ class Source:
 
     @property
     def trial_runs(self) -> tuple[StoredRun, ...]:
-        """The runs without the repetitions of probes, which are no trials."""
+        """Runs without the repetitions of probes, which are not trials."""
         return tuple(run for run in self.runs if run.source != PROBE_SOURCE)
 
     @property
     def probes(self) -> tuple[StoredRun, ...]:
-        """The repetitions of all probes that the store holds, in whichever experiment."""
+        """Repetitions of all probes in the store, in any experiment."""
         runs = [] if self.store is None else map(StoredRun, self.store.runs())
         return tuple(run for run in runs if run.source == PROBE_SOURCE)
 
     @cached_property
     def experiments(self) -> tuple[Experiment, ...]:
-        """The experiments that these runs belong to, the oldest first."""
+        """Experiments of these runs, oldest first."""
         if self.store is None:
             return ()
         ids = {run.experiment for run in self.runs}
@@ -90,11 +89,11 @@ class Source:
 
     @cached_property
     def varying_factors(self) -> factors.VaryingFactors:
-        """The factors of a store that vary over its complete runs, and the experiment where several would share a cell;
-        none of a table, whose user names them."""
+        """Factors of a store that vary over its complete runs, and the experiment if several would share a cell. Empty
+        for a table, whose user names them."""
         if self.store is None:
             return factors.VaryingFactors((), {})
-        # A run with rows of single ranks alone, as a probe, is no trial, and what it was run on tells none apart.
+        # A run with only rows of single ranks, such as a probe, is not a trial, and its factors do not distinguish any.
         run_rows = self.table.take(stored.mask_run_rows(self.table))
         rows = run_rows if len(run_rows) else self.table
         run_ids = set(rows.columns["run"].values) if "run" in rows.columns else set()
@@ -102,14 +101,14 @@ class Source:
         return varying.with_column(rows, experiments.EXPERIMENT) if experiments.mixed(rows, varying.names) else varying
 
     def apart(self, cells: Sequence[str]) -> tuple[str, ...]:
-        """The columns (or terms) that make cells, and the experiment where several would share one."""
+        """Return the columns (or terms) that form cells, and the experiment if several would share one."""
         apart = self.store is None or not cells or not experiments.mixed(self.table, cells)
         return tuple(cells) if apart else (*cells, experiments.EXPERIMENT)
 
     def trials(self, choice: MetricChoice = EVERY) -> stored.Trials:
-        """One row for each trial; of a store, each trial, operation and metric of the choice, by time.
+        """Return one row per trial; for a store per trial, operation and metric of the choice, by time.
 
-        Raises InputError where only rows of single ranks are left, DataError for an unknown clock or metric.
+        Raises InputError if only rows of single ranks remain, DataError for an unknown clock or metric.
         """
         if self.store is None:
             return stored.Trials(self.table, np.arange(len(self.table)), self.table.warnings)
@@ -120,20 +119,21 @@ class Source:
         return self._trials_by_choice[choice]
 
     def describe_concurrency(self, ids: Collection[str]) -> list[str]:
-        """In a sentence, how many of these runs were measured while others were, on the same machine."""
+        """Return a sentence with the number of these runs that were measured concurrently with others on the same
+        machine."""
         count = sum(bool(run.concurrent_pids) for run in self.runs if run.id in ids)
         if not count:
             return []
-        template = "{n_concurrent} of {n_runs} runs were measured beside another measurement [S132]"
+        template = "{n_concurrent} of {n_runs} runs were measured concurrently with another measurement [S132]"
         return [Message("concurrent-measurements", template, n_concurrent=count, n_runs=len(ids))]
 
     def iterations(self, choice: MetricChoice) -> Table:
-        """As the rows of ``trials`` of a store, with a row for each of a tool's own iterations."""
+        """Return the rows of ``trials`` of a store, with a row for each of a tool's own iterations."""
         return stored.iterations(self.run_rows, choice, self._classify_rows(choice.clock))
 
     @cached_property
     def foreign(self) -> frozenset[str]:
-        """The operations of a store that another tool measured."""
+        """Operations of a store that another tool measured."""
         if self.store is None:
             return frozenset()
         rows = self.run_rows.take(self._classify_rows("").rows)
@@ -147,13 +147,13 @@ class Source:
 
     @cached_property
     def run_rows(self) -> Table:
-        """The rows of whole runs, with a tool's own iterations. Raises InputError where only single ranks are left."""
+        """Rows of whole runs, with a tool's own iterations. Raises InputError if only single ranks remain."""
         rows = self.table.take(stored.mask_run_rows(self.table)) if self.store is not None else self.table
         if len(self.table) and not len(rows):
             raise InputError(
                 "no-trials",
-                "all rows that are left are of single ranks, which are parts of a trial and no trials",
-                "iosonde show {name} --export csv writes them as a table, with a column rank",
+                "all remaining rows are of single ranks, which are parts of a trial, not trials",
+                "iosonde show {name} --export csv writes them as a table with a column rank",
                 name=self.name,
             )
         return rows
@@ -167,7 +167,7 @@ class Source:
         return {}
 
     def units(self) -> dict[str, str]:
-        """Factor → the unit of its levels, where they have one: as experiments declare it, or a column says."""
+        """Return factor → unit of its levels, if any: from the experiments, or a column."""
         units = self.table.level_units()
         if self.store is None:
             return units
@@ -178,15 +178,15 @@ class Source:
 
 
 def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = None, ranks: bool = True) -> Source:
-    """DATA (also a Store that is open) with the conditions applied; without ``ranks`` not the single ranks of runs of
-    very many (``Store.results``). Raises InputError, DataError."""
+    """Open DATA (also an open Store) with the conditions applied; without ``ranks`` the single ranks of runs with very
+    many are dropped (``Store.results``). Raises InputError, DataError."""
     conditions = tuple(parse_where(where))
     path = Path(data) if isinstance(data, (str, Path)) else None
     if path is not None:
         check_reachable(path)
     if path is not None and not path.is_dir():
         return _open_file(path, str(data), conditions)
-    from iosonde.store import Store  # which a table does without
+    from iosonde.store import Store  # not needed for a table
 
     if path is not None:
         return _open_store(Store.open(path), conditions, experiment, ranks)
@@ -198,11 +198,11 @@ def open_data(data: Any, where: Sequence[str] = (), experiment: str | None = Non
 
 def _open_file(path: Path, name: str, conditions: Conditions) -> Source:
     if not path.exists():
-        raise InputError("no-such-file", "{path} does not exist", "give a store, a .csv or a .parquet file", path=name)
+        raise InputError("no-such-file", "{path} does not exist", "use a store, a .csv or a .parquet file", path=name)
     if not stat.S_ISREG(path.stat().st_mode):
         raise InputError(
             "not-a-regular-file",
-            "{path} is a pipe or a device and not a file",
+            "{path} is a pipe or a device, not a file",
             "write the table to a file first",
             path=name,
         )
@@ -210,16 +210,16 @@ def _open_file(path: Path, name: str, conditions: Conditions) -> Source:
 
 
 def _filter_rows(table: Table, conditions: Sequence[tuple[str, str, Any]]) -> Table:
-    """A table's rows that fulfil the conditions. Raises InputError."""
+    """Return a table's rows that fulfil the conditions. Raises InputError."""
     if takes_incomplete(conditions) and COMPLETE not in table.columns:
         raise InputError(
-            "not-a-store", "incomplete runs are those of a store, and this is a table", "leave {spell.incomplete} out"
+            "not-a-store", "only a store has incomplete runs, but this is a table", "omit {spell.incomplete}"
         )
     return tables.filtered(table, conditions)
 
 
 def narrowed(source: Source, where: Sequence[str] = (), experiment: str | None = None) -> Source:
-    """What was opened, with further conditions. Raises InputError, DataError."""
+    """Return the source with further conditions. Raises InputError, DataError."""
     word = experiment
     if source.store is not None:
         experiment = experiments.resolve_experiment(source.store, word)
@@ -232,7 +232,7 @@ def narrowed(source: Source, where: Sequence[str] = (), experiment: str | None =
     if source.experiment not in (None, experiment) and experiment is not None:
         raise InputError(
             "experiment-mismatch",
-            "{name} was opened for the experiment {experiment}, not {requested_experiment}",
+            "{name} was opened for experiment {experiment}, not {requested_experiment}",
             "open it again",
             name=source.name,
             experiment=source.experiment,
@@ -243,9 +243,11 @@ def narrowed(source: Source, where: Sequence[str] = (), experiment: str | None =
 
 
 def by_itself(source: Source, cells: Sequence[str] = (), alike: bool = False) -> tuple[Source, str]:
-    """The last experiment of a store alone, where nobody said which and several would be in one cell, with a line that
-    says so. ``cells``: the columns that make them, or terms over them; by default the known factors. ``alike``: also
-    where they did not have the same factors, as one answer needs."""
+    """Return only the last experiment of a store, with a note, if none was chosen and several would share a cell.
+
+    ``cells``: the columns that form them, or terms over them; by default the known factors. ``alike``: also if the
+    experiments differ in their factors, for an analysis that needs the same ones.
+    """
     if source.store is None or source.every or source.experiment is not None:
         return source, ""
     ids = experiments.measured(source.runs)
@@ -258,12 +260,12 @@ def by_itself(source: Source, cells: Sequence[str] = (), alike: bool = False) ->
 
 
 def _has_shared_cells(source: Source, cells: Sequence[str]) -> bool:
-    """Whether several experiments are in one cell."""
+    """Return whether several experiments share a cell."""
     return experiments.mixed(source.table, cells) if cells else experiments.EXPERIMENT in source.varying_factors.names
 
 
 def _has_missing_cells(source: Source, names: Sequence[str]) -> bool:
-    """Whether trials lack some of these columns."""
+    """Return whether some trials have no value in one of these columns."""
     rows = source.table.take(stored.mask_run_rows(source.table))
     return any(rows.columns[name].missing.any() for name in names if name in rows.columns)
 
@@ -272,7 +274,7 @@ def _open_store(store: Store, conditions: Conditions, word: str | None, ranks: b
     data, experiment = str(store.path), experiments.resolve_experiment(store, word)
     called = experiments.titles(store.experiments())
     conditions = experiments.with_ids(conditions, called)
-    # The file system and the target are facts of runs, and can be asked for like factors.
+    # File system and target are facts of runs, and can be queried like factors.
     runs = [StoredRun(document) for document in store.runs(experiment=experiment)]
     declared = {name for run in runs for name in run.factors}
     ours = [condition for condition in conditions if condition[0] in PLACES and condition[0] not in declared]
@@ -286,10 +288,10 @@ def _open_store(store: Store, conditions: Conditions, word: str | None, ranks: b
 
 
 def _select_run_conditions(where: Conditions) -> list[tuple[str, str, Any]]:
-    """The conditions that are about runs; those on columns of results (operation, metric) choose rows only."""
+    """Return the conditions on runs; those on columns of results (operation, metric) only select rows."""
     return [condition for condition in where if condition[0] not in (*ROW_COLUMNS, *PLACES)]
 
 
 def label_of(column: str) -> str:
-    """The name of a column without its unit."""
+    """Return the name of a column without its unit."""
     return split_unit(column)[0]

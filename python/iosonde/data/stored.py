@@ -1,7 +1,7 @@
-"""A store's results → one row for each trial, operation and metric, in the order in which they were made.
+"""Convert a store's results to one row per trial, operation and metric, in order of time.
 
-Rows of single ranks are parts of a trial. A tool's own iterations are inside a trial: their mean stands for it. Where
-one execution of each setting is all there is, the iterations are shown themselves, and said to be of one run.
+Rows of single ranks are parts of a trial. A tool's own iterations are inside a trial: their mean represents it. If each
+setting was executed only once, the iterations themselves are shown, and labelled as within one run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Trials:
-    """``rows`` by time, which ``at`` numbers in the results; ``warnings`` say what was taken for what."""
+    """The trials: ``rows`` by time, with their numbers ``at`` in the results; ``warnings`` about substitutions."""
 
     rows: Table
     at: Rows
@@ -36,8 +36,8 @@ class Trials:
 
 
 def with_places(results: Table, runs: Sequence[StoredRun], always: Sequence[str] = ()) -> Table:
-    """The results with the columns ``filesystem``, ``target`` and ``structure`` of each run, where there are two or it
-    is in ``always``, and ``maximum``, where a run has one, unless a factor has that name."""
+    """Add the columns ``filesystem``, ``target`` and ``structure`` of each run, if there are two values or it is in
+    ``always``, and ``maximum``, if a run has one. Factors of the same name take precedence."""
     if "run" not in results.columns:
         return results
     by_id = {run.id: run for run in runs}
@@ -61,8 +61,8 @@ def with_places(results: Table, runs: Sequence[StoredRun], always: Sequence[str]
 
 
 def as_declared(results: Table, experiments: Sequence[Experiment], runs: Sequence[StoredRun]) -> Table:
-    """With the units of factors, and their levels in the order, that their experiments declare; importers write what is
-    called a size in bytes."""
+    """Add the units of factors, and the order of their levels, as declared by their experiments; importers store
+    columns named as sizes in bytes."""
     declared: dict[str, dict[FactorValue, None]] = {}
     for experiment in experiments:
         for factor in experiment.factors:
@@ -77,8 +77,8 @@ def as_declared(results: Table, experiments: Sequence[Experiment], runs: Sequenc
 
 
 def units_of_factors(experiments: Sequence[Experiment], runs: Sequence[StoredRun]) -> dict[str, str]:
-    """Factor → the unit of its levels: as experiments declare it, or bytes of what was typed as sizes; importers write
-    in bytes what is called a size."""
+    """Return factor → unit of its levels: as declared by experiments, or bytes for levels written as sizes; importers
+    store factors named as sizes in bytes."""
     units = {name: "bytes" for run in runs for name in run.factors if name.endswith("_size")}
     levels: dict[str, dict[FactorValue, None]] = {}
     for run in runs:
@@ -91,48 +91,48 @@ def units_of_factors(experiments: Sequence[Experiment], runs: Sequence[StoredRun
 
 
 def mask_run_rows(results: Table) -> npt.NDArray[np.bool_]:
-    """True for rows of the whole run; those of single ranks are parts of a trial and no trials."""
+    """Return a mask of the rows of whole runs; those of single ranks are parts of a trial, not trials."""
     if "rank" not in results.columns:
         return np.ones(len(results), dtype=bool)
     return results.columns["rank"].missing
 
 
 def trials(table: Table, choice: MetricChoice, foreign: Foreign) -> Trials:
-    """One row for each trial, operation and metric of the choice. ``table``: rows of whole runs, which ``foreign`` is
-    about. Raises DataError for an unknown clock or metric."""
+    """Return one row per trial, operation and metric of the choice. ``table``: rows of whole runs, classified by
+    ``foreign``. Raises DataError for an unknown clock or metric."""
     at, warnings = _choose_by_time(table, choice, foreign)
     rows, places = _average_iterations(table.take(at))
     return Trials(rows, at[places], tuple(warnings))
 
 
 def iterations(table: Table, choice: MetricChoice, foreign: Foreign) -> Table:
-    """As ``trials``, with a row for each of a tool's own iterations."""
+    """Return the rows of ``trials``, with a row for each of a tool's own iterations."""
     return table.take(_choose_by_time(table, choice, foreign)[0])
 
 
 def _choose_by_time(table: Table, choice: MetricChoice, foreign: Foreign) -> tuple[Rows, list[str]]:
-    """The rows of the choice, by time, and what was taken for it."""
+    """Return the rows of the choice, by time, and notes about substitutions."""
     at, warnings = choose(table, choice, foreign)
     return at[np.argsort(texts(table, "started_at")[at], kind="stable")], warnings
 
 
 def refuse_many_kinds(table: Table, columns: Sequence[str]) -> None:
-    """Raises InputError where a store's values are of several operations or metrics, with a choice to make."""
+    """Check that a store's values are of one operation and metric. Raises InputError with an example of a choice."""
     kinds = [key for key, _ in table.groups(columns)]
     kinds.sort(key=lambda key: not any(str(part).endswith("_last_done") for part in key))
     if len(kinds) > 1:
         choice = " ".join(f"{spell.where:'{name}={value}'}" for name, value in zip(columns, kinds[0], strict=True))
         raise InputError(
             "ambiguous-metric",
-            "the values are of {n_kinds} operations and metrics",
-            "choose one, as {example}",
+            "the values belong to {n_kinds} operations and metrics",
+            "choose one, such as {example}",
             n_kinds=len(kinds),
             example=choice,
         )
 
 
 def _average_iterations(ordered: Table) -> tuple[Table, Rows]:
-    """The mean over a tool's own iterations, in the place of the first; and these places."""
+    """Return the mean over a tool's own iterations, in place of the first, and these positions."""
     every = np.arange(len(ordered))
     if not len(ordered) or "run" not in ordered.columns:
         return ordered, every

@@ -1,6 +1,6 @@
-"""Rows of somebody's table that are parts of one trial: its ranks, or its own iterations. One row is made of each.
+"""Average rows of a table that are parts of one trial: its ranks, or its own iterations.
 
-What the parts of a trial share is in all of them: three trials of eight ranks are three repetitions and not 24.
+Parts of a trial share its error: three trials of eight ranks are three repetitions, not 24.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from iosonde.core.table import Table
 from . import roles
 from .looks import last_word, names_ranks
 
-# Names of trials, those that hold others first.
+# Names of trials, outer ones first.
 _TRIALS = ("run", "trial", "try", "attempt", "repetition", "repeat", "rep", "replicate", "iteration", "iter")
 _BLOCK = "block"
 
 
 @dataclass(frozen=True)
 class TrialRows:
-    """One row a trial, and what is to be said of it. ``are_parts``: rows are single ranks, and no column says of which
-    trial, so that n counts too many."""
+    """The rows, one per trial, with a note. ``are_parts``: rows are single ranks of unknown trials, so that n is too
+    large."""
 
     rows: Table
     note: str = ""
@@ -34,8 +34,8 @@ class TrialRows:
 
 
 def average_trials(table: Table, responses: Sequence[str], factors: Sequence[str] = ()) -> TrialRows:
-    """The rows of a table with the means of each trial's parts in the place of these, at one level of all that looks
-    set and of the ``factors``."""
+    """Replace the parts of each trial by their means, at one level of all columns that look set and of
+    the ``factors``."""
     ranks = [
         name for name, column in table.columns.items() if names_ranks(column) and name not in (*responses, *factors)
     ]
@@ -44,7 +44,7 @@ def average_trials(table: Table, responses: Sequence[str], factors: Sequence[str
         return TrialRows(table)
     try:
         column_roles = roles.guess(table, responses)
-    except DataError:  # of a column that nobody asked about: what is set is not known
+    except DataError:  # about a column that is not used: the settings are unknown
         return TrialRows(table)
     cells = list(dict.fromkeys((*factors, *(name for name in column_roles.settings if name not in ranks))))
     trials = [name for name in trials if name not in (*cells, *ranks)]
@@ -53,8 +53,8 @@ def average_trials(table: Table, responses: Sequence[str], factors: Sequence[str
     if groups is None:
         message = Message(
             "missing-trial-column",
-            "rows are single ranks ({column}), and no column says of which trial: n counts ranks, which are no "
-            "repetitions; name the trial in a column trial",
+            "rows are single ranks ({column}) of unknown trials: n counts ranks, which are not repetitions; "
+            "add a column trial with the number of the trial",
             column=ranks[0],
         )
         return TrialRows(table, message, True)
@@ -67,7 +67,7 @@ def average_trials(table: Table, responses: Sequence[str], factors: Sequence[str
 
 
 def _average_groups(table: Table, responses: Sequence[str], groups: Sequence[npt.NDArray[np.intp]]) -> Table:
-    """The first row of each group, with the means of all of its rows."""
+    """Return the first row of each group, with the means of all its rows."""
     columns = dict(table.columns)
     for response in responses:
         values = table.numbers(response).copy()
@@ -82,12 +82,12 @@ def _average_groups(table: Table, responses: Sequence[str], groups: Sequence[npt
 def _group_trials(
     table: Table, cells: Sequence[str], trials: Sequence[str], ranks: Sequence[str], dated: Sequence[str]
 ) -> list[npt.NDArray[np.intp]] | None:
-    """The rows of each trial; None where rows are ranks, and nothing tells whose."""
+    """Return the rows of each trial; None if rows are ranks of unknown trials."""
     blocks = [name for name, column in table.columns.items() if last_word(column) == _BLOCK and name not in cells]
     for name in trials:
         groups = [np.sort(at) for _, at in table.groups([*cells, *(blocks if ranks else ()), name])]
         if len(groups) <= len(table.groups(cells)):
-            continue  # it tells no trials of a cell apart
+            continue  # it does not distinguish trials of a cell
         if len(groups) < len(table) and (ranks or not _are_apart(table, groups, dated)):
             return groups
         if not ranks:
@@ -96,7 +96,7 @@ def _group_trials(
 
 
 def _are_apart(table: Table, groups: Sequence[npt.NDArray[np.intp]], names: Sequence[str]) -> bool:
-    """Whether another number or date tells rows of one group apart, so that each is a trial."""
+    """Return whether another number or date distinguishes rows of one group, so that each is a trial."""
     columns = [table.column(name) for name in names]
     return any(
         len({str(value) for value in column.values[at]}) > 1 for at in groups if at.size > 1 for column in columns
@@ -104,7 +104,7 @@ def _are_apart(table: Table, groups: Sequence[npt.NDArray[np.intp]], names: Sequ
 
 
 def _by_turns(table: Table, cells: Sequence[str], rank: str) -> list[npt.NDArray[np.intp]] | None:
-    """Trials by the order of the rows: each turn of a cell names every rank once."""
+    """Group trials by the order of the rows: each turn of a cell has every rank once."""
     numbers, groups = table.column(rank).values, list[npt.NDArray[np.intp]]()
     for _, rows in table.groups(cells):
         rows = np.sort(rows)

@@ -1,5 +1,5 @@
-"""Whose results are in a store: which runs are of one system, which covariates several share, the year of each, and
-which runs are one's own."""
+"""Systems of a corpus: the runs of each, covariates that several share, the year of each run, and the user's
+own runs."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ YEAR = "year"
 _SYSTEM = (("institution", "system"), ("site", "system"), ("system",), ("institution",), ("site",))
 _PER = ("nodes", "ranks")
 _LEAST = 3  # systems that share a level
-_MANY = 10  # systems, to be shown as a corpus unasked
-_REPEATED = 3  # runs of half of them, at most
+_MANY = 10  # systems from which a store is shown as a corpus by default
+_REPEATED = 3  # runs per system, at most, for half of them
 
 
 def apart_from(source: Source, mine: str) -> tuple[Source, Source | None]:
-    """(the corpus, one's own runs). Raises InputError, DataError."""
+    """Return (the corpus, the user's own runs). Raises InputError, DataError."""
     if not mine:
         return source, None
     if Path(mine).is_dir():
@@ -35,20 +35,20 @@ def apart_from(source: Source, mine: str) -> tuple[Source, Source | None]:
     if own is source or not own.runs:
         raise InputError(
             "not-a-store",
-            "{spell.mine:{mine}} is neither a store nor a condition that holds for a run of {name}",
-            "write a store, or a condition as submission=mine",
+            "{spell.mine:{mine}} is neither a store nor a condition that selects a run of {name}",
+            "write a store, or a condition such as submission=mine",
             mine=mine,
             name=source.name,
         )
     ids = {run.id for run in own.runs}
     mask = np.array([str(run) not in ids for run in source.table.columns["run"].values], dtype=bool)
     if not mask.any():
-        raise DataError("no-other-runs", "no run is left but your own", "a corpus is of others' results")
+        raise DataError("no-other-runs", "no run remains besides your own", "a corpus needs results of others")
     return replace(source, table=source.table.take(mask)), own
 
 
 def clusters_of(rows: Table, columns: Sequence[str]) -> tuple[str, ...]:
-    """The columns that say what is one system: ``columns``, or else institution and system. Raises InputError."""
+    """Return the columns that identify a system: ``columns``, else institution and system. Raises InputError."""
     if columns:
         return tuple(rows.column(name).name for name in columns)
     for names in _SYSTEM:
@@ -56,14 +56,14 @@ def clusters_of(rows: Table, columns: Sequence[str]) -> tuple[str, ...]:
             return names
     raise InputError(
         "missing-option",
-        "nothing says which runs are of one system",
-        "name the columns, as {spell.cluster} institution,system; iosonde import "
-        "{spell.factors_from} takes them from paths",
+        "no column identifies the system of a run",
+        "name the columns, such as {spell.cluster} institution,system; iosonde import {spell.factors_from} "
+        "takes them from paths",
     )
 
 
 def holds_many_systems(runs: Sequence[StoredRun]) -> bool:
-    """Whether these are results of many systems, and no campaign: imported runs that say of which system each is, few
+    """Return whether these are results of many systems, not a campaign: imported runs with their system, few
     of each."""
     runs = [run for run in runs if run.counts]
     if len(runs) < _MANY or any("import" not in run.facts for run in runs):
@@ -77,18 +77,18 @@ def holds_many_systems(runs: Sequence[StoredRun]) -> bool:
 
 
 def per_of(rows: Table, column: str | None) -> str:
-    """What rates are per: nodes or ranks, the first that is known, or ''. Raises DataError."""
+    """Return the unit that rates are per: nodes or ranks, the first known one, or ''. Raises DataError."""
     if column is None:
         return next((name for name in _PER if name in rows.columns and rows.columns[name].numeric), "")
     if not column or column == "none":
         return ""
-    rows.numbers(column)  # raises where it is no number
+    rows.numbers(column)  # raises if it is not a number
     return rows.column(column).name
 
 
 def covariates(source: Source, rows: Table, clusters: Sequence[str]) -> tuple[str, ...]:
-    """The known factors of which several systems share a level, or that are numbers. A year is taken only if it is
-    asked for."""
+    """Return the known factors that are numbers, or whose levels several systems share. A year is used only
+    on request."""
     names = []
     for name in source.varying_factors.names:
         if name in clusters or name == YEAR or name not in rows.columns:
@@ -103,7 +103,7 @@ def covariates(source: Source, rows: Table, clusters: Sequence[str]) -> tuple[st
 
 
 def with_year(rows: Table, source: Source) -> Table:
-    """With the year of each run's date as the column ``year``: of a path's folder only where it is a number."""
+    """Add the year of each run's date as the column ``year``; a column from a path is kept only if it is a number."""
     if YEAR in rows.columns and rows.columns[YEAR].numeric:
         return rows
     by_run = {run.id: _parse_year(str(run.facts.get("date") or run.started_at or "")) for run in source.runs}
@@ -119,7 +119,7 @@ def _parse_year(date: str) -> float:
 
 
 def years_of(rows: Table) -> tuple[int, int] | None:
-    """The first and the last year of these rows."""
+    """Return the first and the last year of these rows."""
     if YEAR not in rows.columns or not rows.columns[YEAR].numeric:
         return None
     values = rows.columns[YEAR].values.astype(float)

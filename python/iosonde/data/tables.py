@@ -1,4 +1,4 @@
-"""A file, or a table in memory, → Table. What it may be: ``.csv``, ``.parquet``, or anything that speaks Arrow."""
+"""Read a file, or a table in memory, into a Table: ``.csv``, ``.parquet``, or any Arrow stream."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NUMBERS = ("int", "uint", "float", "double", "half", "decimal")
 
 
 def read_file(path: Path) -> Table:
-    """The table in a file, by its name's ending. Raises InputError, DataError."""
+    """Read the table in a file, by its suffix. Raises InputError, DataError."""
     suffix = path.suffix.lower()
     if suffix in (".csv", ".tsv", ".txt"):
         from .csv_text import read_csv
@@ -35,21 +35,22 @@ def read_file(path: Path) -> Table:
 
 
 def table_from_memory(table: Any) -> Table:
-    """A table of pandas, polars, DuckDB, Arrow: whatever has ``__arrow_c_stream__``. Raises InputError, DataError."""
+    """Read a table of pandas, polars, DuckDB, Arrow: any object with ``__arrow_c_stream__``. Raises InputError,
+    DataError."""
     if isinstance(table, Table):
         return table
     if not hasattr(table, "__arrow_c_stream__") and hasattr(table, "collect"):
         raise InputError(
             "lazy-table",
-            "a {type_name} holds no rows yet",
-            "give it collected: .collect()",
+            "a {type_name} has no rows yet",
+            "collect it first: .collect()",
             type_name=type(table).__name__,
         )
     if not hasattr(table, "__arrow_c_stream__"):
         raise InputError(
             "not-a-table",
             "a {type_name} is not a table",
-            "give a path, or a table of pandas, polars, DuckDB or Arrow",
+            "use a path, or a table of pandas, polars, DuckDB or Arrow",
             type_name=type(table).__name__,
         )
     from iosonde.store.foreign import table_from_stream
@@ -58,8 +59,7 @@ def table_from_memory(table: Any) -> Table:
 
 
 def table_from_arrow(table: Any, source: str = "") -> Table:
-    """A pyarrow.Table as a Table. A NaN that is not null is kept as text, so that nothing computes with it
-    unseen."""
+    """Convert a pyarrow.Table. A NaN that is not null becomes text, so that no computation uses it unnoticed."""
     from iosonde.store.arrays import MANY, numbers, texts
 
     columns: dict[str, Column] = {}
@@ -67,8 +67,8 @@ def table_from_arrow(table: Any, source: str = "") -> Table:
         if name in columns:
             raise DataError(
                 "duplicate-column",
-                "{source}: two columns are called '{column}'",
-                "give every column a name of its own",
+                "{source}: duplicate column '{column}'",
+                "give every column a unique name",
                 source=source,
                 column=name,
             )
@@ -90,7 +90,7 @@ def table_from_arrow(table: Any, source: str = "") -> Table:
 
 
 def filtered(table: Table, conditions: Sequence[tuple[str, str, Any]]) -> Table:
-    """The rows that fulfil all conditions. Raises DataError where none does, or a column is not there."""
+    """Return the rows that fulfil all conditions. Raises DataError if there are none, or a column is missing."""
     if not conditions:
         return table
     resolved = [(table.column(column).name, op, value) for column, op, value in conditions]
@@ -101,7 +101,7 @@ def filtered(table: Table, conditions: Sequence[tuple[str, str, Any]]) -> Table:
         raise DataError(
             "no-matching-rows",
             "{source}: no row fulfils {conditions}",
-            "look at the values of these columns",
+            "check the values of these columns",
             source=table.source,
             conditions=text,
         )

@@ -1,6 +1,6 @@
-"""Which columns vary although nobody asked about them: what a command has to hold, or to name.
+"""Find columns that vary besides the requested factors, which a command has to hold constant or to name.
 
-Of a table those that look set, of a store its factors. One function for all commands.
+For a table they are columns that look set, for a store its factors. All commands use this function.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from . import derived, roles
 from .responses import Response
 from .source import Source
 
-_SIZES = {"nodes", "ranks", "ranks_per_node"}  # where one always changes with another, they are one size of a run
-# Of an exported store: they name a trial, and set nothing.
+_SIZES = {"nodes", "ranks", "ranks_per_node"}  # if one always changes with another, they are one size of a run
+# In an exported store: they name a trial, and set nothing.
 NAMES = ("run", "experiment", "started_at", "complete", *BRING_UPS)
 
 
 def varying_besides(source: Source, response: Response, factors: Sequence[str]) -> tuple[str, ...]:
-    """The columns that vary over the trials of a response besides the ``factors``."""
+    """Return the columns that vary over the trials of a response besides the ``factors``."""
     if source.store is None:
         return settings_besides(response.rows, measured_columns(response), factors)
     varying = source.varying_factors
     twins = dict(varying.confounded)
     same = {name for a, b in twins.items() if {a, b} <= _SIZES and {a, b} & set(factors) for name in (a, b)}
     candidates = [name for name in (*varying.names, *twins) if name not in factors and name not in same]
-    if not response.operation.startswith("read"):  # who read, and from which cache, matters to reads alone
+    if not response.operation.startswith("read"):  # reader and cache matter only to reads
         candidates = [name for name in candidates if name not in READ_FACTORS]
     return tuple(name for name in dict.fromkeys(candidates) if has_two_levels(response.rows, name))
 
 
 def settings_besides(rows: Table, measured: Sequence[str], factors: Sequence[str] = ()) -> tuple[str, ...]:
-    """The columns of a table that look set and vary, besides the ``measured`` ones and the ``factors``."""
+    """Return the columns of a table that look set and vary, besides the ``measured`` ones and the ``factors``."""
     try:
         settings = roles.guess(rows, measured).settings
-    except DataError:  # of a column that nobody asked about
+    except DataError:  # about a column that is not used
         return ()
     return tuple(
         name for name in settings if name not in (*NAMES, *factors, *measured) and has_two_levels(rows, name)
@@ -45,14 +45,14 @@ def settings_besides(rows: Table, measured: Sequence[str], factors: Sequence[str
 
 
 def measured_columns(response: Response) -> list[str]:
-    """The columns that a response is computed from, and its own."""
+    """Return the columns that a response is computed from, and its own."""
     names = [name for name in response.rows.names if name != response.title]
     expression = derived.parse(response.title, names) if response.measured else None
     return [response.title] if expression is None else [response.title, *expression.names]
 
 
 def columns_in(table: Table, expressions: Sequence[str]) -> list[str]:
-    """The columns that are named, or that expressions as ``log(Y)`` and ``Y/nodes`` are computed from."""
+    """Return the columns in these names or expressions, such as ``log(Y)`` and ``Y/nodes``."""
     names: dict[str, None] = {}
     for text in expressions:
         is_column = text in table.columns or any(column.label == text for column in table.columns.values())
@@ -63,5 +63,5 @@ def columns_in(table: Table, expressions: Sequence[str]) -> list[str]:
 
 
 def has_two_levels(rows: Table, name: str) -> bool:
-    """Whether a column of these rows varies."""
+    """Return whether a column of these rows varies."""
     return name in rows.columns and len(rows.columns[name].codes()[1]) > 1

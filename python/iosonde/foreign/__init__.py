@@ -1,6 +1,6 @@
-"""Access to directory trees that belong to others: targets, surveyed trees, imported files, what is removed.
+"""Access to directory trees of other owners: targets, surveyed trees, imported files, trees to remove.
 
-Such a tree may hang, lie, change or lead elsewhere. ``child`` does in a process of its own what may hang; ``removal``
-never leaves its tree; ``reading`` takes regular files alone, and all bytes that they promise; ``walking`` follows no
+Such a tree may hang, lie, change or lead elsewhere. ``child`` runs in its own process whatever may hang. ``removal``
+never leaves its tree. ``reading`` accepts only regular files, and checks that they are complete. ``walking`` follows no
 link.
 """

@@ -1,7 +1,7 @@
-"""A child process that does what may hang in the kernel, and that can be left behind.
+"""A child process for calls that may hang in the kernel; it can be left behind.
 
-A process that waits for a file system which does not answer cannot be ended, not even by SIGKILL, and cannot end
-itself. So the main process never touches such a file system: it asks a child, waits until a deadline, and goes on.
+A process that waits for a hung file system cannot be ended, not even by SIGKILL, and cannot end itself. So the main
+process never touches such a file system: it calls a child, waits until a deadline, and continues.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from typing import Any
 from iosonde.core import errors
 from iosonde.core.parent_death import signal_on_parent_death
 
-LIMIT_S = 30.0  # longer than a busy server takes to answer
+LIMIT_S = 30.0  # a busy server answers sooner
 _START_S = 30.0
 _POLL_S = 0.1
-_KILL_S = 0.3  # for SIGKILL to take effect
+_KILL_S = 0.3  # time for SIGKILL to take effect
 
-# Called about ten times a second while an answer is awaited: what is done, and for how many seconds already.
+# Called about ten times a second during a wait, with the operation and the seconds waited.
 OnWait = Callable[[str, float], None]
-# Called with what ``progress()`` of the child's module returned, whenever that changed.
+# Called with the result of the child module's ``progress()`` whenever it changes.
 OnAlive = Callable[[Any], None]
 
 
 class NoAnswerError(errors.TargetFaultError):
-    """No answer, and no progress, within the limit."""
+    """No answer and no progress within the limit."""
 
 
 class Child:
-    """A process that runs the ``OPERATIONS`` of ``module``, started by the first call.
+    """A process that runs the ``OPERATIONS`` of ``module``; the first call starts it.
 
     ``limit_s``: seconds without progress after which a call fails. ``stuck_pids``: children that did not answer and
-    that SIGKILL did not end: they hang inside the kernel.
+    survived SIGKILL, because they hang inside the kernel.
     """
 
     def __init__(
@@ -53,10 +53,11 @@ class Child:
         self._received = bytearray()
 
     def call(self, operation: str, where: str, what: str, **arguments: Any) -> Any:
-        """Return the answer of an operation on ``where`` (a path); ``what`` names it in words ("looking at /mnt/x").
+        """Return the answer of an operation on the path ``where``; ``what`` describes it for people ("looking at
+        /mnt/x").
 
-        Raises the IosondeError that the operation raised, and NoAnswerError if it made no progress within the limit:
-        the child is left behind then, and the next call starts another one.
+        Raises the IosondeError of the operation, and NoAnswerError if it made no progress within the limit. The child
+        is then left behind, and the next call starts another one.
         """
         try:
             channel = self._connect()
@@ -69,8 +70,8 @@ class Child:
             )
             raise NoAnswerError(
                 "no-response",
-                "{path} does not answer: {operation} hangs since {since} ({seconds:.0f} s){stuck_process}",
-                "check its server and the network; a process that hangs ends when they answer again",
+                "{path} does not answer: {operation} has been hanging since {since} ({seconds:.0f} s){stuck_process}",
+                "check its server and the network; a hung process ends when they respond again",
                 path=where,
                 operation=what,
                 since=since,
@@ -81,12 +82,12 @@ class Child:
             self._abandon_process()
             raise errors.SystemFaultError(
                 "helper-process-died",
-                "the process that looks after {path} ended ({operation})",
-                "check whether memory was short; try again",
+                "the helper process for {path} ended ({operation})",
+                "check for a lack of memory, then try again",
                 path=where,
                 operation=what,
             ) from None
-        except BaseException:  # an interrupt: its answer would be taken for that of the next request
+        except BaseException:  # an interrupt: the late answer would be taken for that of the next call
             self._abandon_process()
             raise
         if "error" in message:
@@ -106,11 +107,11 @@ class Child:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "iosonde.foreign.child_program", self._module, str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,  # left behind, it must hold nobody's pipe open
+                stdout=subprocess.DEVNULL,  # a child left behind must not keep a pipe open
                 stderr=subprocess.DEVNULL,
                 cwd="/",
                 pass_fds=[theirs.fileno()],
-                start_new_session=True,  # Ctrl-C is for us
+                start_new_session=True,  # Ctrl-C must not reach it
                 preexec_fn=signal_on_parent_death(signal.SIGKILL),
             )
         self._socket, self._received = ours, bytearray()
@@ -118,10 +119,10 @@ class Child:
         return ours
 
     def _receive_message(self, what: str, limit_s: float) -> dict[str, Any]:
-        """Return the next message that is no sign of life. Raises _SilenceError, EOFError."""
+        """Return the next message other than a progress report. Raises _SilenceError, EOFError."""
         assert self._socket is not None
         began = heard = time.monotonic()
-        searched = 0  # a long message comes in many parts: none is looked through twice
+        searched = 0  # a long message arrives in many parts: search each only once
         while True:
             end = self._received.find(b"\n", searched)
             searched = len(self._received)
@@ -144,7 +145,7 @@ class Child:
                 self._on_wait(what, time.monotonic() - began)
 
     def _abandon_process(self) -> int:
-        """End the process, or leave it where it hangs and return its id; 0 if it ended."""
+        """End the process. If it hangs, leave it behind and return its id; else return 0."""
         process, channel = self._process, self._socket
         self._process = self._socket = None
         if channel is not None:
@@ -160,7 +161,7 @@ class Child:
 
 
 class _SilenceError(Exception):
-    """No sign of life within the limit."""
+    """No message within the limit."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__()

@@ -1,8 +1,9 @@
-"""A process that does for another one what may hang: ``python -m iosonde.foreign.child_program MODULE DESCRIPTOR``.
+"""A helper process for calls that may hang: ``python -m iosonde.foreign.child_program MODULE DESCRIPTOR``.
 
-Requests come as JSON lines over the socket: {"operation", "arguments"}; ``MODULE.OPERATIONS`` has the functions, which
-take and return plain values. The answer is {"answer"} or {"error"}; before it, as often as ``MODULE.progress()`` has
-changed, {"alive"}. It ends with the socket. Only what every operation needs is imported: it starts in 0.1 s.
+Requests are JSON lines over the socket: {"operation", "arguments"}. The functions are in ``MODULE.OPERATIONS``; they
+take and return plain values. The answer is {"answer"} or {"error"}, preceded by {"alive"} whenever
+``MODULE.progress()`` has changed. The process ends with the socket. It imports only the necessary modules, to start in
+0.1 s.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ ALIVE_EVERY_S = 0.2
 
 
 class Line:
-    """The socket, to be written by two threads."""
+    """A socket that two threads write to."""
 
     def __init__(self, descriptor: int) -> None:
         self._socket = socket.socket(fileno=descriptor)
@@ -30,13 +31,13 @@ class Line:
         self.requests = self._socket.makefile("r", encoding="ascii")
 
     def send(self, message: dict[str, Any]) -> None:
-        """One line."""
+        """Send one line."""
         with self._alone:
             self._socket.sendall(json.dumps(message).encode("ascii") + b"\n")
 
 
 def answer(operations: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
-    """What one request comes to."""
+    """Run one request and return its answer."""
     try:
         return {"answer": operations[request["operation"]](**request["arguments"])}
     except IosondeError as error:
@@ -62,7 +63,7 @@ def _tell_progress(module: Any, line: Line) -> None:
 
 
 def main() -> None:
-    """Entry point. Whoever asked may have ended: then so does this."""
+    """Serve requests until the parent closes the socket or ends."""
     module, line = importlib.import_module(sys.argv[1]), Line(int(sys.argv[2]))
     try:
         line.send({"ready": os.getpid()})

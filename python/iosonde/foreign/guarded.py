@@ -1,7 +1,7 @@
-"""Reading of files wherever they lie: on a network or FUSE mount a child reads them, with a deadline.
+"""Read files anywhere; on a network or FUSE mount a child process reads them, with a deadline.
 
-A process that reads from a server that is gone cannot be ended. Elsewhere a child would only cost time: 0.1 s to start,
-and 0.3 ms a file.
+A process that reads from a dead server cannot be ended. On other file systems a child would only cost time: 0.1 s to
+start, and 0.3 ms per file.
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ from .child import LIMIT_S, Child, NoAnswerError
 from .reading import open_file
 from .waiting import forget_mounts, waiting_mount
 
-# Seconds without progress on a mount after which nothing of it is read any more.
+# Seconds without progress on a mount before it is given up.
 limit_s = LIMIT_S
-# A copy is held in memory.
+# A copy is kept in memory.
 MAX_COPY_BYTES = 2 << 30
 _silent_mounts: dict[str, NoAnswerError] = {}
 
 
 @dataclass(frozen=True)
 class Look:
-    """``kind``: ``directory``, ``file`` or ``missing``; ``files``: path and size of each regular file below a
-    directory, or of the file itself, of whatever kind; ``skipped``: what was not entered, and why."""
+    """The result of ``look``. ``kind`` is ``directory``, ``file`` or ``missing``. ``files`` has path and size of each
+    regular file below a directory, or of the file itself, of any type. ``skipped`` has the paths not entered, with the
+    reason."""
 
     kind: str
     files: tuple[tuple[Path, int], ...]
@@ -40,7 +41,7 @@ class Look:
 
 
 def look(path: Path, leave_out: Path) -> Look:
-    """Look at a path and list what is below it, but for the directory ``leave_out`` (without links).
+    """Look at a path and list the files below it, except in the directory ``leave_out`` (without links).
 
     Raises NoAnswerError, SystemFaultError, OSError.
     """
@@ -65,7 +66,7 @@ def kind_of(path: Path) -> str:
 
 
 def forget_silence() -> None:
-    """Try again where an earlier call waited in vain."""
+    """Retry mounts that did not answer earlier."""
     _silent_mounts.clear()
     forget_mounts()
 
@@ -74,15 +75,14 @@ def forget_silence() -> None:
 def open_checked(path: Path, limit: int | None = None) -> Iterator[BinaryIO]:
     """Open a regular file for reading, or its first ``limit`` bytes.
 
-    Raises as ``reading.open_file``; NoAnswerError; DataError at the end if the file turns out to be shorter than it
-    was when it was opened.
+    Raises as ``reading.open_file``; NoAnswerError; DataError at the end if the file is shorter than when it was opened.
     """
     if mount := waiting_mount(path):
         with _open_copy(mount, path, limit) as file:
             yield file
         return
     with open_file(path) as file:
-        if not file.seekable():  # a pipe promises nothing
+        if not file.seekable():  # a pipe has no known size
             yield file
             return
         promised = min(os.fstat(file.fileno()).st_size, limit if limit is not None else 1 << 63)
@@ -92,7 +92,7 @@ def open_checked(path: Path, limit: int | None = None) -> Iterator[BinaryIO]:
 
 
 def begin_of(path: Path, limit: int) -> bytes:
-    """Return the first bytes of a file, none of one that is missing or cannot be read."""
+    """Return the first bytes of a file; empty if it is missing or unreadable."""
     try:
         with open_checked(path, limit) as file:
             return file.read(limit)
@@ -123,7 +123,7 @@ def _call_child(mount: str, operation: str, path: Path, what: str, **arguments: 
         raise NoAnswerError(
             "no-response",
             "{path} was not read: {mount} does not answer",
-            "check its server and the network; a process that hangs ends when they answer again",
+            "check its server and the network; a hung process ends when they respond again",
             path=path,
             mount=mount,
         )
@@ -140,5 +140,5 @@ def _call_child(mount: str, operation: str, path: Path, what: str, **arguments: 
 
 @cache
 def _get_child(pid: int) -> Child:
-    """Return the child of this process; a forked one must not share it."""
+    """Return the child of this process; a forked process must not share it."""
     return Child("iosonde.foreign.guarded_operations")

@@ -1,4 +1,4 @@
-"""What a child does on a file system that may not answer: look at a path, list what is below it, copy a file."""
+"""Operations of a child on a file system that may hang: look at a path, list the files below it, copy a file."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .reading import open_file
 from .walking import walk_files
 
 _BLOCK_BYTES = 1 << 20
-# Such a path leads to nothing.
+# Errors of a path that does not exist.
 _MISSING = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP)
 _progress = 0
 
 
 def progress() -> int:
-    """Return another number whenever something was done."""
+    """Return a counter that increases with every step of work."""
     return _progress
 
 
@@ -36,7 +36,7 @@ def kind(path: str) -> str:
 
 def look(path: str, leave_out: str) -> dict[str, Any]:
     """Return ``kind`` (``directory``, ``file`` for anything else, ``missing``), ``files`` (path, size) and ``skipped``
-    (path, why). The directory ``leave_out``, without links, is not entered."""
+    (path, reason). The directory ``leave_out``, without links, is not entered."""
     try:
         status = os.stat(path)
     except FileNotFoundError:
@@ -72,12 +72,12 @@ def copy(path: str, to: str, limit: int) -> int:
 
 
 def check_complete(path: Path, count: int, promised: int) -> None:
-    """Raise DataError where a file ended before the size that it had when it was opened."""
+    """Raise DataError if a file ended before the size it had when opened."""
     if count < promised:
         raise DataError(
             "truncated-file",
             "{path} ends after {read_bytes} of {expected_bytes} bytes",
-            "see if it is still being written",
+            "check whether it is still being written",
             path=path,
             read_bytes=count,
             expected_bytes=promised,

@@ -1,4 +1,4 @@
-"""Mount points in a directory tree, from the kernel's table: nothing in the tree is touched."""
+"""Mount points in a directory tree, from the kernel's table; the tree itself is not accessed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def mount_points_in(directory: Path) -> list[str]:
 
 
 def mount_types() -> dict[str, tuple[str, str]]:
-    """Return the type and the source of what is mounted at each mount point, on top where there is more than one."""
+    """Return the type and source of the file system at each mount point; the topmost if there are several."""
     types = {}
     for fields in _read_rows():
         if "-" in fields[6:-2]:
@@ -31,5 +31,5 @@ def _read_rows() -> list[list[str]]:
 
 
 def unescape(word: str) -> str:
-    r"""Replace ``\040`` and the like by the characters that they stand for (proc_pid_mountinfo(5))."""
+    r"""Replace escapes such as ``\040`` by their characters (proc_pid_mountinfo(5))."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match.group(1), 8)), word)

@@ -1,6 +1,6 @@
-"""Pipes that this process has open and a shell names by a path, as ``/dev/fd/63`` for ``<(command)``.
+"""Open pipes of this process that a shell names by a path, such as ``/dev/fd/63`` for ``<(command)``.
 
-They are read like standard input. A FIFO that has a name in a file system is none of them: nobody may ever write there.
+They are read like standard input. A FIFO with a name in a file system is excluded: it may never have a writer.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ def open_pipe(path: Path) -> BinaryIO | None:
 
 
 def copy_pipe(source: BinaryIO, path: Path, copy: Path) -> int:
-    """Copy what the pipe ``path`` gives to a file of ours, as it can be read only once. Return the number of bytes.
+    """Copy the content of the pipe ``path`` to the file ``copy``, as it can be read only once. Return the number of
+    bytes.
 
     Raises InputError for more than ``MAX_BYTES``, OSError.
     """
@@ -42,7 +43,7 @@ def copy_pipe(source: BinaryIO, path: Path, copy: Path) -> int:
             if count > MAX_BYTES:
                 raise InputError(
                     "file-too-large",
-                    "{path} gives more than {max_bytes}",
+                    "{path} yields more than {max_bytes}",
                     "split it",
                     path=path,
                     max_bytes=format_size(MAX_BYTES),

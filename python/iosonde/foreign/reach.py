@@ -1,6 +1,6 @@
-"""Whether a path answers, asked before the main process touches it where it lies on a network or FUSE mount.
+"""Check that a path answers before the main process accesses it on a network or FUSE mount.
 
-To know where it lies takes some 0.1 ms; a path on a local disk costs no more.
+Finding its mount takes about 0.1 ms, and a path on a local disk costs no more.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from pathlib import Path
 from .waiting import waiting_mount
 
 LIMIT_S = 20.0
-_VALID_S = 30.0  # for so long an answer stands for all paths of its mount
+_VALID_S = 30.0  # an answer is valid this long for all paths of its mount
 _answered_at: dict[str, float] = {}
 
 
 def check_reachable(path: Path) -> None:
-    """Raise NoAnswerError if ``path`` lies on a network or FUSE mount that does not answer within ``LIMIT_S``."""
+    """Raise NoAnswerError if ``path`` is on a network or FUSE mount that does not answer within ``LIMIT_S``."""
     mount = waiting_mount(path)
     if not mount or time.monotonic() - _answered_at.get(mount, -_VALID_S) < _VALID_S:
         return
-    from .child import Child  # 30 ms that only such mounts pay
+    from .child import Child  # only such mounts pay these 30 ms
 
     child = Child("iosonde.foreign.reach_program", LIMIT_S)
     try:

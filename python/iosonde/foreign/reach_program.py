@@ -1,4 +1,4 @@
-"""What a child process does to find out whether a store or a file answers (``reach.py``)."""
+"""Operations of a child process that checks whether a store or a file answers (``reach.py``)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import suppress
 
 
 def look(path: str) -> None:
-    """Look at a path as whoever opens it will; what is not there, or may not be read, is said by who opens it."""
+    """Access a path as its later user will. Missing or unreadable files are left for that user to report."""
     with suppress(OSError):
         os.stat(path)
         for name in ("", "store.json", "runs", "experiments", "notes"):
@@ -28,7 +28,7 @@ def _touch_path(path: str) -> None:
 
 
 def progress() -> int:
-    """Nothing that takes long in parts."""
+    """Return a constant: no operation takes long."""
     return 0
 
 

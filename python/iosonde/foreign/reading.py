@@ -1,4 +1,4 @@
-"""Reading of files that somebody named: regular files alone, and all bytes that they promise."""
+"""Read files named by a user: only regular files, and only complete ones."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _KINDS = {
     stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device",
     stat.S_IFDIR: "a directory",
 }  # fmt: skip
-# What the user can change; any other error is the system's.
+# Errors that the user can correct; others are the system's.
 _USERS = (FileNotFoundError, PermissionError, NotADirectoryError, IsADirectoryError)
 
 
 def open_file(path: Path) -> BinaryIO:
-    """Open a regular file for reading, without ever waiting for a writer or waking a device; or a pipe that this
-    process has open (``pipes.py``).
+    """Open a regular file for reading, or a pipe that this process has open (``pipes.py``). It never waits for a writer
+    or wakes a device.
 
     Raises InputError if it is missing, not readable or of another kind; SystemFaultError if the system fails.
     """
@@ -43,7 +43,7 @@ def open_file(path: Path) -> BinaryIO:
 def read_bytes(path: Path, limit: int | None = None) -> bytes:
     """Return the content of a regular file, or its first ``limit`` bytes.
 
-    Raises as ``open_file``; DataError if the file ends before the size that it had when it was opened.
+    Raises as ``open_file``; DataError if the file ends before the size it had when opened.
     """
     with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
@@ -56,7 +56,7 @@ def read_bytes(path: Path, limit: int | None = None) -> bytes:
         raise DataError(
             "truncated-file",
             "{path} ends after {read_bytes} of {expected_bytes} bytes",
-            "see if it is still being written",
+            "check whether it is still being written",
             path=path,
             read_bytes=len(content),
             expected_bytes=promised,

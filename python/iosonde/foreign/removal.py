@@ -1,4 +1,4 @@
-"""Removal of directory trees: never across a mount point, never through a link, by held descriptors."""
+"""Remove directory trees: never across a mount point, never through a link, by open descriptors."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .mounts import mount_points_in
 
 
 class MountedError(InputError):
-    """Another file system is mounted in the tree that was to be removed."""
+    """Another file system is mounted in the tree to be removed."""
 
 
 def check_unmounted(directory: Path, retry: str) -> None:
-    """Raise MountedError if anything is mounted at or below a directory; ``retry`` is the command to repeat then."""
+    """Raise MountedError if anything is mounted at or below a directory; ``retry`` is the command to repeat."""
     if points := mount_points_in(directory.parent.resolve() / directory.name):
         umount = f"umount {points[-1]}" if len(points) == 1 else f"unmount all {len(points)} mount points in it"
         raise MountedError(
@@ -33,10 +33,10 @@ def check_unmounted(directory: Path, retry: str) -> None:
 
 
 def remove_tree(directory: Path, keep: Collection[str] = ()) -> None:
-    """Remove a directory with all that is in it; nothing at all if anything is mounted there.
+    """Remove a directory with all its content; remove nothing if anything is mounted there.
 
-    ``keep``: entries of the directory that stay, and the directory with them. Raises MountedError; FileNotFoundError
-    if it does not exist; OSError for the first entry that cannot be removed, after the others were.
+    ``keep``: entries of the directory that stay, and the directory with them. Raises MountedError; FileNotFoundError if
+    it does not exist; OSError for the first entry that cannot be removed, after removing the others.
     """
     from iosonde.engine import _native
 
@@ -63,14 +63,14 @@ def _remove_entry(directory: int, name: str) -> None:
 
 
 def remove_scratch(directory: Path) -> None:
-    """Remove a temporary directory of our own as far as possible; what cannot be removed stays."""
+    """Remove a temporary directory as far as possible; leave the rest."""
     with suppress(OSError, MountedError):
         remove_tree(directory)
 
 
 @contextmanager
 def scratch_directory(prefix: str, parent: Path | None = None) -> Iterator[Path]:
-    """Make a temporary directory in ``parent``, or where temporary files are, and remove it at the end."""
+    """Create a temporary directory in ``parent``, or in the default place, and remove it at the end."""
     directory = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
     try:
         yield directory

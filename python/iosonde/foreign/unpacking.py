@@ -1,7 +1,7 @@
-"""Archives (tar, compressed or not, and zip): every regular file of one below a scratch directory, or a sentence.
+"""Unpack archives (tar, compressed or not, and zip): every regular file into a scratch directory, or an error.
 
-Nothing is given out before the whole archive is read: the checksum of a compressed stream stands behind its data. The
-unpacked files are numbered, so that no name in an archive leads elsewhere, is too long, or is in another one's way.
+No file is returned before the whole archive is read, because the checksum of a compressed stream follows its data.
+Unpacked files are numbered, so that no name in an archive leads elsewhere, is too long, or conflicts with another.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from iosonde.core.errors import DataError
 from iosonde.core.units import format_size
 
 _SUFFIXES = (".zip", ".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
-# Of one archive; a small file can unpack to more than any disk holds.
+# Limits of one archive; a small file can unpack to more than any disk holds.
 MAX_BYTES = 4 << 30
 MAX_FILE_BYTES = 2 << 30
 MAX_FILES = 1_000_000
-# Logs of benchmarks pack 5 to 60 times. Below RATIO_FROM_BYTES nobody is harmed.
+# Logs of benchmarks compress 5 to 60 times. Below RATIO_FROM_BYTES the ratio is harmless.
 MAX_RATIO = 250
 RATIO_FROM_BYTES = 64 << 20
-# What of the free space an archive may take, and what stays free whatever others write meanwhile.
+# Share of the free space that an archive may take, and share that stays free despite other writers.
 MAX_SHARE_OF_FREE, MIN_FREE_SHARE = 1 / 2, 1 / 4
 _BLOCK_BYTES = 1 << 20
-_CURE = "unpack it yourself, and import the directory with -r"
+_CURE = "unpack it yourself, then import the directory with -r"
 _MORE_SPACE = "set TMPDIR to a directory with more space"
 
 
 class ArchiveFile(NamedTuple):
-    """A regular file of an archive: its name there, and where its content is now."""
+    """A regular file of an archive: its name there, and the path of its content."""
 
     name: PurePosixPath
     path: Path
@@ -45,7 +45,7 @@ class ArchiveFile(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A regular file that is still packed, and the bytes that the archive promises for it."""
+    """A regular file that is still packed, with its size as declared by the archive."""
 
     name: PurePosixPath
     size: int
@@ -53,14 +53,14 @@ class _Entry(NamedTuple):
 
 
 def is_archive(path: Path) -> bool:
-    """Tell by its name."""
+    """Return whether the name is that of an archive."""
     return path.name.lower().endswith(_SUFFIXES)
 
 
 def unpack(archive: Path, file: BinaryIO, into: Path) -> list[ArchiveFile]:
-    """Unpack the regular files of ``archive``, open as ``file``, into the directory ``into``, in their order.
+    """Unpack the regular files of ``archive``, open as ``file``, into the directory ``into``, in order.
 
-    Raises DataError where the archive is damaged, its files cannot be written, or are more than is imported.
+    Raises DataError if the archive is damaged, its files cannot be written, or it exceeds a limit.
     """
     files: list[ArchiveFile] = []
     with _translate_errors(archive, ""):
@@ -78,7 +78,7 @@ def unpack(archive: Path, file: BinaryIO, into: Path) -> list[ArchiveFile]:
 
 
 def _write_entry(archive: Path, entry: _Entry, path: Path, budget: _Budget) -> None:
-    """Copy one member to its end. Raises DataError."""
+    """Copy one member completely. Raises DataError."""
     written = 0
     try:
         with path.open("wb") as file:
@@ -89,7 +89,7 @@ def _write_entry(archive: Path, entry: _Entry, path: Path, budget: _Budget) -> N
     except OSError as error:
         raise DataError(
             "io-error",
-            "{archive}: {member} cannot be unpacked below {directory}: {reason}",
+            "cannot unpack {member} of {archive} below {directory}: {reason}",
             _MORE_SPACE,
             archive=archive,
             member=entry.name,
@@ -100,7 +100,7 @@ def _write_entry(archive: Path, entry: _Entry, path: Path, budget: _Budget) -> N
         raise DataError(
             "truncated-file",
             "{archive}: {member} has {written_bytes} of {expected_bytes} bytes",
-            "get the archive again",
+            "fetch the archive again",
             archive=archive,
             member=entry.name,
             written_bytes=written,
@@ -115,7 +115,7 @@ def _read_block(archive: Path, entry: _Entry) -> bytes:
 
 @contextmanager
 def _translate_errors(archive: Path, name: PurePosixPath | str) -> Iterator[None]:
-    """Name the archive in whatever the decoder of a damaged one raises, which can be anything."""
+    """Name the archive in any error that the decoder of a damaged one raises."""
     try:
         yield
     except DataError:
@@ -124,10 +124,8 @@ def _translate_errors(archive: Path, name: PurePosixPath | str) -> Iterator[None
         why = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
         raise DataError(
             "damaged-file",
-            "{archive}: it cannot be unpacked (at {member}): {reason}"
-            if name
-            else "{archive}: it cannot be unpacked: {reason}",
-            "get the archive again",
+            "cannot unpack {archive} (at {member}): {reason}" if name else "cannot unpack {archive}: {reason}",
+            "fetch the archive again",
             archive=archive,
             member=name,
             reason=why,
@@ -135,7 +133,7 @@ def _translate_errors(archive: Path, name: PurePosixPath | str) -> Iterator[None
 
 
 class _Budget:
-    """The space that one archive may take, checked before each member and while it is written."""
+    """The space that one archive may take, checked before each member and during writing."""
 
     def __init__(self, archive: Path, packed: int, into: Path) -> None:
         self._archive, self._packed, self._into, self._name = archive, packed, into, PurePosixPath()
@@ -143,33 +141,33 @@ class _Budget:
         self._written = self._unpacked = self._files = 0
 
     def expect(self, name: PurePosixPath, size: int) -> None:
-        """Refuse a member that is more than is left. Raises DataError."""
+        """Refuse a member that exceeds the remaining space. Raises DataError."""
         self._name, self._files = name, self._files + 1
         if self._files > MAX_FILES:
             self._refuse_archive("too-many-files", "has more than {limit} files", limit=MAX_FILES)
         if size > MAX_FILE_BYTES:
             self._refuse_archive(
                 "file-too-large",
-                "unpacks to a file of {size}, and {limit} is the most",
+                "unpacks to a file of {size}; the limit is {limit}",
                 size=format_size(size),
                 limit=format_size(MAX_FILE_BYTES),
             )
         self.check(self._written + size)
 
     def spend(self, count: int) -> None:
-        """Account for bytes of a member that are about to be written. Raises DataError."""
+        """Account for bytes of a member before they are written. Raises DataError."""
         self._written += count
         self.check(self._written)
         if free_bytes(self._into) - count < self._free * MIN_FREE_SHARE:
             self._refuse_archive("no-space", "fills {directory}", _MORE_SPACE, directory=self._into.parent)
 
     def unpack(self, count: int) -> None:
-        """Account for bytes of the decompressed archive, headers included. Raises DataError."""
+        """Account for bytes of the decompressed archive, including headers. Raises DataError."""
         self._unpacked += count
         self.check(self._unpacked)
 
     def check(self, total: int) -> None:
-        """Refuse this many bytes in all. Raises DataError."""
+        """Refuse ``total`` bytes if they exceed a limit. Raises DataError."""
         if total > MAX_BYTES:
             self._refuse_archive("archive-too-large", "unpacks to more than {limit}", limit=format_size(MAX_BYTES))
         if total > RATIO_FROM_BYTES and total > MAX_RATIO * self._packed:
@@ -177,7 +175,7 @@ class _Budget:
         if total > self._free * MAX_SHARE_OF_FREE:
             self._refuse_archive(
                 "no-space",
-                "unpacks to more than half of the {free} that are free in {directory}",
+                "unpacks to more than half of the {free} free in {directory}",
                 _MORE_SPACE,
                 free=format_size(self._free),
                 directory=self._into.parent,
@@ -196,12 +194,12 @@ class _Budget:
 
 
 def free_bytes(directory: Path) -> int:
-    """The bytes that may still be written below ``directory``."""
+    """Return the number of bytes that can still be written below ``directory``."""
     return shutil.disk_usage(directory).free
 
 
 def _iter_entries(file: BinaryIO, budget: _Budget) -> Iterator[_Entry]:
-    """Every regular file; at its end the rest of the archive is read and checked."""
+    """Yield every regular file; then read and check the rest of the archive."""
     magic = file.read(6)
     file.seek(0)
     if magic[:2] == b"PK":
@@ -221,28 +219,28 @@ def _zip_entries(file: BinaryIO, budget: _Budget) -> Iterator[_Entry]:
 
 
 def _tar_entries(stream: _Stream) -> Iterator[_Entry]:
-    with tarfile.open(fileobj=stream, mode="r|") as archive:  # type: ignore[call-overload]  # any object that reads will do
+    with tarfile.open(fileobj=stream, mode="r|") as archive:  # type: ignore[call-overload]  # any object with read() will do
         while member := archive.next():
-            archive.members.clear()  # a list of all would be as large as the archive
+            archive.members.clear()  # the list would grow as large as the archive
             content = archive.extractfile(member) if member.isreg() else None
             if content is not None and (name := _name_inside(member.name)):
                 yield _Entry(name, member.size, content)
         end = archive.offset
         stream.drain()
     if not stream.data_end <= end <= stream.position - tarfile.BLOCKSIZE:
-        # A damaged header ends the list of files without a word, and so does the end of the file.
-        raise tarfile.ReadError(f"its list of files ends at byte {end}, without the mark of an archive's end")
+        # tarfile ends silently at a damaged header, and at the end of the file.
+        raise tarfile.ReadError(f"its list of files ends at byte {end}, without the end mark of an archive")
 
 
 class _Stream:
-    """The bytes of a tar archive from front to back. ``data_end``: behind the last one that is not zero."""
+    """The bytes of a tar archive from front to back. ``data_end`` is the position after the last nonzero byte."""
 
     def __init__(self, blocks: Iterator[bytes], budget: _Budget) -> None:
         self._blocks, self._budget, self._rest = blocks, budget, b""
         self.position = self.data_end = 0
 
     def read(self, size: int) -> bytes:
-        """At most ``size`` bytes; none at the end."""
+        """Return at most ``size`` bytes; empty at the end."""
         while not self._rest:
             block = next(self._blocks, None)
             if block is None:
@@ -256,13 +254,13 @@ class _Stream:
         return piece
 
     def drain(self) -> None:
-        """Read to the end, so that the checksums are looked at."""
+        """Read to the end, so that the checksums are verified."""
         while self.read(_BLOCK_BYTES):
             pass
 
 
 def _decompress_blocks(file: BinaryIO, magic: bytes) -> Iterator[bytes]:
-    """The content block by block. Raises what the decoder raises, EOFError where the end is missing."""
+    """Yield the content by blocks. Raises the errors of the decoder, EOFError if the end is missing."""
     if magic.startswith(b"\x1f\x8b"):
         with gzip.GzipFile(fileobj=file) as stream:
             yield from iter(lambda: stream.read(_BLOCK_BYTES), b"")
@@ -277,8 +275,8 @@ def _decompress_blocks(file: BinaryIO, magic: bytes) -> Iterator[bytes]:
 def _decode_streams(
     file: BinaryIO, new_decoder: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor]
 ) -> Iterator[bytes]:  # fmt: skip
-    """Joined streams, with nothing but zeros between; the standard library leaves out what follows the first one where
-    that is damaged."""
+    """Decode concatenated streams with only zeros between them. The standard library silently drops data after the
+    first stream if it is damaged."""
     decoder, block = new_decoder(), b""
     while True:
         if decoder.eof:
@@ -298,6 +296,6 @@ def _decode_streams(
 
 
 def _name_inside(name: str) -> PurePosixPath | None:
-    """The path without anything that leads elsewhere; None where nothing is left."""
+    """Return the path without components that lead elsewhere; None if nothing remains."""
     parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".", "..") and "\0" not in part]
     return PurePosixPath(*parts) if parts else None

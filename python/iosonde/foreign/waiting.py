@@ -1,4 +1,4 @@
-"""Mounts that may not answer: which network or FUSE file system a path leads to, without touching it."""
+"""Find the network or FUSE mount of a path without accessing the mount, which may hang."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from iosonde.core.filesystems import is_fuse, is_network
 from . import mounts
 
 _MAX_LINKS = 40
-# The kernel's table costs more than a small file: it is read again after this time.
+# Reading the kernel's table costs more than a small file, so it is cached this long.
 _TABLE_VALID_S = 10
 
 
 def waiting_mount(path: Path) -> str:
-    """Return the mount point of the network or FUSE file system that a path leads to, or '' if it is local.
+    """Return the mount point of the network or FUSE file system of a path, or '' if it is local.
 
-    Only directories of local file systems are looked at on the way there.
+    On the way only directories of local file systems are accessed.
     """
     moment = int(time.monotonic() / _TABLE_VALID_S)
     points = _waiting_points(moment)
     if not points:
         return ""
     absolute = os.path.join(os.getcwd(), path)
-    if mount := _follow_path(os.path.dirname(absolute), moment):  # once for all files of a directory
+    if mount := _follow_path(os.path.dirname(absolute), moment):  # cached for all files of a directory
         return mount
     needs_all = absolute in points or ".." in absolute or os.path.islink(absolute)
     return _follow_path(absolute, moment) if needs_all else ""
 
 
 def forget_mounts() -> None:
-    """Read the table of mounts again at the next call."""
+    """Drop the cached mount table."""
     _follow_path.cache_clear()
     _waiting_points.cache_clear()
 
 
 @lru_cache(maxsize=1024)
 def _follow_path(path: str, moment: int) -> str:
-    """Follow a path from the root on, until it enters a file system that may not answer."""
+    """Follow a path from the root until it enters a file system that may hang."""
     points, at, rest, links = _waiting_points(moment), "/", list(Path(path).parts[1:]), 0
     while rest:
         name = rest.pop(0)

@@ -1,4 +1,4 @@
-"""The regular files of a tree: no link is followed, no other file system entered, and what is skipped is reported."""
+"""Iterate over the regular files of a tree: follow no link, enter no other file system, report skipped paths."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-# Called with a path that is not read or entered, and why.
+# Called with a path that is not read or entered, and the reason.
 OnSkip = Callable[[Path, str], object]
 
 
 def walk_files(top: Path, on_skip: OnSkip, leave_out: Callable[[Path], bool] = lambda _: False) -> Iterator[Path]:
-    """Yield the regular files below ``top`` in the order of their paths' names, directory by directory.
+    """Yield the regular files below ``top``, sorted by name within each directory.
 
-    ``leave_out``: whether a directory is not entered, silently. Symbolic links, FIFOs, sockets and devices are no
-    files, and are passed over without a report.
+    ``leave_out`` returns True for a directory that is silently skipped. Symbolic links, FIFOs, sockets and devices are
+    not files, and are skipped without a report.
     """
     try:
         device = os.stat(top).st_dev

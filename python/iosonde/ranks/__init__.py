@@ -1,1 +1,1 @@
-"""Where processes come from and how they keep step: launchers, barrier, clocks, watchdog, machine facts."""
+"""Start and synchronise processes: launchers, barrier, clocks, watchdog, machine facts."""

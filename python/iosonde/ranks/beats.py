@@ -1,4 +1,4 @@
-"""What each rank says about itself while a trial runs, as small files that the watchdog can read."""
+"""The state of each rank during a trial, as small files for the watchdog."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from iosonde.core.message import Message
 
 STARTING, RUNNING, WAITING, DONE = "starting", "running", "waiting", "done"
 HOSTS = "hosts.json"
-_TRIES = 3  # to read a file that is being written
+_TRIES = 3  # attempts to read a file that is being written
 
 
 @dataclass(frozen=True)
 class Beat:
-    """A rank's last word. ``state``: starting, running, waiting (for the others) or done; ``since`` that
-    state (seconds since 1970, the rank's clock); ``progress`` counts operations done in the phase. ``pulse`` counts
-    instead while a command runs whose operations nobody sees: it says that the rank is alive. ``lost`` names the
-    process of the launcher that started the rank, once that one has ended before it. ``hangs`` is the process of a
-    command that hangs in the kernel, and where.
+    """The last heartbeat of a rank.
+
+    ``state`` is starting, running, waiting (for the others) or done, ``since`` its start (seconds since 1970, the
+    rank's clock). ``progress`` counts the operations of the phase. During a command ``pulse`` counts instead: it shows
+    that the rank is alive. ``lost`` names the launcher process that started the rank, if it ended first. ``hangs`` is
+    the process of a command that hangs in the kernel, and where.
     """
 
     rank: int
@@ -37,7 +38,7 @@ class Beat:
     hangs: str = ""
 
     def sentence(self, now: float) -> Message:
-        """As people say it: ``rank 3 on n2: running write_large for 31 s (1200 operations done)``."""
+        """Describe the beat: ``rank 3 on n2: running write_large for 31 s (1200 operations done)``."""
         what = f"{self.state} {self.phase}" if self.phase else self.state
         seconds = max(0, now - self.since)
         if self.hangs:
@@ -62,10 +63,10 @@ class Beat:
 
 
 def write_beat(directory: Path, beat: Beat) -> None:
-    """Write over the rank's file. A heartbeat that cannot be written (disk full) must not end a rank.
+    """Overwrite the rank's file. A failed write (disk full) must not end a rank.
 
-    A new file that replaces the old one would be whole at any moment, but journaling file systems flush it then, which
-    is a fifth of a short trial. So it begins with its check sum, and who reads half of it reads again.
+    Replacing the file would be atomic, but journaling file systems flush it then, which takes a fifth of a short trial.
+    So it begins with a checksum, and a reader of a partial file reads again.
     """
     content = json.dumps(asdict(beat)).encode("ascii")
     with contextlib.suppress(OSError):
@@ -77,7 +78,7 @@ def write_beat(directory: Path, beat: Beat) -> None:
 
 
 def read_beats(directory: Path) -> list[Beat]:
-    """The last word of every rank that has spoken, in order of rank. A damaged file is left out."""
+    """Return the last beat of every rank that has written one, in order of rank. Damaged files are left out."""
     beats = [_read_beat(path) for path in directory.glob("rank-*")]
     return sorted((beat for beat in beats if beat is not None), key=lambda beat: beat.rank)
 
@@ -95,12 +96,12 @@ def _read_beat(path: Path) -> Beat | None:
 
 
 def write_hosts(directory: Path, hosts: list[str]) -> None:
-    """Said once by rank 0: all ranks have started and met, and where."""
+    """Write the hosts of all ranks, once they have started and connected; called by rank 0."""
     (directory / HOSTS).write_text(json.dumps(hosts))
 
 
 def read_hosts(directory: Path) -> tuple[str, ...]:
-    """The host of every rank, once they have met; else empty."""
+    """Return the host of every rank, once they have connected; else empty."""
     try:
         return tuple(map(str, json.loads((directory / HOSTS).read_text())))
     except (OSError, ValueError, TypeError):
@@ -108,9 +109,8 @@ def read_hosts(directory: Path) -> tuple[str, ...]:
 
 
 def waited_for(beats: list[Beat], ranks: int) -> list[int]:
-    """The ranks that the others wait for: those that never spoke and those that run; where all wait, those
-    that are behind the rank that spoke last.
-    """
+    """Return the ranks that the others wait for: those that never wrote a beat and those that run. If all wait, return
+    those behind the rank with the latest beat."""
     silent = sorted(set(range(ranks)) - {beat.rank for beat in beats})
     running = [beat.rank for beat in beats if beat.state in (STARTING, RUNNING)]
     waiting = [beat for beat in beats if beat.state == WAITING]

@@ -1,12 +1,11 @@
-"""How far apart the clocks of the hosts are, and how well that is known.
+"""Offsets between the clocks of the hosts, with their errors.
 
-CLOCK_MONOTONIC starts at some moment of a host's own, so times of different hosts are comparable only after
-the offset between their clocks is measured. One rank of each host asks another for its time over and over:
-the answer was read between asking and receiving, so in the middle, give or take half the round trip; the
-fastest round trip bounds the error best, whatever the network's asymmetry (F. Cristian, Probabilistic clock
-synchronization, Distributed Computing 3, 1989; NTP keeps the sample of least delay for the same reason, RFC
-5905 section 10). The hosts form a binomial tree, so that n hosts need log2(n) rounds; errors are summed along
-the path to the root.
+CLOCK_MONOTONIC starts at a different moment on each host, so times of different hosts are comparable only after the
+offset is measured. A rank of each host repeatedly asks another for its time. The answer was read half-way between
+request and reply, within half the round trip. The fastest round trip bounds the error best, despite asymmetric networks
+(F. Cristian, Probabilistic clock synchronization, Distributed Computing 3, 1989). NTP keeps the sample of least delay
+for the same reason (RFC 5905 section 10). The hosts form a binomial tree, so that n hosts need log2(n) rounds; errors
+are summed along the path to the root.
 """
 
 from __future__ import annotations
@@ -24,9 +23,7 @@ Sample = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Edge:
-    """The child's clock minus the parent's, known to within ± ``error_ns``. Hosts are numbered by their
-    clocks.
-    """
+    """The child's clock minus the parent's, within ± ``error_ns``. Hosts are numbered by their clocks."""
 
     parent: int
     child: int
@@ -36,7 +33,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Clocks:
-    """For every rank: its CLOCK_MONOTONIC minus rank 0's, ± ``error_ns``, at ``at_ns`` (rank 0's clock)."""
+    """Each rank's CLOCK_MONOTONIC minus rank 0's, ± ``error_ns``, at ``at_ns`` (rank 0's clock)."""
 
     offset_ns: tuple[int, ...]
     error_ns: tuple[int, ...]
@@ -44,21 +41,19 @@ class Clocks:
 
     @property
     def worst_error_ns(self) -> int:
-        """How wrong the difference between two ranks' times may be, for the worst pair: the two largest
-        errors.
-        """
+        """Return the largest possible error of a time difference between two ranks: the sum of the two
+        largest errors."""
         return sum(sorted(self.error_ns)[-2:])
 
     def comparable(self, duration_ns: int) -> bool:
-        """Whether times of different ranks can be compared over ``duration_ns``: the error is at most 1 % of
-        it.
-        """
+        """Return whether times of different ranks are comparable over ``duration_ns``: the error is at most 1 %
+        of it."""
         return self.worst_error_ns <= 0.01 * duration_ns
 
 
 @dataclass(frozen=True)
 class Drift:
-    """How a rank's clock ran against rank 0's: ``rate`` (s per s; 1e-6: 1 µs a second), ± ``rate_error``."""
+    """The drift of a rank's clock against rank 0's: ``rate`` (s per s; 1e-6: 1 µs a second), ± ``rate_error``."""
 
     rank: int
     rate: float
@@ -66,9 +61,7 @@ class Drift:
 
 
 def estimate(ranks: Ranks, pings: int = PINGS) -> Clocks:
-    """Measure all clocks against rank 0's. All ranks call it and all get the result; tells ``ranks`` its
-    offset.
-    """
+    """Measure all clocks against rank 0's. All ranks call it and get the result; it sets the offset in ``ranks``."""
     clock_of, representatives = clock_groups(ranks.hosts)
     me = clock_of[ranks.rank]
     edges = []
@@ -88,16 +81,14 @@ def estimate(ranks: Ranks, pings: int = PINGS) -> Clocks:
 
 
 def clock_groups(hosts: Sequence[Host]) -> tuple[list[int], list[int]]:
-    """(the number of every rank's clock, the first rank of every clock). Clock 0 is rank 0's."""
+    """Return (clock number of every rank, first rank of every clock). Clock 0 is rank 0's."""
     clock_numbers: dict[tuple[str, str], int] = {}
     clock_of = [clock_numbers.setdefault(host.clock, len(clock_numbers)) for host in hosts]
     return clock_of, [clock_of.index(clock) for clock in range(len(clock_numbers))]
 
 
 def tree(count: int) -> list[tuple[int, int]]:
-    """(parent, child) pairs of a binomial tree over 0..count-1, in rounds whose pairs do not touch each
-    other.
-    """
+    """Return (parent, child) pairs of a binomial tree over 0..count-1, in rounds of disjoint pairs."""
     pairs, reached = [], 1
     while reached < count:
         pairs += [(parent, parent + reached) for parent in range(reached) if parent + reached < count]
@@ -106,14 +97,14 @@ def tree(count: int) -> list[tuple[int, int]]:
 
 
 def best(samples: Sequence[Sample]) -> tuple[int, int]:
-    """(offset_ns, error_ns) of the peer's clock from its fastest round trip."""
+    """Return (offset_ns, error_ns) of the peer's clock from its fastest round trip."""
     sent_ns, peer_ns, received_ns = min(samples, key=lambda sample: sample[2] - sample[0])
     round_trip_ns = received_ns - sent_ns
     return peer_ns - sent_ns - round_trip_ns // 2, (round_trip_ns + 1) // 2
 
 
 def compose(count: int, edges: Sequence[Edge]) -> tuple[list[int], list[int]]:
-    """(offset_ns, error_ns) of every clock against clock 0, summed along the tree."""
+    """Return (offset_ns, error_ns) of every clock against clock 0, summed along the tree."""
     offsets, errors = [0] * count, [0] * count
     for edge in sorted(edges, key=lambda edge: edge.child):  # a parent's number is less than its child's
         offsets[edge.child] = offsets[edge.parent] + edge.offset_ns
@@ -122,7 +113,7 @@ def compose(count: int, edges: Sequence[Edge]) -> tuple[list[int], list[int]]:
 
 
 def drift(before: Clocks, after: Clocks) -> tuple[Drift, ...]:
-    """How every rank's clock ran between two estimates. A rate within its error may be none."""
+    """Return the drift of every rank's clock between two estimates. A rate within its error may be zero."""
     elapsed_ns = after.at_ns - before.at_ns
     if elapsed_ns <= 0:
         raise ValueError("the second estimate is not later than the first")
@@ -137,7 +128,7 @@ def drift(before: Clocks, after: Clocks) -> tuple[Drift, ...]:
 
 
 def to_root_ns(local_ns: int, rank: int, before: Clocks, after: Clocks) -> int:
-    """A time of ``rank``'s clock on rank 0's, the offset interpolated linearly between the two estimates."""
+    """Convert a time of ``rank``'s clock to rank 0's, interpolating the offset linearly between the two estimates."""
     start_ns, end_ns = before.at_ns + before.offset_ns[rank], after.at_ns + after.offset_ns[rank]
     change_ns = after.offset_ns[rank] - before.offset_ns[rank]
     part = (local_ns - start_ns) / (end_ns - start_ns) if end_ns > start_ns else 0.0

@@ -1,8 +1,8 @@
-"""Ranks that need not import anything: forked of a process that did it once for all trials of a campaign.
+"""Start ranks without imports, by forking a process that imported everything once per campaign.
 
-Most of what a short trial of one rank takes is Python and what a rank imports. Each trial still has a rank of its own,
-with nothing left of the one before. It becomes a child of this process, like one that was started: it is waited for,
-killed with us, and known by the watchdog's variable in its environment in the same way.
+Most of the time of a short single-rank trial is Python's start and its imports. Each trial still has a new rank without
+any state of the previous one. It becomes a child of this process, as if started directly: it is waited for, killed with
+its parent, and found by the watchdog's variable in its environment.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ READY_S = 30.0  # for the imports, once
 FORK_S = 5.0
 GO = signal.SIGUSR1
 _PR_SET_CHILD_SUBREAPER = 36
-# Threads of a library would not be there in what is forked.
+# Library threads would be missing in a forked process.
 _SINGLE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
@@ -38,26 +38,26 @@ class ProcessHandle(Protocol):
     pid: int
 
     def wait(self) -> int:
-        """Its exit code, -n after signal n."""
+        """Return its exit code, -n after signal n."""
 
 
 @dataclass
 class ForkedChild:
-    """A rank that was forked."""
+    """A forked rank."""
 
     pid: int
 
     def wait(self) -> int:
-        """Its exit code, -n after signal n."""
+        """Return its exit code, -n after signal n."""
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
 class CannotForkError(Exception):
-    """Nothing was started; the ordinary way is open."""
+    """Nothing was forked; the rank can be started in the ordinary way."""
 
 
 class ForkedRanks:
-    """Forks ranks of ``module``, whose ``main`` reads ``sys.argv``. The process is started when it is first needed."""
+    """Fork ranks of ``module``, whose ``main`` reads ``sys.argv``. The helper process starts on first use."""
 
     def __init__(self, module: str) -> None:
         self._module = module
@@ -67,10 +67,8 @@ class ForkedRanks:
     def start(
         self, arguments: Sequence[str], environment: Mapping[str, str], files: tuple[Path, Path]
     ) -> ProcessHandle:
-        """A rank with these arguments, the whole environment, and files for what it prints (stdout, stderr).
-
-        Raises CannotForkError.
-        """
+        """Start a rank with these arguments, the complete environment, and files for stdout and stderr. Raises
+        CannotForkError."""
         printed = [str(file) for file in files]
         request = {"arguments": arguments, "environment": dict(environment), "files": printed, "parent": os.getpid()}
         try:
@@ -78,17 +76,17 @@ class ForkedRanks:
             with _adopt_orphans():
                 line.sendall(json.dumps(request).encode("ascii") + b"\n")
                 child = ForkedChild(int(json.loads(_read_answer(line, FORK_S))["pid"]))
-            os.kill(child.pid, GO)  # one of which we never heard does nothing, and ends
+            os.kill(child.pid, GO)  # an unreported rank gets no signal, does nothing and ends
             return child
         except (OSError, ValueError, KeyError, EOFError, subprocess.SubprocessError) as error:
             self.close()
             raise CannotForkError(str(error)) from error
-        except BaseException:  # an interrupt: what it was asked for is not known
+        except BaseException:  # an interrupt: the state of the request is unknown
             self.close()
             raise
 
     def close(self) -> None:
-        """End the process; the next rank starts another one."""
+        """End the helper process; the next rank starts another one."""
         process, line = self._process, self._line
         self._process = self._line = None
         if line is not None:
@@ -119,7 +117,7 @@ class ForkedRanks:
 
 
 def nobodys(token: str) -> str:
-    """As long as a token, and of no trial: a forked rank writes its own over it."""
+    """Return a placeholder of a token's length that belongs to no trial; a forked rank overwrites it."""
     watchdog, _, number = token.rpartition(":")
     return f"{watchdog}:{'0' * len(number)}"
 
@@ -138,7 +136,7 @@ def _read_answer(line: socket.socket, limit_s: float) -> bytes:
 
 @contextlib.contextmanager
 def _adopt_orphans() -> Iterator[None]:
-    """Meanwhile the orphans of our descendants are our children: what is forked twice becomes one."""
+    """Adopt the orphans of descendants during the block, so that a rank forked twice becomes a child."""
     libc = ctypes.CDLL(None)
     libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     try:

@@ -1,7 +1,7 @@
-"""What ranks are forked of: ``python -m iosonde.ranks.forked_program MODULE FD``.
+"""The process that ranks are forked from: ``python -m iosonde.ranks.forked_program MODULE FD``.
 
-It imports the module, has a single thread, and touches no target. For each request on the socket it forks twice: the
-rank is then nobody's child, and becomes that of the process that asked (``forked``).
+It imports the module, has a single thread, and accesses no target. For each request on the socket it forks twice: the
+rank is orphaned, and becomes a child of the requesting process (``forked``).
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from iosonde.ranks.processes import WATCHDOG_VARIABLE
 
 
 def main() -> None:
-    """Entry point."""
+    """Serve requests until the socket closes."""
     module, line = importlib.import_module(sys.argv[1]), socket.socket(fileno=int(sys.argv[2]))
     written = _place_of(WATCHDOG_VARIABLE)
-    signal.pthread_sigmask(signal.SIG_BLOCK, [GO])  # it may come before a rank waits for it
-    gc.freeze()  # what was imported is shared with all ranks
+    signal.pthread_sigmask(signal.SIG_BLOCK, [GO])  # the signal may arrive before a rank waits for it
+    gc.freeze()  # all ranks share the imported objects
     alone = len(os.listdir("/proc/self/task")) == 1
     line.sendall(json.dumps({"ready": alone and written is not None}).encode() + b"\n")
     with line.makefile("rb") as requests:
@@ -41,7 +41,7 @@ def main() -> None:
                 if os.fork():
                     os._exit(0)
                 os.setsid()
-                os.write(writing, str(os.getpid()).encode())  # who hears of it may signal its group
+                os.write(writing, str(os.getpid()).encode())  # the receiver may signal its group
                 os.close(reading)
                 os.close(writing)
                 line.detach()
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def _be_rank(module: Any, request: dict[str, Any], written: int | None) -> None:
-    """The module's ``main``, as if it had been started; ends the process."""
+    """Run the module's ``main`` as if it had been started; end the process."""
     code = 1
     try:
         _follow_parent(request["parent"])
@@ -75,7 +75,7 @@ def _be_rank(module: Any, request: dict[str, Any], written: int | None) -> None:
 
 
 def _follow_parent(parent: int) -> None:
-    """Be killed with the process that asked, also by kill -9."""
+    """End with the requesting process, also after kill -9."""
     give_up = time.monotonic() + FORK_S
     while os.getppid() != parent and time.monotonic() < give_up:
         time.sleep(0.0002)
@@ -85,7 +85,7 @@ def _follow_parent(parent: int) -> None:
 
 
 def _take_over(request: dict[str, Any], written: int | None) -> None:
-    """Files, arguments and environment; the watchdog's variable also where others read it (/proc/PID/environ)."""
+    """Set files, arguments and environment, including the watchdog's variable in /proc/PID/environ."""
     for number, path in zip((1, 2), request["files"], strict=True):
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
         os.dup2(file, number)
@@ -99,7 +99,7 @@ def _take_over(request: dict[str, Any], written: int | None) -> None:
 
 
 def _place_of(variable: str) -> int | None:
-    """Where the value lies that this process was started with: the kernel shows that memory to others."""
+    """Return the address of the value in this process's initial environment, which the kernel shows to others."""
     entries = ctypes.POINTER(ctypes.c_void_p).in_dll(ctypes.CDLL(None), "environ")
     place = 0
     while entries[place]:

@@ -1,8 +1,8 @@
-"""A rank's heartbeat: a thread that says once a second what the rank does and how far it is (`beats`).
+"""A rank's heartbeat: a thread that reports its state and progress once a second (`beats`).
 
-The same thread looks whether the process that watches the trial is still there, and ends the rank if not: a launcher
-that was killed must not leave ranks behind that go on writing. And it looks whether the launcher's process that started
-the rank (Hydra's proxy, Slurm's step daemon) lives: without it nobody would notice how the rank ends.
+The same thread ends the rank if the process that watches the trial is gone: after a killed launcher no rank may
+continue to write. It also checks that the launcher process that started the rank (Hydra's proxy, Slurm's step daemon)
+lives. Without it nobody would notice how the rank ends.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from iosonde.ranks.relay import Relay
 __all__ = ["DONE", "RUNNING", "STARTING", "WAITING", "Heartbeat"]
 
 BEAT_S = 1.0
-ORPHAN_S = 10.0  # so long a watchdog on this node has to end a rank whose launcher is gone; then it ends itself
+ORPHAN_S = 10.0  # time for a local watchdog to end a rank whose launcher is gone; then the rank ends itself
 
 
 class Heartbeat:
-    """The rank's side. ``progress`` is asked from another thread (``Session.operations_done``).
+    """The heartbeat of a rank. ``progress`` is called from another thread (``Session.operations_done``).
 
-    ``relays``: this rank speaks for its node, whose ``directory`` the watchdog does not see.
+    ``relays``: this rank reports for its node, whose ``directory`` the watchdog cannot read.
     """
 
     def __init__(self, directory: Path, rank: int, interval_s: float = BEAT_S, relays: bool = False) -> None:
@@ -68,9 +68,8 @@ class Heartbeat:
         progress: Callable[[], int] | None = None,
         pulse: Pulse | None = None,
     ) -> None:
-        """Say that this rank now is in ``phase`` in ``state``; ``progress`` counts its operations from now
-        on, or ``pulse`` shows that it lives where nobody can count.
-        """
+        """Report that this rank is now in ``phase`` in ``state``. ``progress`` counts its operations from now on;
+        ``pulse`` shows that it lives if nothing can be counted."""
         with self._lock:
             self._progress, self._pulse = progress, pulse
             self._beat = replace(self._beat, phase=phase, state=state, since=time.time(), progress=0, pulse=0, hangs="")
@@ -80,7 +79,7 @@ class Heartbeat:
         watchdog = os.environ.get(WATCHDOG_VARIABLE, "")
         while not self._stop.wait(self._interval_s):
             if is_gone(watchdog):
-                self._end_rank("the process that watched it is gone")
+                self._end_rank("its watchdog process is gone")
             lost = self._detect_lost()
             with self._lock:
                 done = self._progress() if self._progress else 0
@@ -93,7 +92,7 @@ class Heartbeat:
                 self._relay.look()
 
     def _detect_lost(self) -> str:
-        """The name of the launcher's process that started this rank, if it has ended; the rank follows it."""
+        """Return the name of the launcher process that started this rank, if it has ended; the rank then ends too."""
         if os.getppid() == self._parent:
             return ""
         self._orphan_since = self._orphan_since or time.monotonic()
@@ -103,4 +102,4 @@ class Heartbeat:
 
     def _end_rank(self, why: str) -> None:
         os.write(2, f"iosonde: rank {self._beat.rank}: {why}\n".encode())
-        os.kill(os.getpid(), signal.SIGKILL)  # nothing less ends threads inside a system call
+        os.kill(os.getpid(), signal.SIGKILL)  # only SIGKILL ends threads inside a system call

@@ -1,4 +1,4 @@
-"""Which ranks share a node, and which share a clock."""
+"""Find the ranks that share a node or a clock."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Host:
-    """Where a rank lives. Same ``name`` and ``boot_id``: one node. Same ``boot_id`` and ``time_namespace``:
-    one clock.
-    """
+    """The host of a rank. Same ``name`` and ``boot_id``: one node. Same ``boot_id`` and ``time_namespace``:
+    one clock."""
 
     name: str
     boot_id: str
@@ -20,12 +19,12 @@ class Host:
 
     @property
     def clock(self) -> tuple[str, str]:
-        """Ranks with an equal value read the same CLOCK_MONOTONIC."""
+        """Key of the clock: ranks with an equal key read the same CLOCK_MONOTONIC."""
         return self.boot_id, self.time_namespace
 
 
 def this_host() -> Host:
-    """The host of this process. Where there is no boot id, the name takes its place."""
+    """Return the host of this process. Without a boot id the name takes its place."""
     name = socket.gethostname()
     try:
         boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
@@ -39,6 +38,6 @@ def this_host() -> Host:
 
 
 def node_numbers(keys: Sequence[Hashable]) -> tuple[int, ...]:
-    """For every rank the number of its node: equal keys are one node, numbered as they first appear."""
+    """Return the node number of every rank: equal keys are one node, numbered in order of appearance."""
     numbers: dict[Hashable, int] = {}
     return tuple(numbers.setdefault(key, len(numbers)) for key in keys)

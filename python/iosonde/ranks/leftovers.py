@@ -1,11 +1,11 @@
-"""What ranks and launchers leave when they are killed: shared memory in /dev/shm, which nobody gives back until a
-reboot, and Hydra's description of the machine in /tmp (its place is fixed, TMPDIR does not change it).
+"""Leftovers of killed ranks and launchers: shared memory in /dev/shm, which stays until a reboot, and Hydra's
+description of the machine in /tmp (its path is fixed, TMPDIR does not change it).
 
-They remove these themselves when they end in order. What they hold is recorded while they live, with its inode, so
-that afterwards, also after a kill of everything, exactly that is removed. The parent keeps what it saw in memory too:
-a disk may be full. What nobody could record, because the ranks died too early, is removed where it is this
-user's, younger than the trial and used by no process. What a process still holds that hangs in the kernel is named,
-remembered in the store, and removed by the next run there that finds it held by nobody.
+Processes remove these when they end normally. Open files are recorded with their inode while the processes live, so
+that afterwards exactly these are removed, even if everything was killed. The parent also keeps the record in memory,
+because a disk may be full. Unrecorded files of ranks that died early are removed if they belong to this user, are
+younger than the trial and unused. Files held by a process that hangs in the kernel are reported and remembered in the
+store. The next run there removes them once they are unused.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ SHARED_MEMORY = Path("/dev/shm")
 _PREFIXES = ("mpich_shm_", "vader_segment.", "sm_segment.", "Intel_MPI_", "ucx_shm_posix_", "psm2_shm.")
 _HYDRA_FILE = "/tmp/hydra_hwloc_xmlfile_"
 _RECORD = "held-{}.json"
-SURVIVORS = "left"  # the name of the record of those that could not be ended
+SURVIVORS = "left"  # name of the record of processes that could not be ended
 _AGAIN_S = 0.1
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _FULL_BYTES = 2**20  # less than the smallest segment of any MPI library
 
 
-# A path, and the device and inode of the file that it led to.
+# A path, and the device and inode of its file.
 Entry = tuple[str, int, int]
 
 
 def list_open_files(pids: Iterable[int]) -> list[Entry]:
-    """Such files that these processes hold now, as far as that can be seen."""
+    """Return such files that these processes hold now, as far as visible."""
     entries = []
     for path in sorted(_list_open_paths(pids)):
         with contextlib.suppress(OSError):
@@ -49,7 +49,7 @@ def list_open_files(pids: Iterable[int]) -> list[Entry]:
 
 
 def record(directory: Path, name: str, pids: Iterable[int]) -> list[Entry]:
-    """Keep in ``directory`` which such files these processes hold now, and return them: it may be full."""
+    """Record in ``directory`` which such files these processes hold now, and return them: the disk may be full."""
     entries = list_open_files(pids)
     with contextlib.suppress(OSError):
         (directory / _RECORD.format(name)).write_text(json.dumps(entries))
@@ -57,19 +57,18 @@ def record(directory: Path, name: str, pids: Iterable[int]) -> list[Entry]:
 
 
 def remove_recorded(directory: Path, extra: Iterable[Entry] = ()) -> list[str]:
-    """Remove what was recorded there, and ``extra``, where it is the same file still, this user's, and held by nobody;
-    return the paths."""
+    """Remove the recorded files, and ``extra``, if they are unchanged, this user's and unused; return their paths."""
     recorded = [entry for entries in directory.glob(_RECORD.format("*")) for entry in _read_entries(entries)]
     return _remove_unused([*recorded, *extra])
 
 
 def still_there(directory: Path) -> list[Entry]:
-    """What was recorded there of processes that could not be ended, and is there still."""
+    """Return recorded files of processes that could not be ended, if they still exist."""
     return [entry for entry in _read_entries(directory / _RECORD.format(SURVIVORS)) if _is_same(entry)]
 
 
 def remember(file: Path, entries: Iterable[Entry]) -> None:
-    """Keep in ``file`` (in a store) what could not be removed yet, for `remove_remembered`."""
+    """Remember in ``file`` (in a store) files that could not be removed yet, for `remove_remembered`."""
     boot_id = _boot_id()
     new = dict.fromkeys(entries, boot_id)
     if new:
@@ -77,8 +76,7 @@ def remember(file: Path, entries: Iterable[Entry]) -> None:
 
 
 def remove_remembered(file: Path) -> list[str]:
-    """Remove what was remembered there, where it was on this machine, since it started, and nobody holds it any more;
-    their paths."""
+    """Remove remembered files of this machine's current boot that are now unused; return their paths."""
     recorded, boot_id = _read_remembered(file), _boot_id()
     removed = _remove_unused([entry for entry, where in recorded.items() if where == boot_id])
     remaining = {entry: where for entry, where in recorded.items() if where != boot_id or os.path.lexists(entry[0])}
@@ -110,7 +108,7 @@ def _write_remembered(file: Path, entries: dict[Entry, str]) -> None:
 
 
 def _remove_unused(entries: Iterable[Entry]) -> list[str]:
-    """Of these, those that are the same file still, this user's, and held by nobody."""
+    """Remove those entries that are unchanged, this user's and unused; return their paths."""
     paths = {entry[0] for entry in entries if _is_same(entry)}
     in_use = _list_open_paths(_list_pids()) if paths else set()
     removed = []
@@ -129,7 +127,7 @@ def _read_entries(file: Path) -> list[Entry]:
 
 
 def _is_same(entry: Entry) -> bool:
-    """Whether the path leads to the file that was seen, and that is this user's."""
+    """Return whether the path still leads to the recorded file, and that is this user's."""
     path, device, inode = entry
     try:
         status = os.lstat(path)
@@ -140,7 +138,7 @@ def _is_same(entry: Entry) -> bool:
 
 
 def _list_open_paths(pids: Iterable[int]) -> set[str]:
-    """Such files that these processes have mapped or open."""
+    """Return such files that these processes have mapped or open."""
     paths = set()
     for pid in pids:
         with contextlib.suppress(OSError):
@@ -163,7 +161,7 @@ def _list_pids() -> list[int]:
 
 
 def why_bus_error(directory: Path = SHARED_MEMORY) -> str:
-    """What to say of ranks that a bus error ended: whether shared memory is full; empty if it is not."""
+    """Explain a bus error by full shared memory; empty if it is not full."""
     try:
         status = os.statvfs(directory)
     except OSError:
@@ -173,7 +171,7 @@ def why_bus_error(directory: Path = SHARED_MEMORY) -> str:
         return ""
     return Message(
         "shared-memory-full",
-        "bus error (SIGBUS): {directory} is full ({free} of {total} are free)",
+        "bus error (SIGBUS): {directory} is full ({free} of {total} free)",
         directory=directory,
         free=format_size(free),
         total=format_size(total),
@@ -181,14 +179,14 @@ def why_bus_error(directory: Path = SHARED_MEMORY) -> str:
 
 
 def remove_since(since: float) -> None:
-    """Remove what nobody recorded: segments and Hydra's descriptions, made after ``since`` (seconds since 1970)."""
+    """Remove unrecorded segments and Hydra's descriptions created after ``since`` (seconds since 1970)."""
     remove_segments(since)
     remove_descriptions(since)
 
 
 def remove_descriptions(since: float, prefix: str = _HYDRA_FILE) -> list[str]:
-    """Remove this user's descriptions of a machine that were made after ``since`` and that no process has open: the
-    launcher or proxy that makes one has it open until it ends. Their paths."""
+    """Remove this user's machine descriptions created after ``since`` that no process has open; return their paths. The
+    launcher or proxy that creates one keeps it open until it ends."""
     entries = []
     for path in glob.glob(glob.escape(prefix) + "*"):
         with contextlib.suppress(OSError):
@@ -199,9 +197,9 @@ def remove_descriptions(since: float, prefix: str = _HYDRA_FILE) -> list[str]:
 
 
 def remove_segments(since: float, directory: Path = SHARED_MEMORY) -> list[str]:
-    """Remove such segments made after ``since`` (seconds since 1970); the names of those removed."""
+    """Remove unused segments created after ``since`` (seconds since 1970); return their names."""
     unused = unused_segments(since, directory)
-    if unused:  # a rank of somebody else's trial may just have made one, and not mapped it yet: look twice
+    if unused:  # a rank of another trial may just have created one without mapping it yet: check twice
         time.sleep(_AGAIN_S)
         unused &= unused_segments(since, directory)
     for path in unused:
@@ -211,7 +209,7 @@ def remove_segments(since: float, directory: Path = SHARED_MEMORY) -> list[str]:
 
 
 def unused_segments(since: float, directory: Path = SHARED_MEMORY) -> set[Path]:
-    """This user's segments of MPI libraries, made after ``since``, that no process has mapped."""
+    """Return this user's segments of MPI libraries, created after ``since``, that no process has mapped."""
     segments = set()
     with contextlib.suppress(OSError):
         for entry in os.scandir(directory):
@@ -224,7 +222,7 @@ def unused_segments(since: float, directory: Path = SHARED_MEMORY) -> set[Path]:
 
 
 def _list_mapped(directory: Path) -> set[str]:
-    """Files below ``directory`` that processes have mapped, as far as this user may look."""
+    """Return files below ``directory`` that processes have mapped, as far as visible to this user."""
     inside = f"{directory}/"
     paths = set()
     for maps in Path("/proc").glob("[0-9]*/maps"):

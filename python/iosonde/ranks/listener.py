@@ -1,4 +1,4 @@
-"""What the watchdog knows of the ranks: their last words, when one of them last moved, and who was lost."""
+"""The watchdog's knowledge of the ranks: their last beats, their last progress, and lost processes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from iosonde.ranks import leftovers, processes
 from iosonde.ranks.beats import DONE, Beat, read_beats
 from iosonde.ranks.relay import Received
 
-SILENT_S = 30.0  # a node that can be heard says something every 10 s
-LOST_S = 3.0  # a launcher that notices by itself that a rank died ends sooner than that
+SILENT_S = 30.0  # a reachable node reports every 10 s
+LOST_S = 3.0  # a launcher that notices a dead rank by itself ends sooner
 
 
 class Listener:
-    """Looks when it is told to. ``token`` is what ranks of this trial have in their environment. A node that was heard
-    before and says nothing for ``idle_s`` (but not less than SILENT_S) is lost.
-    """
+    """The state of all ranks, updated by ``look``. ``token`` identifies processes of this trial by their environment. A
+    node that was heard before and is silent for ``idle_s`` (at least SILENT_S) is lost."""
 
     def __init__(self, directory: Path, printed: Path, token: str, idle_s: float | None) -> None:
         self._directory, self._token = directory, token
@@ -29,19 +28,19 @@ class Listener:
         self._alive_ranks: set[int] = set()
         self._lost_since: float | None = None
         self.beats: list[Beat] = []
-        self.lost: tuple[str, ...] = ()  # sentences about processes that ended before their time
+        self.lost: tuple[str, ...] = ()  # messages about processes that ended too early
         self.open_files: set[leftovers.Entry] = (
             set()
-        )  # by processes of the trial: also recorded, where the disk is not full
+        )  # by processes of the trial: also recorded, if the disk is not full
         self.moved_at = time.monotonic()
 
     def last_words(self) -> list[Beat]:
-        """The last word of every rank, in order of rank: from files where they are seen, else from what was relayed."""
+        """Return the last beat of every rank, in order of rank: from visible files, else from relayed lines."""
         self._hear_ranks()
         return self.beats
 
     def _hear_ranks(self) -> list[Beat]:
-        """Those whose files are seen."""
+        """Read all beats; return those of visible files."""
         self._received.look()
         here = read_beats(self._directory)
         every = self._received.beats | {beat.rank: beat for beat in here}
@@ -49,16 +48,16 @@ class Listener:
         return here
 
     def look(self) -> list[Beat]:
-        """The last words, and what they say of ranks that run: who moved, who is lost, what they hold."""
+        """Update the beats, the time of the last progress, lost processes and open files; return the beats."""
         previous = self.beats
-        if not previous:  # once they speak, ranks record it themselves
+        if not previous:  # running ranks record their files themselves
             self.open_files.update(leftovers.record(self._directory, "launch", processes.family(self._token)))
         here = self._hear_ranks()
         if _strip_troubles(self.beats) != _strip_troubles(previous):
             self.moved_at = time.monotonic()
         silent = self._received.silent(self._silent_s)
         unheard = [
-            Message("node-silent", "{host} has not been heard for {limit_s:.0f} s", host=host, limit_s=self._silent_s)
+            Message("node-silent", "no message from {host} for {limit_s:.0f} s", host=host, limit_s=self._silent_s)
             for host in silent
         ]
         self.lost = (*_list_lost_parents(self.beats), *self._list_dead(here), *unheard)
@@ -66,11 +65,11 @@ class Listener:
         return self.beats
 
     def was_lost(self) -> bool:
-        """Whether a process has been missing for so long that the launcher cannot have noticed."""
+        """Return whether a process has been missing longer than a launcher needs to notice it."""
         return self._lost_since is not None and time.monotonic() - self._lost_since > LOST_S
 
     def _list_dead(self, here: Iterable[Beat]) -> list[Message]:
-        """Ranks on this host whose process was seen, and is there no more though it was not done."""
+        """Return messages about ranks on this host whose process was alive and disappeared before it was done."""
         messages = []
         for beat in here:
             alive = processes.lives(beat.pid, self._token)
@@ -92,12 +91,12 @@ class Listener:
 
 
 def _strip_troubles(beats: Iterable[Beat]) -> list[Beat]:
-    """What the ranks do, without what befell them: a word that one hangs is no progress."""
+    """Remove the fields for troubles, whose change is not progress."""
     return [replace(beat, lost="", hangs="") for beat in beats]
 
 
 def _list_lost_parents(beats: list[Beat]) -> list[Message]:
-    """The launcher's processes that ended before the ranks that they had started."""
+    """Return messages about launcher processes that ended before their ranks."""
     ranks_by_process: dict[tuple[str, str], list[str]] = {}
     for beat in beats:
         if beat.lost:
@@ -105,7 +104,7 @@ def _list_lost_parents(beats: list[Beat]) -> list[Message]:
     return [
         Message(
             "launcher-died",
-            "{process} of the launcher, which had started rank {ranks} on {host}, died",
+            "{process} of the launcher died; it had started rank {ranks} on {host}",
             process=name,
             ranks=", ".join(ranks),
             host=host,

@@ -1,7 +1,7 @@
-"""Barrier, gather and streams over the ranks: alone, or by MPI. The only file that imports mpi4py.
+"""Barrier, gather and streams over the ranks: for a single rank, or by MPI. The only file that imports mpi4py.
 
-mpi4py is imported when a rank connects and never before, because importing it starts MPI. One rank alone
-needs no MPI at all: `_OneRank` stands in for the few methods of a communicator that are used here.
+mpi4py is imported only when a rank connects, because importing it starts MPI. A single rank needs no MPI: `_SingleRank`
+replaces the few methods of a communicator used here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from iosonde.ranks.hosts import Host, node_numbers, this_host
 _T = TypeVar("_T")
 
 PIECE_BYTES = 4 << 20  # one message of a stream: 64 MiB was less than half as fast (MPICH, one host)
-POLL_S = 0.000_2  # how often a rank that waits patiently looks
+POLL_S = 0.000_2  # polling interval of a sleeping rank
 _END_OF_STREAM, _STREAM_FAILED = -1, -2
 # Set by the launchers of MPICH and Intel (Hydra), of Open MPI, and of PMIx servers.
 _OPEN_MPI = "OMPI_COMM_WORLD_SIZE"
@@ -28,10 +28,10 @@ SHARED_MEMORY = Path("/dev/shm")
 
 
 def connect(expected: int) -> Ranks:
-    """Join the other ranks; ``expected`` is the number of processes that the launcher was asked to start.
+    """Join the other ranks; ``expected`` is the number of processes requested from the launcher.
 
-    Raises LaunchError if the communicator has another size: most often the launcher belongs to another MPI
-    than the library that mpi4py loads, and every process believes to be alone.
+    Raises LaunchError if the communicator has another size. Most often the launcher belongs to another MPI than the
+    library that mpi4py loads, and every process runs alone.
     """
     if expected < 1:
         raise ValueError(f"expected {expected} ranks")
@@ -45,22 +45,22 @@ def connect(expected: int) -> Ranks:
 
 
 def library_version() -> str:
-    """First line of what the MPI library says about itself, without starting MPI. Raises LaunchError."""
+    """Return the first line of the MPI library's version, without starting MPI. Raises LaunchError."""
     return str(_import_mpi(initialize=False).Get_library_version()).strip("\0 \n").splitlines()[0]
 
 
 def loaded_libraries() -> list[str]:
-    """Files of the MPI libraries that are mapped into this process."""
+    """Return the files of the MPI libraries mapped into this process."""
     maps = Path("/proc/self/maps").read_text().splitlines()
     files = {line.split(maxsplit=5)[5] for line in maps if line.count("/") and "libmpi" in line.rpartition("/")[2]}
     return sorted(files)
 
 
 class Ranks:
-    """The ranks of a trial as one of them sees them.
+    """The ranks of a trial, as seen by one of them.
 
-    ``rank`` of ``size``; ``node`` (0-based, hosts counted in order of their first rank) of ``nodes``;
-    ``local_rank`` counts the ranks on one node. ``hosts`` and ``node_of`` have one entry for every rank.
+    ``rank`` of ``size``; ``node`` (0-based, hosts counted in order of their first rank) of ``nodes``; ``local_rank``
+    counts the ranks on one node. ``hosts`` and ``node_of`` have one entry for every rank.
     """
 
     def __init__(self, communicator: Any) -> None:
@@ -77,62 +77,56 @@ class Ranks:
         self.clock_offset_ns: int | None = 0 if shared_clock else None
 
     def library(self) -> tuple[Any, Any]:
-        """mpi4py's ``MPI`` and these ranks' communicator, for what is not here. One rank alone starts MPI by it.
-
-        Raises LaunchError where MPI cannot be loaded.
-        """
+        """Return mpi4py's ``MPI`` and the communicator of these ranks, for other MPI calls. A single rank starts MPI by
+        this. Raises LaunchError if MPI cannot be loaded."""
         library = _import_mpi(initialize=True)
         return library, library.COMM_SELF if isinstance(self._comm, _SingleRank) else self._comm
 
     def barrier(self) -> None:
-        """Wait for all ranks, spinning: the exits are as close together as the MPI library can make them."""
+        """Wait for all ranks, spinning: they leave as simultaneously as the MPI library allows."""
         self._comm.Barrier()
 
     def wait_for_all(self, look_s: float = POLL_S) -> None:
-        """Wait for all ranks, sleeping: a rank that is done early leaves its core to those that still
-        measure. It looks every ``look_s``.
-        """
+        """Wait for all ranks, sleeping: a rank that finishes early leaves its core to those that still measure. It
+        polls every ``look_s``."""
         request = self._comm.Ibarrier()
         while not request.Test():
             time.sleep(look_s)
 
     def broadcast(self, value: _T, root: int = 0) -> _T:
-        """``root``'s value, on every rank (pickled)."""
+        """Return ``root``'s value on every rank (pickled)."""
         result: _T = self._comm.bcast(value, root)
         return result
 
     def gather(self, value: _T) -> list[_T] | None:
-        """Every rank's value, in order of rank, on rank 0; None elsewhere. For small values: see
-        stream_to_root.
-        """
+        """Return every rank's value, in order of rank, on rank 0; None elsewhere. Use stream_to_root for
+        large values."""
         result: list[_T] | None = self._comm.gather(value, 0)
         return result
 
     def all_gather(self, value: _T) -> list[_T]:
-        """Every rank's value, in order of rank, on every rank."""
+        """Return every rank's value, in order of rank, on every rank."""
         result: list[_T] = self._comm.allgather(value)
         return result
 
     def all_max(self, value: int) -> int:
-        """The largest value of all ranks, on every rank."""
+        """Return the largest value of all ranks, on every rank."""
         return int(self._comm.allreduce(value, max))
 
     def all_min(self, value: int) -> int:
-        """The smallest value of all ranks, on every rank."""
+        """Return the smallest value of all ranks, on every rank."""
         return int(self._comm.allreduce(value, min))
 
     def abort(self, code: int) -> None:
-        """End all ranks at once: one that left alone would let the others wait for ever. One rank alone has nobody
-        to end, and returns.
-        """
+        """End all ranks at once: a rank that left alone would let the others wait forever. A single rank returns."""
         self._comm.Abort(code)
         if self.size > 1:
             os._exit(code)  # some libraries return, and let the launcher end the process a little later
 
     def agree_start(self, delay_ns: int) -> int:
-        """When all ranks shall start: rank 0's now + ``delay_ns``, in the caller's own CLOCK_MONOTONIC.
+        """Return the common start time, rank 0's now + ``delay_ns``, in the caller's own CLOCK_MONOTONIC.
 
-        All ranks have to call it. 0 ("at once", after a barrier) where the clocks of the hosts differ and
+        All ranks must call it. Returns 0 ("at once", after a barrier) if the clocks of the hosts differ and
         clocks.estimate() has not been called.
         """
         start_ns = int(self.broadcast(time.monotonic_ns() + delay_ns if self.rank == 0 else 0))
@@ -142,10 +136,10 @@ class Ranks:
         return start_ns + (self.clock_offset_ns or 0)
 
     def stream_to_root(self, chunks: Iterable[bytes], receive: Callable[[int, bytes | bytearray], None]) -> None:
-        """Hand every rank's chunks to ``receive(rank, chunk)`` on rank 0: one rank after the other, in order.
+        """Pass every rank's chunks to ``receive(rank, chunk)`` on rank 0: one rank after the other, in order.
 
-        Chunks arrive whole and may be of any size; rank 0 holds one at a time. Raises SystemFaultError on
-        rank 0 if another rank's ``chunks`` raised; that rank gets its own exception.
+        Chunks arrive whole and may be of any size; rank 0 holds one at a time. Raises SystemFaultError on rank 0 if
+        another rank's ``chunks`` raised; that rank gets its own exception.
         """
         if self.rank == 0:
             for chunk in chunks:
@@ -153,11 +147,12 @@ class Ranks:
             for source in range(1, self.size):
                 self._receive_stream(source, receive)
         else:
-            self._comm.recv(source=0)  # my turn: so that nothing piles up at rank 0
+            self._comm.recv(source=0)  # wait for this rank's turn, so that nothing piles up at rank 0
             self._send_stream(chunks)
 
     def ping(self, peer: int, count: int) -> list[tuple[int, int, int]]:
-        """Ask ``peer`` (who calls `pong`) for its clock: ``count`` times (sent_ns, peer_ns, received_ns)."""
+        """Query the clock of ``peer`` (who calls `pong`) ``count`` times; return (sent_ns, peer_ns, received_ns) of
+        each."""
         samples, answer = [], array("q", [0])
         for _ in range(count):
             sent_ns = time.monotonic_ns()
@@ -167,7 +162,7 @@ class Ranks:
         return samples
 
     def pong(self, peer: int, count: int) -> None:
-        """Answer `ping`."""
+        """Answer the queries of `ping`."""
         question = array("q", [0])
         for _ in range(count):
             self._comm.Recv(question, peer)
@@ -179,16 +174,16 @@ class Ranks:
         self._comm.Send(data, peer)
 
     def receive(self, data: bytearray, peer: int) -> None:
-        """Fill ``data`` with what ``peer`` sends; it has that length."""
+        """Fill ``data`` with the message of ``peer``, which has that length."""
         self._comm.Recv(data, peer)
 
     def send_at_once(self, data: bytearray, peer: int, count: int) -> None:
-        """Have ``count`` messages of ``data`` under way to ``peer`` (who calls `receive_at_once`) at the same time."""
+        """Send ``count`` messages of ``data`` to ``peer`` (who calls `receive_at_once`) concurrently."""
         for request in [self._comm.Isend(data, peer) for _ in range(count)]:
             request.Wait()
 
     def receive_at_once(self, places: Sequence[bytearray], peer: int) -> None:
-        """Fill each of ``places``, ready for all of them from the start."""
+        """Receive concurrently into all of ``places``."""
         for request in [self._comm.Irecv(place, peer) for place in places]:
             request.Wait()
 
@@ -196,7 +191,7 @@ class Ranks:
         try:
             for chunk in chunks:
                 view = memoryview(chunk).cast("B")
-                # Synchronous, so that many small chunks do not pile up in rank 0's receive buffers either.
+                # Synchronous, so that small chunks do not pile up in rank 0's receive buffers either.
                 self._comm.Ssend(array("q", [len(view)]), 0)
                 for at in range(0, len(view), PIECE_BYTES):
                     self._comm.Send(view[at : at + PIECE_BYTES], 0)
@@ -212,7 +207,7 @@ class Ranks:
             self._comm.Recv(length, source)
             if length[0] == _STREAM_FAILED:
                 raise SystemFaultError(
-                    "rank-failed", "rank {rank} could not send its results", "its own message says why", rank=source
+                    "rank-failed", "rank {rank} could not send its results", "see its own message", rank=source
                 )
             if length[0] == _END_OF_STREAM:
                 return
@@ -224,7 +219,7 @@ class Ranks:
 
 
 class _SingleRank:
-    """What `Ranks` uses of a communicator, for one rank alone."""
+    """The communicator of a single rank, as far as `Ranks` uses it."""
 
     def Get_rank(self) -> int:  # noqa: N802
         return 0
@@ -262,7 +257,7 @@ def _import_mpi(initialize: bool) -> Any:
         import mpi4py
 
         mpi4py.rc.initialize = initialize
-        mpi4py.rc.thread_level = "funneled"  # only the main thread speaks MPI; "multiple" costs a lock per call
+        mpi4py.rc.thread_level = "funneled"  # only the main thread calls MPI; "multiple" costs a lock per call
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -281,13 +276,14 @@ def _get_world() -> Any:
 
 
 def _check_shared_memory() -> None:
-    """Raise LaunchError where MPICH and what is made of it cannot start: they say that memory is short, or hang."""
+    """Check shared memory. Raises LaunchError, because MPICH and its derivatives would report a lack of memory, or
+    hang."""
     if _OPEN_MPI not in os.environ and not os.access(SHARED_MEMORY, os.W_OK | os.X_OK):
         raise LaunchError(
             "shared-memory-unavailable",
-            "{host}: {path} cannot be written, where MPI keeps the memory that ranks share"
+            "{host}: {path} is not writable, where MPI keeps the shared memory of ranks"
             if SHARED_MEMORY.exists()
-            else "{host}: {path} is absent, where MPI keeps the memory that ranks share",
+            else "{host}: {path} is missing, where MPI keeps the shared memory of ranks",
             "mount -t tmpfs -o mode=1777 tmpfs {path}",
             host=this_host().name,
             path=SHARED_MEMORY,
@@ -295,7 +291,7 @@ def _check_shared_memory() -> None:
 
 
 def launched() -> int:
-    """How many processes a launcher of MPI says that it started with this one; 1 without one."""
+    """Return the number of processes that an MPI launcher started together with this one; 1 without a launcher."""
     sizes = [int(size) for name in _SIZE_VARIABLES if (size := os.environ.get(name, "")).isdigit()]
     return max(sizes, default=1)
 
@@ -306,8 +302,8 @@ def _refuse_being_launched_as_many() -> None:
         if size.isdigit() and int(size) > 1:
             raise LaunchError(
                 "unexpected-launcher",
-                "one rank was expected, but a launcher started {n_ranks} ({variable}={n_ranks})",
-                "start iosonde itself without mpiexec or srun: it starts its ranks",
+                "expected one rank, but a launcher started {n_ranks} ({variable}={n_ranks})",
+                "start iosonde without mpiexec or srun: it starts its own ranks",
                 n_ranks=size,
                 variable=variable,
             )
@@ -318,17 +314,17 @@ def _size_mismatch(expected: int, size: int) -> LaunchError:
     if size == 1:
         return LaunchError(
             "mpi-mismatch",
-            "{expected} ranks were asked for, but MPI connects 1: each process believes to be alone",
-            "the launcher and the MPI library ({library}) do not belong together, or no launcher was used; "
-            "take the mpiexec of that library, or with srun another --mpi",
+            "{expected} ranks requested, but MPI connects 1: each process runs alone",
+            "the launcher does not match the MPI library ({library}), or no launcher was used; use the mpiexec "
+            "of that library, or with srun another --mpi",
             expected=expected,
             library=library,
         )
     return LaunchError(
         "mpi-size-mismatch",
-        "{expected} ranks were asked for, but MPI connects {size}: "
-        "the launcher started another number of processes than it was asked for",
-        "look at the launcher's options and the size of the allocation; the MPI library is {library}",
+        "{expected} ranks requested, but MPI connects {size}: the launcher started another number of processes "
+        "than requested",
+        "check the launcher's options and the size of the allocation; the MPI library is {library}",
         expected=expected,
         size=size,
         library=library,

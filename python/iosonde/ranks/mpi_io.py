@@ -1,7 +1,7 @@
-"""One file that all ranks open through MPI-IO: its hints, this rank's view of it, reads and writes.
+"""A file that all ranks open through MPI-IO: its hints, this rank's view of it, reads and writes.
 
-What a hint does is up to the library: MPICH and Intel MPI have ROMIO; Open MPI has its own OMPIO, which takes no ROMIO
-hints, unless it is told otherwise (``mpirun --mca io ^ompio``).
+The effect of a hint depends on the library: MPICH and Intel MPI have ROMIO. Open MPI has its own OMPIO, which ignores
+ROMIO hints, unless disabled (``mpirun --mca io ^ompio``).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from .mpi import Ranks
 
 
 class SharedFile:
-    """A file that exists, open for reading and, if ``writes``, for writing. All ranks must open and close it together.
+    """An existing file, open for reading and, if ``writes``, for writing. All ranks must open and close it together.
 
-    Raises SystemFaultError, with what the library says, for whatever fails here or later.
+    Raises SystemFaultError, with the library's message, for all failures here or later.
     """
 
     def __init__(self, ranks: Ranks, path: Path, writes: bool, hints: Mapping[str, str]) -> None:
@@ -33,7 +33,7 @@ class SharedFile:
         info.Free()
 
     def hints(self) -> dict[str, str]:
-        """All hints that are in force, by name, as the library tells them."""
+        """Return all hints in effect, by name, as reported by the library."""
         info = self._file.Get_info()
         names = [info.Get_nthkey(place) for place in range(info.Get_nkeys())]
         hint_values = {str(name): str(info.Get(name)).strip() for name in names}
@@ -41,7 +41,8 @@ class SharedFile:
         return hint_values
 
     def view(self, base: int, piece: int, hole: int) -> None:
-        """From now on this rank sees pieces of ``piece`` bytes, ``hole`` bytes apart, from ``base`` on. Collective."""
+        """Set the view of this rank: pieces of ``piece`` bytes, ``hole`` bytes apart, starting at
+        ``base``. Collective."""
         block = self._mpi.BYTE.Create_contiguous(piece)
         spaced = block.Create_resized(0, piece + hole)
         spaced.Commit()
@@ -51,7 +52,8 @@ class SharedFile:
         block.Free()
 
     def move(self, kind: str, at: int, buffer: Any, collective: bool) -> int:
-        """``read`` into or ``write`` from ``buffer``, from byte ``at`` of the view on; how many bytes were moved."""
+        """``read`` into or ``write`` from ``buffer``, starting at byte ``at`` of the view; return the number of bytes
+        moved."""
         call = getattr(self._file, f"{kind.capitalize()}_at{'_all' if collective else ''}")
         status = self._mpi.Status()
         with self._wrap_errors(kind):
@@ -59,12 +61,12 @@ class SharedFile:
         return int(status.Get_count(self._mpi.BYTE))
 
     def sync(self) -> None:
-        """To the storage. Collective."""
+        """Flush to storage. Collective."""
         with self._wrap_errors("sync"):
             self._file.Sync()
 
     def close(self) -> None:
-        """Collective."""
+        """Close the file. Collective."""
         with self._wrap_errors("close"):
             self._file.Close()
 
@@ -77,7 +79,7 @@ class SharedFile:
             raise SystemFaultError(
                 "io-error",
                 "MPI-IO {operation}: {reason}",
-                "look at the file system and at the hints",
+                "check the file system and the hints",
                 operation=what,
                 reason=text,
             ) from error

@@ -1,7 +1,7 @@
-"""Who belongs to a trial: processes that inherited its watchdog's identity in their environment.
+"""The processes of a trial: those that inherited its watchdog's identity in their environment.
 
-Launchers put ranks into sessions of their own (Hydra does), so a process group does not hold them together;
-the environment does. On other hosts the launcher passes the variable on.
+Launchers put ranks into their own sessions (Hydra does), so a process group does not cover them; the environment does.
+The launcher passes the variable on to other hosts.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ WATCHDOG_VARIABLE = "IOSONDE_WATCHDOG"
 
 
 def family(token: str, variable: str = WATCHDOG_VARIABLE, after: int = 0) -> list[int]:
-    """Ids of all processes of this user, on this host, that inherited ``variable=token`` in their environment.
+    """Return ids of all processes of this user, on this host, that inherited ``variable=token`` in their environment.
 
-    ``after``: they descend from this process, so that only younger ones have to be looked at.
+    ``after``: they descend from this process, so that only younger ones have to be checked.
     """
     marker, pids = f"{variable}={token}".encode(), []
-    oldest = after if after <= _last_id() else 0  # ids began again from the smallest meanwhile
+    oldest = after if after <= _last_id() else 0  # ids have wrapped around meanwhile
     for name in os.listdir("/proc"):
         if not name.isdigit() or int(name) < oldest:
             continue
         try:
             inherited = _bytes_of(f"/proc/{name}/environ")
         except OSError:
-            continue  # it ended meanwhile, or belongs to somebody else
+            continue  # it has ended, or belongs to another user
         if marker in inherited and marker in inherited.split(b"\0"):
             pids.append(int(name))
     return pids
 
 
 def eldest(token: str) -> int:
-    """This process, where its parent is none of the family: who belongs to it then descends from here. Else 0. For
-    ``after`` of `family`."""
+    """Return this process if its parent is not in the family, whose members then descend from it; else 0. For ``after``
+    of `family`."""
     try:
         inherited = _bytes_of(f"/proc/{os.getppid()}/environ").split(b"\0")
     except OSError:
@@ -42,9 +42,8 @@ def eldest(token: str) -> int:
 
 
 def _bytes_of(path: str) -> bytes:
-    """The content of a file of the kernel's. Every process of the host is looked at several times a trial: by the
-    plain calls that takes a third of the time.
-    """
+    """Return the content of a kernel file. Every process of the host is read several times per trial, and plain system
+    calls take a third of the time."""
     descriptor, content = os.open(path, os.O_RDONLY | os.O_CLOEXEC), b""
     try:
         while more := os.read(descriptor, 1 << 17):
@@ -55,13 +54,13 @@ def _bytes_of(path: str) -> bytes:
 
 
 def _last_id() -> int:
-    """The id that was given to a process last (proc_loadavg(5))."""
+    """Return the most recent process id (proc_loadavg(5))."""
     return int(Path("/proc/loadavg").read_text().split()[4])
 
 
 def cpu_seconds(pids: list[int]) -> float:
-    """CPU time that these processes have used, all their threads, with the children that they waited for; others that
-    have ended count nothing."""
+    """Return the CPU time of these processes, with all their threads and the children that they waited for. Other ended
+    processes count nothing."""
     ticks = 0
     for pid in pids:
         fields = _read_stat(pid)  # utime, stime, and the same of children: proc_pid_stat(5)
@@ -70,7 +69,7 @@ def cpu_seconds(pids: list[int]) -> float:
 
 
 def name_of(pid: int) -> str:
-    """The name of a process (at most 15 characters, proc_pid_comm(5)); empty if there is none."""
+    """Return the name of a process (at most 15 characters, proc_pid_comm(5)); empty if there is none."""
     try:
         return Path(f"/proc/{pid}/comm").read_text().strip()
     except OSError:
@@ -78,7 +77,8 @@ def name_of(pid: int) -> str:
 
 
 def lives(pid: int, token: str) -> bool | None:
-    """Whether this process, which inherited ``token``, still runs; None if it is another process, or not to be seen."""
+    """Return whether this process, which inherited ``token``, still runs; None if it is another process, or not
+    visible."""
     try:
         inherited = f"{WATCHDOG_VARIABLE}={token}".encode() in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except (FileNotFoundError, ProcessLookupError):
@@ -91,14 +91,13 @@ def lives(pid: int, token: str) -> bool | None:
 
 
 def identity() -> str:
-    """This process, for others to see whether it still lives: ``boot:pid namespace:pid:start time``."""
+    """Return the identity of this process, by which others check that it lives: ``boot:pid
+    namespace:pid:start time``."""
     return ":".join((*_read_namespace(), str(os.getpid()), start_time(os.getpid()) or "?"))
 
 
 def is_gone(watchdog: str) -> bool:
-    """Whether the process of this `identity` has ended. False where that cannot be seen: another host, no
-    /proc.
-    """
+    """Return whether the process of this `identity` has ended; False if unknown: another host, no /proc."""
     parts = watchdog.split(":")
     if len(parts) < 4 or tuple(parts[:2]) != _read_namespace() or parts[3] == "?":
         return False
@@ -114,15 +113,14 @@ def _read_namespace() -> tuple[str, str]:
 
 
 def start_time(pid: int) -> str | None:
-    """Ticks after boot at which a process started; None if there is none (a zombie counts as none)."""
+    """Return ticks after boot at which a process started; None if there is none (a zombie counts as none)."""
     fields = _read_stat(pid)
     return None if not fields or fields[0] in "ZX" else fields[19]
 
 
 def _read_stat(pid: int) -> list[str]:
-    """Fields of /proc/PID/stat from the third on (the second, the name, may hold anything); empty if it
-    ended.
-    """
+    """Return the fields of /proc/PID/stat from the third on (the second, the name, may hold anything); empty if it
+    ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

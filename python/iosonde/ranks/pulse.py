@@ -1,9 +1,9 @@
-"""Is a command alive, whose operations nobody sees? It is while any process of it runs, sleeps by its own will, or its
-CPU time or I/O counters move; not while all that it waits for hangs in the kernel.
+"""Detect whether a command is alive although its operations are not visible.
 
-A process hangs if one of its threads sleeps uninterruptibly (state D), or in FUSE's wait for the server, whose first
-part a signal may interrupt (state S); and none of its threads runs. One that sleeps while a child of it hangs waits for
-that child, as a shell does. States: proc_pid_stat(5); counters: proc_pid_io(5).
+It is alive while any of its processes runs or sleeps voluntarily, or while their CPU or I/O counters move. It hangs if
+everything that it waits for hangs in the kernel. A process hangs if none of its threads runs, and one sleeps
+uninterruptibly (state D) or in FUSE's wait for the server, whose first part is interruptible (state S). A sleeping
+process whose child hangs waits for that child, as a shell does. States: proc_pid_stat(5); counters: proc_pid_io(5).
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from pathlib import Path
 
 PROC = Path("/proc")
 _RUNNING, _UNINTERRUPTIBLE, _SLEEPING, _ENDED = "R", "D", "S", "ZX"
-# What a process that sleeps interruptibly waits for, by /proc/PID/wchan, and yet hangs: the server of a FUSE mount.
+# Waits in /proc/PID/wchan of an interruptible process that nevertheless hangs: the server of a FUSE mount.
 _FUSE_WAITS = ("request_wait_answer", "__fuse_request_send", "fuse_request_send")
 _COUNTERS = ("rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes")
 
 
 @dataclass(frozen=True)
 class Process:
-    """What /proc said of one process. ``hangs_in`` is the kernel's function in which it hangs, "?" where that is not
-    to be read, empty if it does not hang. ``moved`` is the sum of its counters."""
+    """The state of one process in /proc. ``hangs_in`` is the kernel function in which it hangs, "?" if unreadable,
+    empty if it does not hang. ``moved`` is the sum of its counters."""
 
     pid: int
     parent: int
@@ -33,8 +33,8 @@ class Process:
 
 
 class Pulse:
-    """Of the descendants of this process that have ``mark`` (``NAME=VALUE``) in their environment; all if empty. Those
-    that cannot be seen, also on other nodes, count as alive."""
+    """The pulse of this process's descendants with ``mark`` (``NAME=VALUE``) in their environment; of all if empty.
+    Invisible ones, also on other nodes, count as alive."""
 
     def __init__(self, mark: str, root: int | None = None, proc: Path = PROC) -> None:
         self._mark, self._root, self._proc = mark.encode(), os.getpid() if root is None else root, proc
@@ -43,7 +43,7 @@ class Pulse:
         self.hangs = ""  # the process that the command waits for, and where; empty while it is alive
 
     def beat(self) -> int:
-        """Look: a number that grows while the command is alive, and stands still while it hangs."""
+        """Return a number that increases while the command is alive, and stays constant while it hangs."""
         processes = list(self._list_family())
         moved = {process.pid: process.moved for process in processes}
         stuck = None if moved != self._moved else hanging(processes)
@@ -65,11 +65,11 @@ class Pulse:
 
 
 def hanging(family: list[Process]) -> Process | None:
-    """The first of those that hang, if nobody of the family is alive."""
+    """Return the first hanging process, if no process of the family is alive."""
     stuck = [process for process in family if process.hangs_in]
     waiting = {process.pid for process in stuck}
     parents = {process.pid: process.parent for process in family}
-    for process in stuck:  # who waits for one that hangs
+    for process in stuck:  # ancestors that wait for a hung process
         above = process.parent
         while above in parents and above not in waiting:
             waiting.add(above)
@@ -79,7 +79,8 @@ def hanging(family: list[Process]) -> Process | None:
 
 
 def _list_children(proc: Path, pid: int) -> list[int]:
-    """Of all its threads; empty where the kernel does not say (CONFIG_PROC_CHILDREN)."""
+    """Return the children of all threads of a process; empty if the kernel does not list
+    them (CONFIG_PROC_CHILDREN)."""
     pids: list[int] = []
     for path in (proc / str(pid)).glob("task/*/children"):
         with contextlib.suppress(OSError):
@@ -88,7 +89,7 @@ def _list_children(proc: Path, pid: int) -> list[int]:
 
 
 def _read_process(place: Path) -> Process | None:
-    """One process; None if it has ended."""
+    """Read one process; None if it has ended."""
     fields = _read_fields(place / "stat")
     if fields[0] in _ENDED:
         return None
@@ -116,5 +117,5 @@ def _hangs_in(wchan: Path, state: str) -> str:
 
 
 def _read_fields(stat: Path) -> list[str]:
-    """From the third on: the second, the name, may hold anything."""
+    """Return the fields from the third on: the second, the name, may hold anything."""
     return stat.read_text().rpartition(")")[2].split()

@@ -1,9 +1,9 @@
-"""How the last words of ranks on other nodes reach the watchdog: as lines on stdout, which every launcher carries home.
+"""Relay the beats of ranks on other nodes to the watchdog, as lines on stdout, which every launcher forwards.
 
-A directory that is local to a node is not seen from home, and a port of one's own may be closed between nodes; what
-the launcher itself connected is there. One rank of such a node reads what all of them wrote and prints what is news:
-who is in another phase or state, who stopped moving, and one of those that move. So a node costs home about a line a
-second, however many ranks it has.
+A node's local directory is not visible to the watchdog, and separate ports may be blocked between nodes; the launcher's
+own connection exists. A rank of such a node reads the beats of all its ranks and prints the changes. These are a new
+phase or state, a stopped rank, and one of the moving ranks. So a node sends about one line a second, regardless of its
+number of ranks.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from pathlib import Path
 from iosonde.ranks.beats import DONE, Beat, read_beats
 
 MARK = "iosonde-beat "
-SAME_S = 5.0  # a state that is the same since about then is the same
-PHASE_CHARACTERS = 200  # a line stays below PIPE_BUF, so that it is written whole
-# Looks: then every number that changed is news, so that none is old by more; and where nothing is, one says that the
-# node can be heard.
+SAME_S = 5.0  # equal states whose start differs by less are the same state
+PHASE_CHARACTERS = 200  # a line stays below PIPE_BUF, so that it is written atomically
+# Looks after which every changed number is printed, so that none is older. Without changes one beat is printed, to show
+# that the node is reachable.
 ALL_EVERY = 10
 
 
 class Relay:
-    """The side of the other node."""
+    """The sending side, on the other node."""
 
     def __init__(self, directory: Path, descriptor: int = 1) -> None:
         self._directory, self._descriptor = directory, descriptor
@@ -35,7 +35,7 @@ class Relay:
         self._looks = 0
 
     def look(self) -> None:
-        """Read the beats of this node and print what is news; what cannot be printed now is news next time."""
+        """Read the beats of this node and print the changes; those that cannot be printed now are retried next time."""
         self._looks += 1
         beats = {beat.rank: beat for beat in read_beats(self._directory)}
         changed = [beat for beat in beats.values() if self._printed.get(beat.rank) != beat]
@@ -51,7 +51,7 @@ class Relay:
             self._printed[beat.rank] = beat
 
     def _is_urgent(self, beat: Beat) -> bool:
-        """Another state than was told, or a count that has stopped since the last look."""
+        """Return whether the state differs from the printed one, or the count has stopped since the last look."""
         printed = self._printed.get(beat.rank)
         return (
             printed is None
@@ -63,7 +63,7 @@ class Relay:
         short = replace(beat, phase=beat.phase[:PHASE_CHARACTERS])
         line = MARK + json.dumps([time.time(), *astuple(short)]) + "\n"
         try:
-            # A launcher that does not read must not stop the rank: a pipe that polls as writable takes PIPE_BUF bytes.
+            # A stalled launcher must not stop the rank: a pipe that polls as writable takes PIPE_BUF bytes.
             if not select.select([], [self._descriptor], [], 0)[1]:
                 return False
             os.write(self._descriptor, line.encode())
@@ -73,7 +73,7 @@ class Relay:
 
 
 class Received:
-    """The watchdog's side: the last words among the lines of a growing file, each told apart from other output."""
+    """The receiving side, in the watchdog: the last beats among the lines of a growing file."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._at, self._rest = path, 0, b""
@@ -81,7 +81,7 @@ class Received:
         self.heard_at: dict[str, float] = {}  # host → time.monotonic() of its last line
 
     def look(self) -> None:
-        """Read what has come since the last look. A line that is damaged is left out."""
+        """Read the new lines since the last look. Damaged lines are skipped."""
         try:
             with self._path.open("rb") as file:
                 file.seek(self._at)
@@ -99,20 +99,20 @@ class Received:
             return
         self.heard_at[beat.host] = time.monotonic()
         before = self.beats.get(beat.rank, beat)
-        # The way home takes a little longer each time: what is said again must not look as if the rank had moved.
+        # Transmission delays vary: a repeated beat must not look as if the rank had moved.
         again = replace(beat, since=before.since) == before and abs(beat.since - before.since) < SAME_S
         self.beats[beat.rank] = before if again else beat
 
     def silent(self, seconds: float) -> list[str]:
-        """Hosts that were heard once, whose ranks are not done, and that have said nothing for so long."""
+        """Return hosts that were heard before, whose ranks are not done, and that have been silent for ``seconds``."""
         working = {beat.host for beat in self.beats.values() if beat.state != DONE}
         now = time.monotonic()
         return sorted(host for host in working if now - self.heard_at[host] > seconds)
 
 
 def parse(line: str, now: float) -> Beat | None:
-    """The last word in a line, its time brought to this node's clock; None if there is none."""
-    _, mark, text = line.partition(MARK)  # launchers may put the rank before
+    """Parse the beat in a line, with its time converted to this node's clock; None if there is none."""
+    _, mark, text = line.partition(MARK)  # launchers may prefix the rank
     if not mark:
         return None
     try:

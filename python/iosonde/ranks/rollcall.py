@@ -1,8 +1,8 @@
-"""Do all nodes answer, before anything is measured on them?
+"""Check that all nodes respond before anything is measured on them.
 
-One rank per node is started by the very launcher that the campaign will use, and all say where they are. What this
-finds in seconds would else be found trial by trial: a node that is off, one without iosonde or its Python, an MPI that
-starts N processes which are each alone, two names of one host, a node on which the target is something else.
+A rank per node is started by the campaign's own launcher, and all report their host. This takes seconds and prevents
+failures in every trial. Detected are a node that is off, one without iosonde or its Python, an MPI whose processes run
+alone, two names of one host, and a different target on a node.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from iosonde.core.message import Message
 from iosonde.ranks import temporary, watchdog
 from iosonde.ranks.launch import Launcher, mpirun
 
-ANSWER_S = 60.0  # for all; a large machine needs a minute to load Python from its file system
+ANSWER_S = 60.0  # for all nodes; a large machine needs a minute to load Python from its file system
 ALONE_S = 20.0
 AT_ONCE = 16
 MAX_LISTED = 5
@@ -47,11 +47,11 @@ def call(
     launcher: Launcher, nodes: int, answer_s: float = ANSWER_S, where: Path | None = None,
     targets: Sequence[Path] = (), leave_results: bool = False,
 ) -> tuple[str, ...]:  # fmt: skip
-    """The host names of the first ``nodes`` nodes. Raises LaunchError, which names those that do not answer;
-    TargetError, which names those on which one of the ``targets`` is not what it is on the others; InputError where
-    ranks are to ``leave_results`` in ``where``, and the first of them does not see it.
+    """Return the host names of the first ``nodes`` nodes.
 
-    What they print lies in ``where`` meanwhile, or where temporary files are.
+    Their output is in ``where`` meanwhile, or in the default temporary directory. Raises LaunchError, naming nodes that
+    do not respond; TargetError, naming nodes on which one of the ``targets`` differs from the others; InputError if
+    ranks are to ``leave_results`` in ``where``, and the first node does not see it.
     """
     outcome, answer = _start_ranks(launcher, nodes, targets, answer_s, where)
     if "hosts" in answer:
@@ -59,9 +59,9 @@ def call(
             place = where or Path(tempfile.gettempdir())
             raise InputError(
                 "spool-not-shared",
-                "ranks leave results in {directory}: {host}, the first node, does not see that of "
+                "ranks leave results in {directory}: the first node {host} does not see the directory of "
                 "{local_host}, where iosonde was started",
-                "start iosonde on the first of the nodes, or name a directory that both see with {spell.spool}",
+                "start iosonde on the first node, or choose a directory that both see with {spell.spool}",
                 directory=place,
                 host=answer["hosts"][0],
                 local_host=os.uname().nodename,
@@ -77,8 +77,8 @@ def call(
         more = f"; and {len(silent) - MAX_LISTED} more" if len(silent) > MAX_LISTED else ""
         raise LaunchError(
             "unusable-nodes",
-            "{n_unusable} of {nodes} nodes cannot be used: {unusable}{more}",
-            "take them from the list, or make them reachable: ssh to each must work without a question (docs/ranks.md)",
+            "{n_unusable} of {nodes} nodes are unusable: {unusable}{more}",
+            "remove them from the list, or make them reachable: ssh to each must work without a prompt (docs/ranks.md)",
             n_unusable=len(silent),
             nodes=nodes,
             unusable=examples,
@@ -86,24 +86,25 @@ def call(
         )
     raise LaunchError(
         "ranks-not-connected",
-        "the ranks on {nodes} nodes do not find each other: {reason}",
-        "each alone may answer: does the launcher take the right network? MPICH: HYDRA_IFACE=eth0; Intel MPI: "
-        "I_MPI_HYDRA_IFACE=eth0; Open MPI: OMPI_MCA_oob_tcp_if_include, since 5 PRTE_MCA_prte_if_include "
-        "(docs/ranks.md)",
+        "the ranks on {nodes} nodes do not connect: {reason}",
+        "each may respond alone: check that the launcher uses the right network. MPICH: HYDRA_IFACE=eth0; "
+        "Intel MPI: I_MPI_HYDRA_IFACE=eth0; Open MPI: OMPI_MCA_oob_tcp_if_include, since 5 "
+        "PRTE_MCA_prte_if_include (docs/ranks.md)",
         nodes=nodes,
         reason=_explain_failure(outcome, answer_s),
     )
 
 
 def _check_different(launcher: Launcher, hosts: Sequence[str], node_of: Sequence[int]) -> None:
-    """Raise LaunchError if two addresses are one host: its numbers would be taken for those of two nodes."""
+    """Check that all addresses are different hosts. Raises LaunchError, because one host would be measured as two
+    nodes."""
     for rank, node in enumerate(node_of):
         first = node_of.index(node)
         if first != rank:
             names = launcher.addresses(len(hosts))
             raise LaunchError(
                 "duplicate-node",
-                "{first_name} and {second_name} are one node: both are {host}",
+                "{first_name} and {second_name} are the same node {host}",
                 "name each node once",
                 first_name=names[first],
                 second_name=names[rank],
@@ -112,7 +113,8 @@ def _check_different(launcher: Launcher, hosts: Sequence[str], node_of: Sequence
 
 
 def _check_target(elsewhere: Sequence[str], nodes: int) -> None:
-    """Raise TargetError if the target is something else on some nodes: they would measure another file system."""
+    """Check that the target is the same on all nodes. Raises TargetError, because others would measure another file
+    system."""
     if elsewhere:
         more = f"; and {len(elsewhere) - MAX_LISTED} more" if len(elsewhere) > MAX_LISTED else ""
         raise TargetError(
@@ -126,7 +128,7 @@ def _check_target(elsewhere: Sequence[str], nodes: int) -> None:
 
 
 def _list_silent(hosts: Sequence[str], where: Path | None) -> list[tuple[str, str]]:
-    """Those hosts that do not even start one process alone, each with the reason."""
+    """Return hosts that cannot even start a single process, each with the reason."""
 
     def why_not(host: str) -> str:
         alone = mpirun.MpiRun((host,))
@@ -151,7 +153,7 @@ def _start_ranks(
 
 
 def _parse_answer(text: str) -> dict[str, Any]:
-    """The line in which the ranks spoke: launchers and login scripts may have spoken too."""
+    """Return the answer of the ranks; launchers and login scripts may print other lines."""
     for line in text.splitlines():
         if line.startswith('{"'):
             try:

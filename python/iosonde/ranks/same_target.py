@@ -1,7 +1,7 @@
-"""Whether all nodes see the target, and if not, what lies there instead: the mount tables of the nodes compared.
+"""Check that all nodes see the same target, by comparing their mount tables.
 
-Twice: in the roll call, before anything is written, by what is mounted there (`others`); and in every trial by whether
-its directory is to be seen (`sentences`).
+In the roll call, before anything is written, the mounts are compared (`others`). In every trial the visibility of its
+directory is checked (`sentences`).
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ _BEFORE_THE_PATH = re.compile(r"^(?:[\w+.-]*:?//[^/]*|[^/]*(?=/))")
 
 @dataclass(frozen=True)
 class TargetView:
-    """One node's view of a directory: whether it is there, and the type and source of the mount below it. ``fault``:
-    why it cannot be seen whether it is there. ``serves``: the node itself is whom the other nodes' mounts name.
+    """The view of a directory from one node: whether it is visible, and the type and source of its mount.
+
+    ``fault`` is the reason if that is unknown. ``serves``: the node itself is the server in the other nodes' mounts.
     """
 
     visible: bool
@@ -38,20 +39,21 @@ class TargetView:
     serves: bool = False
 
     def other_than(self, first: TargetView) -> tuple[str, str]:
-        """This mount and the ``first`` one in words that tell them apart; the same words if nothing does."""
+        """Describe this mount and the ``first`` one by their difference; the descriptions are equal if there
+        is none."""
         if self.type != first.type:
             return self.type, first.type
         return f"{self.type} of {self.source}", f"{first.type} of {first.source}"
 
     @property
     def network(self) -> bool:
-        """Whether the data lies behind a server."""
+        """Return whether the data is behind a server."""
         return is_network(self.type, self.source)
 
     @property
     def kind(self) -> tuple[str, str]:
-        """What two nodes have alike that mounted the same: the type, and what a server exports, whichever of several
-        servers each took. A local source is named alike on nodes whose disks are their own: it says nothing."""
+        """Key that is equal on nodes with the same mount: the type, and the server's export, regardless of which server
+        was used. Local sources have equal names on different disks, so they are left out."""
         if not self.network:
             return self.type, ""
         below = self.source if "/" in self.source else self.source.rpartition(":")[2]
@@ -59,30 +61,30 @@ class TargetView:
 
 
 def look(directory: Path) -> TargetView:
-    """As this node sees it. Hangs where the target does."""
+    """Return the view of this node. Hangs if the target hangs."""
     visible, fault = False, ""
     try:
-        visible = directory.is_dir()  # first: it is what makes an automounter mount it
-    except OSError as error:  # the daemon or the server behind it is gone
+        visible = directory.is_dir()  # first: this triggers an automounter
+    except OSError as error:  # the daemon or server behind it is gone
         fault = os.strerror(error.errno or 0)
     return TargetView(visible, *_describe_mount(mount.at(os.path.realpath(directory))), fault)
 
 
 def look_within(directory: Path) -> TargetView:
-    """The same by a helper, which is left behind if the target does not answer."""
+    """Return the view of this node by a helper, which is left behind if the target hangs."""
     child = Child(__name__, LOOK_S)
     try:
         return TargetView(**child.call("look", str(directory), f"looking at {directory}", path=str(directory)))
     except NoAnswerError:
-        fault = Message("no-response", "does not answer for {limit_s:.0f} s", limit_s=LOOK_S)
+        fault = Message("no-response", "no answer for {limit_s:.0f} s", limit_s=LOOK_S)
         return TargetView(False, *_describe_mount(mount.at(str(directory))), fault)
     finally:
         child.close()
 
 
 def compare(ranks: Ranks, directory: Path) -> tuple[list[str], list[dict[str, str]]]:
-    """In a trial: one sentence for each node that does not see its ``directory``, and what is mounted on each node
-    ({"host", "type", "source"}); all ranks call it, and get the same answer."""
+    """Compare the nodes in a trial: one sentence for each node that does not see its ``directory``, and the mount on
+    each node ({"host", "type", "source"}). All ranks call it and get the same answer."""
     views = ranks.all_gather(look(directory) if ranks.local_rank == 0 else None)
     host_views = [(ranks.hosts[rank].name, view) for rank, view in enumerate(views) if view]
     return list[str](sentences(dict(host_views), directory)), [
@@ -91,7 +93,7 @@ def compare(ranks: Ranks, directory: Path) -> tuple[list[str], list[dict[str, st
 
 
 def sentences(views: dict[str, TargetView], directory: Path) -> list[Message]:
-    """For hosts in the order of their ranks."""
+    """Describe the nodes that do not see the directory, in the order of their ranks."""
     first = next((host for host, view in views.items() if view.visible), None)
     messages = []
     for host, view in views.items():
@@ -108,7 +110,7 @@ def sentences(views: dict[str, TargetView], directory: Path) -> list[Message]:
             Message(
                 "target-missing",
                 (
-                    "{host}: the target is {mount}, on {other_host} it is {other_mount}; "
+                    "{host}: the target is {mount}, but on {other_host} {other_mount}; "
                     if here != there
                     else "{host}: the mount is the same; "
                 )
@@ -136,12 +138,13 @@ def _unusable(host: str, directory: Path, view: TargetView) -> Message:
 
 
 def before(ranks: Ranks, targets: Sequence[Path]) -> list[str]:
-    """In a roll call, of one rank a node: what ``others`` says of each target. All ranks call it, and get the same."""
+    """Check each target in a roll call, with one rank per node, by ``others``. All ranks call it and get the same
+    answer."""
     messages: list[str] = []
     for target in targets:
         views = ranks.all_gather(look_within(target))
         server_names = {server for view in views for server in servers(view.type, view.source)}
-        odd = len({view.network for view in views}) > 1  # only then a name has to be looked up
+        odd = len({view.network for view in views}) > 1  # only then names have to be resolved
         serving = ranks.all_gather(odd and any(map(is_this_node, sorted(server_names))))
         target_views = [replace(view, serves=serves) for view, serves in zip(views, serving, strict=True)]
         messages += others([host.name for host in ranks.hosts], target_views, target)
@@ -149,8 +152,8 @@ def before(ranks: Ranks, targets: Sequence[Path]) -> list[str]:
 
 
 def others(hosts: Sequence[str], views: Sequence[TargetView], target: Path) -> list[Message]:
-    """One sentence for each node on which ``target`` is not there, does not answer, or is something else than on most
-    nodes (of equally many, on the first). The server itself may see its disk where its clients see its export."""
+    """Describe each node on which ``target`` is missing, does not answer, or differs from most nodes (in a tie, from
+    the first). The server itself may see its disk where its clients see its export."""
     kinds = Counter(view.kind for view in views if view.visible)
     usual = kinds.most_common(1)[0][0] if kinds else None
     first = next((at for at, view in enumerate(views) if view.visible and view.kind == usual), None)
@@ -159,15 +162,15 @@ def others(hosts: Sequence[str], views: Sequence[TargetView], target: Path) -> l
         if view.fault:
             messages.append(_unusable(host, target, view))
         elif first is None:
-            messages.append(Message("target-missing", "{host}: there is no {path}", host=host, path=target))
+            messages.append(Message("target-missing", "{host}: {path} is missing", host=host, path=target))
         elif not view.visible:
             here, there = view.other_than(views[first])
             messages.append(
                 Message(
                     "target-missing",
-                    "{host}: there is no {path} (its place is on {mount}, on {other_host} it is {other_mount})"
+                    "{host}: {path} is missing (its parent is on {mount}, on {other_host} it is {other_mount})"
                     if here != there
-                    else "{host}: there is no {path}",
+                    else "{host}: {path} is missing",
                     host=host,
                     path=target,
                     mount=here,
@@ -180,7 +183,7 @@ def others(hosts: Sequence[str], views: Sequence[TargetView], target: Path) -> l
             messages.append(
                 Message(
                     "target-differs",
-                    "{host}: {path} is {mount}, on {other_host} it is {other_mount}",
+                    "{host}: {path} is {mount}, but on {other_host} {other_mount}",
                     host=host,
                     path=target,
                     mount=here,
@@ -192,7 +195,7 @@ def others(hosts: Sequence[str], views: Sequence[TargetView], target: Path) -> l
 
 
 def is_this_node(server: str) -> bool:
-    """Whether an address of this node has that name."""
+    """Return whether a name resolves to an address of this node."""
     try:
         addresses = socket.getaddrinfo(server.partition("@")[0], None, type=socket.SOCK_DGRAM)
     except (OSError, UnicodeError):
@@ -208,7 +211,7 @@ def is_this_node(server: str) -> bool:
 
 
 def _is_exported(view: TargetView, other: TargetView) -> bool:
-    """Whether one of two nodes has the disk that the other's server exports."""
+    """Return whether one of two nodes has the disk that the other's server exports."""
     return (view.serves and not view.network and other.network) or (other.serves and not other.network and view.network)
 
 

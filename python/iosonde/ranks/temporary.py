@@ -1,6 +1,6 @@
-"""Temporary directories that bear the name of the process that made them, so that what a killed one left is known.
+"""Temporary directories named after their process, so that leftovers of a killed one are recognised.
 
-Who makes one first removes those whose process has ended, with what its launchers left (``leftovers``).
+Creating one first removes those of ended processes, with the leftovers of their launchers (``leftovers``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from iosonde.ranks.processes import identity, is_gone
 
 @contextmanager
 def directory(what: str, where: Path | None = None) -> Iterator[Path]:
-    """One for ``what`` ("rollcall"), removed at the end; in ``where``, or where temporary files are."""
+    """Create a directory for ``what`` ("rollcall") in ``where``, or in the default place, and remove it at the end."""
     sweep(what, where)
     with scratch_directory(f"iosonde-{what}-{_as_name(identity())}-", where) as path:
         yield path
@@ -37,16 +37,16 @@ def sweep(what: str, where: Path | None = None) -> None:
 
 
 def remove(directory: Path) -> None:
-    """Remove one that a killed process left: first what was recorded in it, and what nobody had time to record."""
+    """Remove a directory of a killed process, with its recorded and unrecorded leftovers."""
     leftovers.remove_recorded(directory)
     mtimes = [entry.stat(follow_symlinks=False).st_mtime for entry in os.scandir(directory)]
-    if mtimes:  # whoever was started there printed into a file of it, which was made before
+    if mtimes:  # processes started there printed into one of its files, which was created before
         leftovers.remove_since(min(mtimes))
     remove_scratch(directory)
 
 
 def _as_name(who: str) -> str:
-    return who.replace(":", "+")  # a launcher may take ':' for the end of a path
+    return who.replace(":", "+")  # a launcher may take ':' as the end of a path
 
 
 def _as_identity(name: str) -> str:

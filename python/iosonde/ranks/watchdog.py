@@ -1,9 +1,8 @@
 """The parent's side of a trial: start the ranks' launcher, watch them, and leave no process behind.
 
-MPI ends the survivors of a dead rank, but nobody ends ranks that hang in a system call, a launcher that lost
-its ranks, or ranks that lost their launcher. Launchers put ranks into sessions of their own (Hydra does), so
-a process group does not hold them together; what does is a variable in the environment that all of them
-inherit.
+MPI ends the survivors of a dead rank, but not ranks that hang in a system call, a launcher without its ranks, or ranks
+without their launcher. Launchers put ranks into their own sessions (Hydra does), so a process group does not cover
+them; an inherited environment variable does.
 """
 
 from __future__ import annotations
@@ -28,18 +27,18 @@ from iosonde.ranks.listener import Listener
 from iosonde.ranks.processes import WATCHDOG_VARIABLE, family, identity
 
 _PROGRAM = 3  # words before a rank's own: python -m MODULE
-TICK_S = 0.02  # how often the watchdog looks whether the command has ended
+TICK_S = 0.02  # interval of checks whether the command has ended
 BEATS_EVERY_S = 1.0
 DEADLINE, IDLE, LOST = "deadline", "idle", "lost"
 GRACE_S = 5.0  # between SIGTERM and SIGKILL
-# For a launcher that has lost part of itself, and cannot pass the signal on to all; for ranks of which none got on:
-# those that hang do not hear it, and what is left of the promised 10 s is for what they had finished.
+# Shorter for a launcher that lost a part and cannot pass the signal on, and for stalled ranks: hung ones do not receive
+# it, and the rest of the promised 10 s is for saving finished work.
 GRACE_AFTER_S = {LOST: 1.0, IDLE: 2.0}
-_BUS_ERRORS = (-signal.SIGBUS, 128 + signal.SIGBUS, signal.SIGBUS)  # by itself, by a shell, by Hydra
+_BUS_ERRORS = (-signal.SIGBUS, 128 + signal.SIGBUS, signal.SIGBUS)  # from the process, a shell, Hydra
 KILL_S = 2.0  # for SIGKILL to take effect
-SHORT_S = 1.0  # so soon the kernel gives no process id a second time
+SHORT_S = 1.0  # the kernel does not reuse a process id this soon
 TAIL_BYTES = 8192
-MESSAGE_PREFIX = "iosonde: "  # how a rank of ours begins its last sentence on stderr
+MESSAGE_PREFIX = "iosonde: "  # begins the last message of an iosonde rank on stderr
 STDOUT, STDERR = "stdout.txt", "stderr.txt"
 _LAUNCHERS_TALK = (
     "[mpiexec@",
@@ -55,8 +54,8 @@ _LAUNCHERS_TALK = (
 
 @dataclass(frozen=True)
 class TimeLimits:
-    """When a watched command is ended: ``deadline_s`` after its start, or after ``idle_s`` without progress of any
-    rank (None: no limit). It then has ``grace_s`` to follow SIGTERM."""
+    """Limits of a watched command: ``deadline_s`` after its start, or ``idle_s`` without progress of any rank (None: no
+    limit). It then has ``grace_s`` to follow SIGTERM."""
 
     deadline_s: float | None = None
     idle_s: float | None = None
@@ -68,14 +67,14 @@ NO_LIMITS = TimeLimits()
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a watched command ended.
+    """The end of a watched command.
 
-    ``exit_code`` is 128 + n after signal n, as in a shell; ``signal`` is that n or None. ``timed_out`` means
-    that the watchdog ended it; ``reason`` says why (``deadline``, ``idle`` or ``lost``, else empty) and ``waited_for``
-    for which ranks. ``beats`` is the last word of every rank, ``hosts`` where each is, once all have met. ``lost`` are
-    sentences about a rank or a process of the launcher that died unnoticed, ``bus_error`` is one about shared memory
-    that was full. ``leftover_pids`` are processes that even SIGKILL did not end: they hang inside the kernel, in a
-    file system that does not answer. ``open_files`` are files that these hold, and that therefore stay.
+    ``exit_code`` is 128 + n after signal n, as in a shell; ``signal`` is that n or None. ``timed_out``: the watchdog
+    ended it, because of ``reason`` (``deadline``, ``idle`` or ``lost``, else empty), while it waited for the ranks
+    ``waited_for``. ``beats`` has the last beat of every rank, ``hosts`` the host of each, once all have connected.
+    ``lost`` describes ranks or launcher processes that died unnoticed, ``bus_error`` full shared memory.
+    ``leftover_pids`` are processes that survived SIGKILL, because they hang inside the kernel in an unresponsive file
+    system. ``open_files`` are files that these hold, and that therefore stay.
     """
 
     exit_code: int
@@ -93,7 +92,7 @@ class Outcome:
     open_files: tuple[leftovers.Entry, ...] = ()
 
     def sentences(self) -> list[str]:
-        """Who died, or one sentence for each rank that was waited for."""
+        """Describe lost processes, or each rank that was waited for."""
         if self.reason == LOST:
             return list(self.lost)
         spoken, now = {beat.rank: beat for beat in self.beats}, time.time()
@@ -105,7 +104,7 @@ class Outcome:
         if rank < len(self.hosts):
             return Message(
                 "rank-not-heard",
-                "rank {rank} on {host}: had started, but could not be heard from {first_host}",
+                "rank {rank} on {host}: started, but not reachable from {first_host}",
                 rank=rank,
                 host=self.hosts[rank],
                 first_host=self.hosts[0],
@@ -114,7 +113,7 @@ class Outcome:
 
     @property
     def ours(self) -> str:
-        """What a rank of ours said as its last sentence; "" if none did."""
+        """Last message of an iosonde rank; "" if there is none."""
         return next(
             (line.partition(MESSAGE_PREFIX)[2].strip() for line in self._read_lines() if MESSAGE_PREFIX in line), ""
         )
@@ -123,9 +122,10 @@ class Outcome:
         return [line.strip() for line in self.stderr_tail.splitlines() if line.strip()]
 
     def last_words(self) -> str:
-        """What a rank of ours said, else the last line of its errors that is not the launcher speaking of itself, which
-        Hydra does in lines that begin with ``[mpiexec@n1]``, Open MPI between lines of dashes and Slurm in lines of its
-        own; else the last one. At most 200 characters of a line that is not ours.
+        """Return the last message of an iosonde rank, else its last line on stderr that is not the launcher's own.
+
+        Hydra's lines begin with ``[mpiexec@n1]``, Open MPI's are between lines of dashes, Slurm has lines of its own.
+        Without another line the last one is returned. Lines of other programs are cut to 200 characters.
         """
         if self.bus_error:
             return self.bus_error
@@ -154,12 +154,11 @@ def watch(
 ) -> Outcome:
     """Run ``command`` to its end, or end it at one of its ``limits``.
 
-    Its output goes to ``stdout.txt`` and ``stderr.txt`` in ``heartbeat_dir``. ``env`` is the whole
-    environment (default: this process's). ``on_tick`` gets the ranks' last words about once a second;
-    ``ranks`` is their number, to name those that never spoke. ``forked`` makes the rank where ``command`` is Python
-    with the module that it is of; it begins anew after a rank that did not end well. Afterwards no process of the
-    command is left, also when the caller is interrupted (KeyboardInterrupt is raised again) or killed. Raises
-    LaunchError if it cannot be started.
+    Its output goes to ``stdout.txt`` and ``stderr.txt`` in ``heartbeat_dir``. ``env`` is the complete environment
+    (default: this process's). ``on_tick`` gets the ranks' last beats about once a second; ``ranks`` is their number, to
+    name those that never reported. ``forked`` creates the rank if ``command`` is Python with its module; it restarts
+    after a rank that failed. Afterwards no process of the command is left, also when the caller is interrupted
+    (KeyboardInterrupt is raised again) or killed. Raises LaunchError if it cannot be started.
     """
     token = f"{identity()}:{time.monotonic_ns():020d}"
     environment = {**(os.environ if env is None else env), WATCHDOG_VARIABLE: token}
@@ -206,7 +205,7 @@ def watch(
 def _start_forked(
     command: Sequence[str], environment: Mapping[str, str], directory: Path, forked: ForkedRanks
 ) -> ProcessHandle | None:
-    """The command as a rank that was forked; None where that cannot be."""
+    """Start the command as a forked rank; None if that is impossible."""
     try:
         return forked.start(command[_PROGRAM:], environment, (directory / STDOUT, directory / STDERR))
     except CannotForkError:
@@ -216,22 +215,21 @@ def _start_forked(
 def _start_process(command: Sequence[str], environment: Mapping[str, str], directory: Path) -> subprocess.Popen[bytes]:
     try:
         with (directory / STDOUT).open("wb") as out, (directory / STDERR).open("wb") as err:
-            # Files and not pipes: a full pipe stops ranks, and a grandchild that keeps one open hangs the
-            # reader.
+            # Files instead of pipes: a full pipe stops ranks, and a grandchild that keeps one open hangs the reader.
             return subprocess.Popen(
                 command,
                 env=dict(environment),
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
-                start_new_session=True,  # Ctrl-C is ours to pass on
+                start_new_session=True,  # Ctrl-C is passed on by the watchdog
                 preexec_fn=signal_on_parent_death(signal.SIGKILL),
             )
     except (OSError, subprocess.SubprocessError) as error:
         raise LaunchError(
             "launch-failed",
             "cannot start {command}: {reason}",
-            "look at: iosonde doctor",
+            "check with: iosonde doctor",
             command=command[0],
             reason=error,
         ) from error
@@ -244,7 +242,7 @@ def _until_ended(
     limits: TimeLimits,
     on_tick: Callable[[list[Beat]], None] | None,
 ) -> str:
-    """Why it has to be ended, or "" if it ended by itself."""
+    """Wait for the end; return the reason to end it, or "" if it ended by itself."""
     looked_at = started
     while not _has_ended(process.pid):
         now = time.monotonic()
@@ -263,7 +261,7 @@ def _until_ended(
 
 
 def _wait_for_end(pid: int) -> None:
-    """For a tick, or until it ends."""
+    """Wait for a tick, or until the process ends."""
     try:
         descriptor = os.pidfd_open(pid)
     except OSError:  # a kernel before 5.3
@@ -276,21 +274,19 @@ def _wait_for_end(pid: int) -> None:
 
 
 def _has_ended(pid: int) -> bool:
-    """Whether it ended; it stays a zombie, so that nobody else gets its id before we are done."""
+    """Return whether it has ended. It stays a zombie, so that its id is not reused."""
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _terminate_group(process: ProcessHandle, token: str, grace_s: float) -> None:
-    """SIGTERM to the launcher's group (it passes it on), and time to follow it. A second Ctrl-C ends the
-    grace.
-    """
+    """Send SIGTERM to the launcher's group (which passes it on), and wait. A second Ctrl-C ends the wait."""
     os.killpg(process.pid, signal.SIGTERM)
     _wait_until(lambda: _has_ended(process.pid) and not family(token), grace_s)
 
 
 def _end_family(token: str, after: int) -> list[int]:
-    """SIGKILL whoever is left of the family, as a launcher that has ended may leave ranks, and whoever they start
-    meanwhile; the ids that did not end. ``after``: as of `family`."""
+    """Send SIGKILL to the remaining family, including ranks left by a launcher and newly started processes. Return the
+    ids that did not end. ``after``: as in `family`."""
     pids: list[int] = []
 
     def is_empty() -> bool:

@@ -1,6 +1,5 @@
-"""Stores in a browser, read-only: ``guard`` says who may ask, ``server`` answers HTTP, ``shelf`` holds the stores with
-their index, ``pages/`` makes of an address an answer, and of it HTML by the templates in ``assets/``.
-"""
+"""Stores in a browser, read-only. ``guard`` checks access, ``server`` answers HTTP, ``shelf`` holds the stores with
+their index, ``pages/`` turns an address into an answer, and into HTML by the templates in ``assets/``."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Who may ask: the token, and the name by which a browser came here.
+"""Access control: the token, and the host name of a request.
 
-A page of somebody else's that a browser shows could ask a server on this machine for what it holds, by a name of its
-own that is made to point here (DNS rebinding). So a request is answered only under a name that nobody else can give us:
-an address in numbers, localhost, this machine's own name, or the one that was asked for.
+A page of another site could query a server on this machine through its own name that points here (DNS rebinding). So a
+request is answered only under a name that nobody else controls: a numeric address, localhost, this machine's own name,
+or the configured one.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import socket
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 
-TOKEN_LEAST = 16  # characters of one that is given
+TOKEN_LEAST = 16  # characters of a given token
 _TOKEN_BYTES = 24
 
 
 def new_token() -> str:
-    """One that nobody guesses: 192 bits of the system's randomness."""
+    """Return a token of 192 random bits."""
     return secrets.token_urlsafe(_TOKEN_BYTES)
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
+    """Return whether only this machine can reach an address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -33,7 +33,8 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True)
 class Doorkeeper:
-    """``host``: what was asked to listen on; ``token`` None lets everybody in who reaches us."""
+    """The access control. ``host`` is the configured address; with ``token`` None everybody who reaches the server has
+    access."""
 
     host: str
     port: int
@@ -41,11 +42,11 @@ class Doorkeeper:
 
     @property
     def cookie(self) -> str:
-        """The name of ours: cookies are not kept apart by port."""
+        """Name of the cookie; it has the port, because browsers share cookies between ports."""
         return f"iosonde-{self.port}"
 
     def knows_name(self, header: str | None) -> bool:
-        """Whether the ``Host`` of a request is a name of ours, and the port ours."""
+        """Return whether the ``Host`` of a request is a name of this server, with its port."""
         name, port = _split_host(header or "")
         if port not in ("", str(self.port)) or not name:
             return False
@@ -56,7 +57,7 @@ class Doorkeeper:
         return True
 
     def lets_in(self, authorization: str | None, cookie: str | None) -> bool:
-        """Whether the token is in a header ``Authorization: Bearer …`` or in our cookie."""
+        """Return whether the token is in a header ``Authorization: Bearer …`` or in the cookie."""
         if self.token is None:
             return True
         bearer_token = (
@@ -65,12 +66,12 @@ class Doorkeeper:
         return self.is_token(bearer_token) or self.is_token(_read_cookie(cookie or "", self.cookie))
 
     def is_token(self, candidate: str) -> bool:
-        """Compared in a time that does not say how much of it was right."""
+        """Return whether this is the token, compared in constant time."""
         return self.token is not None and hmac.compare_digest(candidate.encode("utf-8", "replace"), self.token.encode())
 
 
 def _split_host(header: str) -> tuple[str, str]:
-    """Name and port of a ``Host``; an address of version 6 stands in brackets."""
+    """Split a ``Host`` into name and port; an IPv6 address is in brackets."""
     header = header.strip().lower()
     if header.startswith("["):
         name, _, rest = header.partition("]")

@@ -1,7 +1,7 @@
-"""HTTP over Python's own server: reads and answers, writes nothing, and says nothing of a request anywhere.
+"""HTTP over Python's own server: it reads and answers, writes nothing, and logs no request.
 
-No file is ever opened by what an address says: a path is looked up in a table, and what follows it are words for the
-index and for the answers. Every answer carries a policy that lets a page load what is ours and nothing else.
+No file is opened by its name in an address: paths are looked up in a table, and parameters go to the index and the
+answers. Every response has a policy that lets a page load only resources of this server.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _TOKEN = "token"
 
 @dataclass(frozen=True)
 class HttpResponse:
-    """What is sent. ``headers`` beside those that every answer has."""
+    """A response. ``headers`` are those besides the common ones."""
 
     status: int
     body: bytes
@@ -54,26 +54,26 @@ class HttpResponse:
 
 
 def answer(shelf: Shelf, guard: Doorkeeper, target: str, headers: Any) -> HttpResponse:
-    """What a GET of ``target`` says; ``headers``: those of the request, by ``get``."""
+    """Answer a GET of ``target``; ``headers``: those of the request, by ``get``."""
     if not guard.knows_name(headers.get("Host")):
-        return _respond_with_text(HTTPStatus.MISDIRECTED_REQUEST, "This server is not known by that name.")
+        return _respond_with_text(HTTPStatus.MISDIRECTED_REQUEST, "Unknown host name for this server.")
     try:
         parts = urlsplit(target)
         words = parse_qs(parts.query, keep_blank_values=True, max_num_fields=_MOST_WORDS, errors="replace")
     except ValueError:
-        return _respond_with_text(HTTPStatus.BAD_REQUEST, "This address cannot be read.")
+        return _respond_with_text(HTTPStatus.BAD_REQUEST, "Invalid address.")
     tokens = words.pop(_TOKEN, [])
     if tokens and guard.is_token(tokens[-1]):
         return _redirect_with_cookie(guard, parts.path, words)
     if not guard.lets_in(headers.get("Authorization"), headers.get("Cookie")):
         return _respond_with_text(
             HTTPStatus.UNAUTHORIZED,
-            "A token is needed: open the address that 'iosonde serve' printed.",
+            "A token is required: open the address printed by 'iosonde serve'.",
             (("WWW-Authenticate", "Bearer"),),
         )
     page = PAGES.get(parts.path)
     if page is None:
-        return _respond_with_page(problem_page(shelf, "There is no such page.", ""), HTTPStatus.NOT_FOUND)
+        return _respond_with_page(problem_page(shelf, "Page not found.", ""), HTTPStatus.NOT_FOUND)
     try:
         return _respond_with_page(page(shelf, Address(parts.path, words)))
     except IosondeError as error:
@@ -90,7 +90,7 @@ def _respond_with_text(status: int, text: str, headers: tuple[tuple[str, str], .
 
 
 def _redirect_with_cookie(guard: Doorkeeper, path: str, words: dict[str, list[str]]) -> HttpResponse:
-    """The token goes into a cookie that no script can read, and out of the address."""
+    """Move the token from the address to a cookie that scripts cannot read."""
     query = urlencode(words, doseq=True)
     place = (path if path in PAGES else "/") + (f"?{query}" if query else "")
     cookie = f"{guard.cookie}={guard.token}; HttpOnly; SameSite=Lax; Path=/"
@@ -98,11 +98,11 @@ def _redirect_with_cookie(guard: Doorkeeper, path: str, words: dict[str, list[st
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """GET and HEAD; nothing else."""
+    """A handler for GET and HEAD only."""
 
     shelf: ClassVar[Shelf]
     guard: ClassVar[Doorkeeper]
-    timeout = 60  # a connection on which nobody speaks is closed
+    timeout = 60  # an idle connection is closed
     server_version, sys_version = "iosonde", ""
 
     def do_GET(self) -> None:
@@ -118,15 +118,15 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _refuse(self) -> None:
         response = _respond_with_text(
-            HTTPStatus.METHOD_NOT_ALLOWED, "Nothing can be changed here.", (("Allow", "GET, HEAD"),)
+            HTTPStatus.METHOD_NOT_ALLOWED, "This server is read-only.", (("Allow", "GET, HEAD"),)
         )
         self._send(response, body=self.command != "HEAD")
 
     def _answer(self, body: bool) -> None:
         try:
             response = answer(self.shelf, self.guard, self.path, self.headers)
-        except Exception:  # a mistake of ours: its words may hold what is nobody's business
-            response = _respond_with_text(HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong here.")
+        except Exception:  # an internal error: its text may hold private data
+            response = _respond_with_text(HTTPStatus.INTERNAL_SERVER_ERROR, "Internal error.")
         self._send(response, body)
 
     def _send(self, response: HttpResponse, body: bool) -> None:
@@ -150,14 +150,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     def log_message(self, *_: Any) -> None:
-        """Nothing: an address may hold a token."""
+        """Log nothing: an address may contain a token."""
 
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *_: Any) -> None:
-        """A browser that went away is none."""
+        """Ignore disconnected browsers."""
 
 
 class _Server6(_Server):
@@ -165,7 +165,7 @@ class _Server6(_Server):
 
 
 def bound(host: str, port: int) -> ThreadingHTTPServer:
-    """A server that listens; port 0 is any that is free. Raises InputError."""
+    """Create a listening server; port 0 is any free one. Raises InputError."""
     kind = _Server6 if ":" in host else _Server
     try:
         return kind((host, port), _Handler)
@@ -173,26 +173,26 @@ def bound(host: str, port: int) -> ThreadingHTTPServer:
         raise InputError(
             "invalid-address",
             "{host} is not a name or an address",
-            "give {spell.host} an address of this machine",
+            "set {spell.host} to an address of this machine",
             host=host,
         ) from error
     except OverflowError as error:
         raise InputError(
-            "out-of-range", "there is no port {port}", "give {spell.port} a number up to 65535", port=port
+            "out-of-range", "invalid port {port}", "set {spell.port} to a number up to 65535", port=port
         ) from error
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise InputError(
                 "port-in-use",
                 "port {port} of {host} is in use",
-                "give another one, as {spell.port:0} for any",
+                "use another one, such as {spell.port:0} for any",
                 port=port,
                 host=host,
             ) from error
         raise InputError(
             "port-unavailable",
             "cannot listen on port {port} of {host}: {reason}",
-            "give an address of this machine, and a port from 1024 on",
+            "use an address of this machine, and a port from 1024 on",
             port=port,
             host=host,
             reason=error.strerror,
@@ -201,7 +201,7 @@ def bound(host: str, port: int) -> ThreadingHTTPServer:
 
 @contextmanager
 def serving(server: ThreadingHTTPServer, shelf: Shelf, guard: Doorkeeper) -> Iterator[None]:
-    """Answer, and keep the index up to date, while the block runs."""
+    """Serve requests, and keep the index up to date, during the block."""
     server.RequestHandlerClass = type("Handler", (_Handler,), {"shelf": shelf, "guard": guard})
     ended = threading.Event()
     threads = [threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)]

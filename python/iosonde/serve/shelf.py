@@ -1,4 +1,4 @@
-"""The stores that are shown, and the index that finds their runs; kept up to date beside the requests."""
+"""The displayed stores, and the index of their runs, updated in parallel with requests."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from iosonde.store.index import Index, Refreshed
 from iosonde.store.index_query import IndexView
 
 _LOOK_EVERY_S = 5.0
-_MAX_PAGES = 16  # pages that took long
+_MAX_PAGES = 16  # slow pages in the cache
 
 
 @dataclass(frozen=True)
 class Shelved:
-    """A store: ``name`` is what people call it, ``place`` its number in an address, ``number`` that of the index."""
+    """A store: ``name`` for people, ``place`` its number in an address, ``number`` that of the index."""
 
     name: str
     place: int
@@ -30,7 +30,8 @@ class Shelved:
 
 @dataclass
 class State:
-    """How far the index of a store is: ``done`` of ``total`` new runs read; ``trouble``: why it could not be read."""
+    """Progress of a store's index: ``done`` of ``total`` new runs read; ``trouble`` is the reason if it
+    is unreadable."""
 
     done: int = 0
     total: int = 0
@@ -40,7 +41,7 @@ class State:
 
 @dataclass
 class Shelf:
-    """All of them. Only ``look`` writes: into the index, which is in no store."""
+    """All displayed stores. Only ``look`` writes, and only to the index, which is outside the stores."""
 
     stores: tuple[Shelved, ...]
     index: Index
@@ -51,40 +52,38 @@ class Shelf:
 
     @property
     def view(self) -> IndexView:
-        """What the index knows of all stores."""
+        """The index of all stores."""
         return IndexView(self.index, tuple(store.number for store in self.stores))
 
     def at(self, place: str) -> Shelved:
-        """The store with this number in an address. Raises InputError."""
+        """Return the store with this number in an address. Raises InputError."""
         matches = [store for store in self.stores if str(store.place) == place]
         if not matches:
-            raise InputError(
-                "unknown-store", "there is no such store", "there are: 1 to {n_stores}", n_stores=len(self.stores)
-            )
+            raise InputError("unknown-store", "unknown store", "known: 1 to {n_stores}", n_stores=len(self.stores))
         return matches[0]
 
     def of(self, number: int) -> Shelved:
-        """The store that the index calls so."""
+        """Return the store with this number in the index."""
         return next(store for store in self.stores if store.number == number)
 
     def narrowed(self, place: str) -> IndexView:
-        """The index of one store, or of all where none is named. Raises InputError."""
+        """Return the index of one store, or of all if none is named. Raises InputError."""
         return IndexView(self.index, (self.at(place).number,)) if place else self.view
 
     def part(self, shelved: Shelved, where: Sequence[Condition], most: int) -> tuple[Store, int]:
-        """The store as if it held only the newest ``most`` runs that fulfil the conditions; how many do. Raises
-        InputError."""
+        """Return a view of the store with only the newest ``most`` runs that fulfil the conditions, and their total
+        number. Raises InputError."""
         view = IndexView(self.index, (shelved.number,))
         ids = [run for _, run in view.ids(where, most)]
         return shelved.store.part(ids), view.runs(where, most=0).total
 
     def look(self, thorough: bool = False) -> None:
-        """Bring the index up to date with every store."""
+        """Update the index from every store."""
         for store in self.stores:
             self.look_at(store, thorough)
 
     def look_at(self, shelved: Shelved, thorough: bool = False) -> None:
-        """With one. Why it cannot be read is kept for the pages to say."""
+        """Update the index from one store. If it is unreadable, the reason is kept for the pages."""
         state = self.states.setdefault(shelved.number, State())
 
         def say(done: int, total: int) -> None:
@@ -100,13 +99,13 @@ class Shelf:
         self.changes += refreshed != Refreshed()
 
     def look_until(self, shelved: Shelved, ended: threading.Event) -> None:
-        """Look every few seconds; a thread of its own does for each store, as one may be slow, or hang."""
+        """Update every few seconds; each store has its own thread, as one may be slow, or hang."""
         while not ended.is_set():
             self.look_at(shelved)
             ended.wait(_LOOK_EVERY_S)
 
     def once(self, address: str, make: Callable[[], bytes]) -> bytes:
-        """A page that takes long: one at a time is made, and kept until a store changed."""
+        """Return a slow page from the cache, or render it, one at a time; a change of a store invalidates it."""
         with self._page_lock:
             key = (address, self.changes)
             if key not in self._pages:
@@ -119,12 +118,12 @@ class Shelf:
 
 
 def shelf_of(paths: Sequence[str], index: Index) -> Shelf:
-    """The stores opened, each with a name of its own. Raises InputError, DataError."""
+    """Open the stores, each with a unique name. Raises InputError, DataError."""
     stores = [Store.open(path) for path in paths]
     names = [Path(path).resolve().name or str(path) for path in paths]
     called = [name if names.count(name) == 1 else str(path) for name, path in zip(names, paths, strict=True)]
     shelved = [Shelved(name, place, store, index.number(store))
                for place, (name, store) in enumerate(zip(called, stores, strict=True), 1)]  # fmt: skip
     if len({entry.number for entry in shelved}) < len(shelved):
-        raise InputError("duplicate-store", "a store is named twice", "name each once")
+        raise InputError("duplicate-store", "duplicate store", "name each once")
     return Shelf(tuple(shelved), index)

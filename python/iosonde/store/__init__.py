@@ -1,4 +1,4 @@
-"""Append Runs, ask questions. The only room that knows DuckDB and Parquet."""
+"""Append runs and query them. The only room that uses Parquet."""
 
 from .store import Store
 

@@ -1,5 +1,7 @@
-"""Python values → Arrow arrays, by their buffers: ``pyarrow.array`` imports pandas where that is installed, which costs
-more than a page of results. Nor ``take`` and ``cast``, where they can be avoided: pyarrow.compute is 0.03 s of CPU.
+"""Convert Python values to Arrow arrays through their buffers.
+
+``pyarrow.array`` imports pandas if installed, which costs more than a page of results. ``take`` and ``cast`` are
+avoided too: pyarrow.compute costs 0.03 s of CPU time.
 """
 
 from __future__ import annotations
@@ -13,11 +15,11 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MANY = 10_000  # rows, from which pyarrow.compute is worth its import
+MANY = 10_000  # rows from which pyarrow.compute is worth its import
 
 
 def int64(values: Sequence[int | None] | npt.NDArray[np.integer[Any]]) -> pa.Array:
-    """Whole numbers within 64 bits."""
+    """Convert whole numbers within 64 bits."""
     import pyarrow as pa
 
     if isinstance(values, np.ndarray):
@@ -26,14 +28,14 @@ def int64(values: Sequence[int | None] | npt.NDArray[np.integer[Any]]) -> pa.Arr
 
 
 def float64(values: Sequence[float | None]) -> pa.Array:
-    """Numbers; a NaN stays one."""
+    """Convert numbers; NaN stays NaN."""
     import pyarrow as pa
 
     return _build_fixed(pa.float64(), values, np.array(_fill_missing(values, 0.0), np.float64))
 
 
 def boolean(values: Sequence[bool | None]) -> pa.Array:
-    """True and false."""
+    """Convert booleans."""
     import pyarrow as pa
 
     return _build_fixed(
@@ -42,7 +44,7 @@ def boolean(values: Sequence[bool | None]) -> pa.Array:
 
 
 def string(values: Sequence[str | None]) -> pa.Array:
-    """Text; of more than 2 GiB together, large text."""
+    """Convert text; more than 2 GiB in total become large text."""
     import pyarrow as pa
 
     words = {value: b"" if value is None else value.encode() for value in set(values)}
@@ -56,7 +58,8 @@ def string(values: Sequence[str | None]) -> pa.Array:
 
 
 def build_array(kind: pa.DataType, values: Sequence[Any]) -> pa.Array:
-    """Values of one kind of column. What is not plainly of it goes to pyarrow, which converts or refuses it."""
+    """Convert the values of a column of type ``kind``. Values that do not fit directly go to pyarrow, which converts or
+    refuses them."""
     import pyarrow as pa
 
     ways: tuple[tuple[pa.DataType, type, Callable[[Sequence[Any]], pa.Array]], ...] = (
@@ -70,14 +73,14 @@ def build_array(kind: pa.DataType, values: Sequence[Any]) -> pa.Array:
 
 
 def plain(values: npt.NDArray[Any]) -> pa.Array:
-    """Numbers in an array, as they are."""
+    """Convert an array of numbers as it is."""
     import pyarrow as pa
 
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, _build_buffer(values)])
 
 
 def repeated(values: pa.Array, times: Sequence[int]) -> pa.Array:
-    """Each value so many times."""
+    """Repeat each value ``times`` times."""
     import pyarrow as pa
 
     if sum(times) > MANY:
@@ -87,7 +90,7 @@ def repeated(values: pa.Array, times: Sequence[int]) -> pa.Array:
 
 
 def texts(column: pa.ChunkedArray) -> npt.NDArray[Any]:
-    """A column of text as objects, None where it lacks a value; each text that repeats is made once."""
+    """Convert a text column to objects, None if missing; equal texts share one object."""
     coded = column.combine_chunks().dictionary_encode()
     words = np.empty(len(coded.dictionary) + 1, dtype=object)
     words[:-1] = coded.dictionary.to_pylist()
@@ -107,7 +110,7 @@ def _fill_missing(values: Sequence[Any], instead: Any) -> Sequence[Any]:
 
 
 def _build_validity(values: Sequence[Any]) -> pa.Buffer | None:
-    """One bit a value: whether it is there; None where all are."""
+    """Return a bitmap of the present values; None if all are present."""
     if None not in values:
         return None
     return _build_buffer(np.packbits([value is not None for value in values], bitorder="little"))
@@ -120,7 +123,7 @@ def _build_buffer(values: npt.NDArray[Any]) -> pa.Buffer:
 
 
 def numbers(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-    """(a column as floats, NaN where it lacks a value; where it lacks one)."""
+    """Return (a column as floats with NaN if missing, mask of missing values)."""
     import pyarrow as pa
 
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
@@ -133,7 +136,8 @@ def numbers(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.float64], npt.NDArr
 
 
 def flat(array: pa.Array, kind: np.dtype[Any]) -> npt.NDArray[Any]:
-    """The numbers of an array, not copied (``to_numpy`` would import pandas); anything where it lacks a value."""
+    """Return the numbers of an array without a copy (``to_numpy`` would import pandas); missing values
+    are arbitrary."""
     buffer = array.buffers()[1]
     if buffer is None or not len(array):
         return np.zeros(len(array), kind)

@@ -1,8 +1,8 @@
-"""What is wrong in a store, by name: damaged, half-written, newer, not ours.
+"""Find the problems of a store: damaged, half-written, newer or unknown parts.
 
-D101 a run is damaged · D102 something was left half-written · D103 something in the store is not its own ·
-D104 a run was written by a newer iosonde · D105 an experiment or a note is damaged · D107 an experiment is missing or
-was changed after a run of it was stored · D108 store.json was changed.
+D101 a run is damaged · D102 something was left half-written · D103 an entry does not belong to the store · D104 a run
+was written by a newer iosonde · D105 an experiment or a note is damaged · D107 an experiment is missing or was changed
+after a run of it was stored · D108 store.json was changed.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ Reader = Callable[[Path], Document]
 
 
 def find_problems(store: Path, contents: bool, read: Reader, experiments: Experiments) -> list[Finding]:
-    """All findings about the store at this path; ``contents`` also reads and hashes every file. ``read`` gives a run's
-    run.json, or raises DataError."""
+    """Return all findings about the store at this path; ``contents`` also reads and hashes every file. ``read`` returns
+    a run's run.json, or raises DataError."""
     runs: list[Document] = []
     findings = [*_check_runs(store, contents, read, runs)]
     return [
@@ -42,7 +42,7 @@ def find_problems(store: Path, contents: bool, read: Reader, experiments: Experi
 
 
 def problems_of_runs(paths: Iterable[Path], contents: bool, read: Reader, experiments: Experiments) -> list[Finding]:
-    """The findings about these run directories, and about the experiments of their runs."""
+    """Return the findings about these run directories, and about the experiments of their runs."""
     runs: list[Document] = []
     findings = [finding for path in paths for finding in _check_run(path, contents, read, runs)]
     return [*findings, *_changed_experiments(runs, experiments)]
@@ -51,11 +51,11 @@ def problems_of_runs(paths: Iterable[Path], contents: bool, read: Reader, experi
 def _check_marker(store: Path) -> Iterator[Finding]:
     try:
         changed = is_marker_changed(store)
-    except (DataError, OSError, KeyError, TypeError):  # gone, or damaged, since the store was opened
+    except (DataError, OSError, KeyError, TypeError):  # removed or damaged since the store was opened
         changed = True
     if changed:
         action = f"restore {store / files.MARKER} from a copy"
-        sentence = Message("marker-changed", "{file} was changed after the store was made", file=files.MARKER)
+        sentence = Message("marker-changed", "{file} was changed after the store was created", file=files.MARKER)
         yield Finding("D108", Severity.ERROR, sentence, {"path": files.MARKER}, action)
 
 
@@ -63,10 +63,10 @@ def _check_runs(store: Path, contents: bool, read: Reader, documents: list[Docum
     for path in _list_entries(store / "runs"):
         if files.is_temporary(path.name):
             if writer_is_dead(path):
-                template = "{file} was left half-written by a process that ended; it is not a run"
+                template = "{file} was left half-written by a dead process; it is not a run"
                 sentence = Message("half-written", template, file=path.name)
                 yield _build_finding(
-                    "D102", Severity.INFO, sentence, path, "the next command that writes here removes it"
+                    "D102", Severity.INFO, sentence, path, "none: the next command that writes here removes it"
                 )
         elif path.is_symlink() or not any((path / name).exists() for name in (rundir.DOCUMENT, rundir.RESULTS)):
             sentence = Message("not-a-run", "{file} is not a run of this store", file=path.name)
@@ -76,7 +76,7 @@ def _check_runs(store: Path, contents: bool, read: Reader, documents: list[Docum
 
 
 def _check_run(path: Path, contents: bool, read: Reader, documents: list[Document]) -> Iterator[Finding]:
-    """Yield the findings about one run; where there are none, its document is appended to ``documents``."""
+    """Yield the findings about one run; without any, append its document to ``documents``."""
     try:
         document = read(path)
         for name in document["files"] if contents else ():
@@ -89,7 +89,7 @@ def _check_run(path: Path, contents: bool, read: Reader, documents: list[Documen
 
 
 def _changed_experiments(runs: Sequence[Document], experiments: Experiments) -> Iterator[Finding]:
-    """Experiments that are not what their runs name. Runs without a digest cannot say so."""
+    """Yield the experiments that differ from the digests in their runs; runs without a digest are skipped."""
     by_experiment: dict[str, list[Document]] = {}
     for run in runs:
         if digest_of_run(run):
@@ -100,7 +100,7 @@ def _changed_experiments(runs: Sequence[Document], experiments: Experiments) -> 
             digests = experiments.digests(name, {run[TRIALS] for run in dependents})
         except FileNotFoundError:
             sentence = Message("missing-file", "experiment {experiment}: file missing", experiment=name)
-        except (DataError, OSError):  # said as damaged
+        except (DataError, OSError):  # reported as damaged
             continue
         else:
             changed = [run["id"] for run in dependents if run[SHA256] != digests[run[TRIALS]]]
@@ -108,7 +108,7 @@ def _changed_experiments(runs: Sequence[Document], experiments: Experiments) -> 
                 continue
             template = "experiment {experiment}: changed since run {run_id} was stored"
             sentence = Message("experiment-changed", template, experiment=name, run_id=changed[0])
-        action = f"restore {path} from a copy; without it nobody can say what was decided before the measurement"
+        action = f"restore {path} from a copy; without it the decisions before the measurement are unproven"
         yield _build_finding("D107", Severity.ERROR, sentence, path, action)
 
 
@@ -134,7 +134,7 @@ def _check_notes(store: Path) -> Iterator[Finding]:
 
 
 def _list_documents(directory: Path) -> list[Path]:
-    """What belongs to the store there; names with a dot in front are being made, or locks."""
+    """List the documents of the store in a directory; names with a leading dot are unfinished files or locks."""
     return [path for path in _list_entries(directory) if path.suffix == ".json" and not path.name.startswith(".")]
 
 

@@ -1,7 +1,7 @@
-"""The digest of its experiment that each run names, so that a question cannot be changed after the answer is known.
+"""The digest of its experiment in each run, so that a question cannot be changed after the answer is known.
 
-It is a SHA-256 of ``experiments/<id>.json``, whatever its layout: of everything but ``schema_version`` and ``trials``,
-then of each trial that was planned when the run was stored. A campaign appends trials and changes nothing else.
+It is the SHA-256 of the canonical JSON of ``experiments/<id>.json``, first without ``schema_version`` and ``trials``.
+Then follows each trial that was planned when the run was stored. A campaign appends trials and changes nothing else.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ SHA256, TRIALS = "experiment_sha256", "experiment_trials"  # keys of run.json
 
 
 class ExperimentDigest(NamedTuple):
-    """``sha256`` of an experiment with its first ``trials`` trials."""
+    """The ``sha256`` of an experiment with its first ``trials`` trials."""
 
     sha256: str
     trials: int
 
 
 def digest_of_run(run: Mapping[str, Any]) -> ExperimentDigest | None:
-    """Return the digest that a run.json names; None where it was written before digests were kept."""
+    """Return the digest in a run.json; None if it was written before digests existed."""
     return ExperimentDigest(run[SHA256], run[TRIALS]) if run.get(SHA256) else None
 
 
 def digest_experiment(document: Mapping[str, Any]) -> ExperimentDigest:
-    """Return the digest of the JSON of an experiment with all of its trials."""
+    """Return the digest of the JSON of an experiment with all its trials."""
     trials = len(document["trials"])
     return ExperimentDigest(digests_by_trials(document, {trials})[trials], trials)
 

@@ -1,4 +1,4 @@
-"""The experiments of a store: one JSON file for each question, replaced whole."""
+"""The experiments of a store: one JSON file per question, replaced atomically."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .runfile import decode, experiment_bytes, experiment_from
 
 
 class Experiments:
-    """The ``directory`` of a store's experiments."""
+    """The experiments in a store's ``directory``."""
 
     def __init__(self, directory: Path, disk: files.Disk) -> None:
         self._directory = directory
@@ -23,7 +23,7 @@ class Experiments:
         self._digests: dict[str, tuple[tuple[int, int, int], ExperimentDigest]] = {}
 
     def save(self, experiment: Experiment) -> None:
-        """Keep ``experiment``, in place of an earlier one with its id. Raises SystemFaultError if the disk fails."""
+        """Save ``experiment``, replacing an earlier one with its id. Raises SystemFaultError if the disk fails."""
         name = rundir.check_id("an experiment", experiment.id)
         try:
             files.make_part(self._disk, self._directory)
@@ -33,8 +33,8 @@ class Experiments:
             raise files.write_failure(error, template, experiment_id=name, store=self._directory.parent) from error
 
     def save_new(self, experiment: Experiment) -> None:
-        """Keep ``experiment`` unless one with its id is there: of processes that begin the same one, the first wins.
-        Raises SystemFaultError if the disk fails."""
+        """Save ``experiment`` unless one with its id exists; of concurrent processes the first wins. Raises
+        SystemFaultError if the disk fails."""
         try:
             files.make_part(self._disk, self._directory)
             with files.locked_directory(self._directory):
@@ -44,7 +44,7 @@ class Experiments:
             raise files.write_failure(error, "cannot write in {path}", path=self._directory) from error
 
     def digest(self, experiment_id: str) -> ExperimentDigest | None:
-        """Return what a run that is stored now names; None where there is no such experiment that can be read."""
+        """Return the digest for a run that is stored now; None if the experiment is missing or unreadable."""
         state, before = files.state_of(self.path(experiment_id)), self._digests.get(experiment_id)
         if state is None:
             return None
@@ -58,15 +58,15 @@ class Experiments:
         return before[1]
 
     def digests(self, experiment_id: str, trials: Collection[int]) -> dict[int, str]:
-        """Return its digest for each number of first trials. Raises FileNotFoundError, DataError."""
+        """Return the digest for each number of first trials. Raises FileNotFoundError, DataError."""
         if files.state_of(self.path(experiment_id)) is None:
             raise FileNotFoundError(experiment_id)
         self.get(experiment_id)
         return digests_by_trials(decode(files.read_plain(self.path(experiment_id))), trials)
 
     def get(self, experiment_id: str) -> Experiment:
-        """One, which is read again only when it is another file. Raises InputError if there is none with this id,
-        DataError if it is damaged."""
+        """Return an experiment, read again only if its file was replaced. Raises InputError if there is none with this
+        id, DataError if it is damaged."""
         path = self.path(rundir.check_id("an experiment", experiment_id))
         before, state = self._read.get(experiment_id), files.state_of(path)
         if before is not None and before[0] == state:
@@ -76,8 +76,8 @@ class Experiments:
         except FileNotFoundError:
             raise InputError(
                 "unknown-experiment",
-                "there is no experiment {experiment_id} in {store}",
-                "there are: {known}",
+                "unknown experiment {experiment_id} in {store}",
+                "known: {known}",
                 experiment_id=experiment_id,
                 store=self._directory.parent,
                 known=", ".join(self._list_ids()) or "none",
@@ -96,17 +96,17 @@ class Experiments:
         return experiment
 
     def all(self, only: Collection[str] | None = None) -> list[Experiment]:
-        """All that can be read, the oldest first; of ``only`` these ids."""
+        """Return all readable experiments, oldest first; ``only`` restricts the ids."""
         experiments = []
         for name in self._list_ids() if only is None else sorted(only):
             try:
                 experiments.append(self.get(name))
             except (DataError, InputError):
-                continue  # `Store.problems` names it
+                continue  # `Store.problems` reports it
         return sorted(experiments, key=lambda item: (item.created_at, item.id))
 
     def path(self, experiment_id: str) -> Path:
-        """Where an experiment is kept."""
+        """Return the path of an experiment's file."""
         return self._directory / f"{experiment_id}.json"
 
     def _list_ids(self) -> list[str]:

@@ -1,7 +1,7 @@
-"""Results or operations of a store as CSV, JSON or Parquet, a batch at a time.
+"""Export results or operations of a store as CSV, JSON or Parquet, in batches.
 
-CSV has a header line; a missing value is an empty cell. JSON is ``{"schema": 2, "rows": [{...}, ...]}``; a missing
-value and NaN are null. Units are those of the store: bytes, ns, and for results the column ``unit``.
+CSV has a header line; a missing value is an empty cell. JSON is ``{"schema": 2, "rows": [{...}, ...]}``; missing values
+and NaN are null. Units are those of the store: bytes, ns, and for results the column ``unit``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .store import Store
 
 FORMATS = ("csv", "json", "parquet")
-_SCHEMA = 2  # 2: `iteration` of a result, which was `repetition`
+_SCHEMA = 2  # 2: `iteration` of a result, formerly `repetition`
 _ROWS = 100_000
 
 
@@ -33,7 +33,7 @@ def export(batches: Iterator[pa.Table], form: str, file: BinaryIO) -> None:
 
 
 def operations_of(store: Store, run_ids: Sequence[str]) -> Iterator[pa.Table]:
-    """The operations of these runs with columns ``run`` and, for ``kind``, its name. Raises DataError."""
+    """Yield the operations of these runs with columns ``run`` and, for ``kind``, its name. Raises DataError."""
     import pyarrow as pa
 
     text = pa.dictionary(pa.int32(), pa.string())
@@ -68,7 +68,7 @@ def _write_csv(batches: Iterator[pa.Table], file: BinaryIO) -> None:
 
 
 def _decode_dictionaries(table: pa.Table) -> pa.Table:
-    """``table`` with text in place of dictionaries, which the CSV writer does not take."""
+    """Return ``table`` with text in place of dictionaries, which the CSV writer does not accept."""
     import pyarrow as pa
 
     fields = [

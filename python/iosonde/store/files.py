@@ -1,9 +1,8 @@
-"""Everything the store does to the file system goes through here, in the order that survives a power loss.
+"""All file-system effects of the store, in an order that survives a power loss.
 
-A file or a directory is made beside its final name, flushed, renamed, and its parent flushed. ``Disk`` is the
-whole seam: tests put a recorder in its place and replay every crash (tests/unit/test_store_power_loss.py).
-
-What is being made is called ``.tmp-<name>-<writer>-<random>`` (``core/temporary_names.py``).
+A file or directory is created next to its final name, flushed and renamed; then its parent is flushed. ``Disk`` is the
+only interface: tests replace it by a recorder and replay every crash (tests/unit/test_store_power_loss.py). Unfinished
+files are called ``.tmp-<name>-<writer>-<random>`` (``core/temporary_names.py``).
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 _COPY_BYTES = 1 << 20
-MARKER = "store.json"  # a directory that holds it is a store
+MARKER = "store.json"  # marks a directory as a store
 TEMPORARY_PREFIX = ".tmp-"
 
 
 _CURES = {
-    errno.EACCES: "ask its owner for permission to write, or use another store",
-    errno.EPERM: "ask its owner for permission to write, or use another store",
+    errno.EACCES: "ask its owner for write permission, or use another store",
+    errno.EPERM: "ask its owner for write permission, or use another store",
     errno.EROFS: "mount its file system for writing, or use another store",
     errno.ENOSPC: "make room there, or use another store",
     errno.EDQUOT: "make room in your quota, or use another store",
@@ -42,7 +41,7 @@ _CURES = {
 
 
 def read_plain(path: Path) -> bytes:
-    """The content of a file that is one: no link is followed, and nobody waits for a pipe to be written to.
+    """Read a regular file without following a link or waiting for the writer of a pipe.
 
     Raises OSError.
     """
@@ -54,7 +53,7 @@ def read_plain(path: Path) -> bytes:
 
 
 def state_of(path: str | Path) -> tuple[int, int, int] | None:
-    """What changes when a file becomes another one; None where there is none."""
+    """Return a value that changes when a file is replaced; None if it does not exist."""
     try:
         status = os.stat(path, follow_symlinks=False)
     except OSError:
@@ -63,28 +62,28 @@ def state_of(path: str | Path) -> tuple[int, int, int] | None:
 
 
 class Disk:
-    """The effects that the store needs, one method each, straight to the operating system."""
+    """The system calls that the store needs, one method each."""
 
     def make_directory(self, path: Path) -> None:
-        """mkdir; raises FileExistsError."""
+        """Call mkdir. Raises FileExistsError."""
         path.mkdir()
 
     def open_new(self, path: Path) -> io.FileIO:
-        """A new empty file, unbuffered; raises FileExistsError."""
+        """Create an empty file, unbuffered. Raises FileExistsError."""
         return io.FileIO(path, "x")
 
     def write(self, file: io.FileIO, data: ReadableBuffer) -> None:
-        """All of ``data`` at the end of ``file``."""
+        """Append all of ``data`` to ``file``."""
         view = memoryview(data)
         while view:
             view = view[file.write(view) :]
 
     def sync_file(self, file: io.FileIO) -> None:
-        """fsync."""
+        """Call fsync."""
         os.fsync(file.fileno())
 
     def sync_directory(self, path: Path) -> None:
-        """fsync of a directory: the names in it are on disk afterwards."""
+        """Call fsync on a directory, so that the names in it are on disk."""
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(descriptor)
@@ -92,31 +91,30 @@ class Disk:
             os.close(descriptor)
 
     def sync_file_system(self, path: Path) -> None:
-        """syncfs: everything written so far to the file system that holds ``path`` is on disk afterwards."""
+        """Call syncfs, so that all earlier writes to the file system of ``path`` are on disk."""
         from iosonde.engine._native import sync_file_system
 
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            sync_file_system(f"/proc/self/fd/{descriptor}")  # the engine takes names in UTF-8 only
+            sync_file_system(f"/proc/self/fd/{descriptor}")  # the engine accepts only UTF-8 names
         finally:
             os.close(descriptor)
 
     def rename(self, old: Path, new: Path) -> None:
-        """Atomic rename; a directory replaces nothing but an empty directory."""
+        """Rename atomically; a directory replaces only an empty directory."""
         os.rename(old, new)  # noqa: PTH104 - the plain system call is the point here
 
     def remove_file(self, path: Path) -> None:
-        """unlink."""
+        """Call unlink."""
         path.unlink()
 
     def remove_directory(self, path: Path) -> None:
-        """rmdir."""
+        """Call rmdir."""
         path.rmdir()
 
 
 class Unflushed(Disk):
-    """Another disk whose files and directories are not flushed one by one: the user of it calls
-    ``sync_file_system``."""
+    """A disk that does not flush single files and directories; its user calls ``sync_file_system``."""
 
     def __init__(self, disk: Disk) -> None:
         for name in ("make_directory", "open_new", "write", "rename", "remove_file", "remove_directory"):
@@ -130,7 +128,7 @@ class Unflushed(Disk):
 
 
 class Writer(io.RawIOBase):
-    """A new file that knows size and SHA-256 of what was written; ``commit`` flushes it to the disk."""
+    """A new file that tracks size and SHA-256 of its content; ``commit`` flushes it to the disk."""
 
     def __init__(self, disk: Disk, path: Path) -> None:
         self._disk = disk
@@ -152,7 +150,7 @@ class Writer(io.RawIOBase):
         return content.nbytes
 
     def commit(self) -> dict[str, int | str]:
-        """Flush to the disk and close; the file's ``bytes`` and ``sha256``."""
+        """Flush to the disk and close; return the file's ``bytes`` and ``sha256``."""
         self._disk.sync_file(self._file)
         self._file.close()
         return {"bytes": self.size, "sha256": self._hash.hexdigest()}
@@ -164,7 +162,7 @@ class Writer(io.RawIOBase):
 
 @contextlib.contextmanager
 def new_file(disk: Disk, path: Path) -> Iterator[Writer]:
-    """A Writer that is closed whatever happens; the caller commits it."""
+    """Yield a Writer that is always closed; the caller commits it."""
     writer = Writer(disk, path)
     try:
         yield writer
@@ -173,14 +171,14 @@ def new_file(disk: Disk, path: Path) -> Iterator[Writer]:
 
 
 def write_new(disk: Disk, path: Path, data: bytes) -> dict[str, int | str]:
-    """A new flushed file with this content; its ``bytes`` and ``sha256``. Its name is not yet flushed."""
+    """Write a new flushed file; return its ``bytes`` and ``sha256``. Its name is not flushed yet."""
     with new_file(disk, path) as writer:
         writer.write(data)
         return writer.commit()
 
 
 def write_copy(disk: Disk, path: Path, source: Path) -> dict[str, int | str]:
-    """The same with the content of another file, a piece at a time."""
+    """Copy the content of ``source`` to a new flushed file by blocks; return as ``write_new``."""
     with new_file(disk, path) as writer, source.open("rb") as file:
         while piece := file.read(_COPY_BYTES):
             writer.write(piece)
@@ -188,7 +186,7 @@ def write_copy(disk: Disk, path: Path, source: Path) -> dict[str, int | str]:
 
 
 def replace_file(disk: Disk, path: Path, data: bytes) -> None:
-    """``path`` has the old content or ``data``, never anything else; on disk on return."""
+    """Replace ``path`` atomically by ``data``; it is on disk on return."""
     temporary = path.parent / temporary_name(path.name)
     try:
         write_new(disk, temporary, data)
@@ -202,10 +200,10 @@ def replace_file(disk: Disk, path: Path, data: bytes) -> None:
 
 @contextlib.contextmanager
 def new_directory(disk: Disk, path: Path) -> Iterator[Path]:
-    """A directory to fill under a temporary name; ``path`` appears with all of it when the block ends well.
+    """Yield a temporary directory to fill; ``path`` appears with all its content when the block succeeds.
 
-    The block flushes its files; names, rename and parent are flushed here. When the block fails nothing stays
-    behind. Raises OSError; FileExistsError or ENOTEMPTY where ``path`` exists.
+    The block flushes its files; names, rename and parent are flushed here. If the block fails nothing remains. Raises
+    OSError; FileExistsError or ENOTEMPTY if ``path`` exists.
     """
     temporary = path.parent / temporary_name(path.name)
     try:
@@ -221,11 +219,10 @@ def new_directory(disk: Disk, path: Path) -> Iterator[Path]:
 
 
 def new_directories(disk: Disk, parent: Path, fills: Mapping[str, Callable[[Disk, Path], None]]) -> list[str]:
-    """Like ``new_directory`` for many names in ``parent`` with one flush for all; the names that were there already.
+    """Create many directories in ``parent`` with one flush for all; return the names that already existed.
 
-    Each appears with all of its content or not at all; on disk on return. Raises OSError: those that were not yet
-    renamed
-    leave nothing behind.
+    Each appears with all its content or not at all, and is on disk on return. Raises OSError; directories not yet
+    renamed are then removed.
     """
     lazy, temporaries, there = Unflushed(disk), dict[str, Path](), []
     try:
@@ -251,8 +248,8 @@ def new_directories(disk: Disk, parent: Path, fills: Mapping[str, Callable[[Disk
 
 @contextlib.contextmanager
 def locked_directory(directory: Path) -> Iterator[None]:
-    """Change files of a directory one process after another. Where the file system has no locks, the later one may
-    win. Raises OSError."""
+    """Serialise changes to the files of a directory. Without locks in the file system the later process may win. Raises
+    OSError."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         with contextlib.suppress(OSError):
@@ -263,13 +260,13 @@ def locked_directory(directory: Path) -> Iterator[None]:
 
 
 def write_failure(error: OSError, failure: str, **values: object) -> SystemFaultError:
-    """Return the error that says what could not be written, why, and what helps; ``failure``: a template."""
-    hint = _CURES.get(error.errno or 0, "check the disk under it")
+    """Return the error of a failed write, with the reason and a remedy; ``failure`` is a template."""
+    hint = _CURES.get(error.errno or 0, "check its disk")
     return SystemFaultError("io-error", failure + ": {reason}", hint, reason=error.strerror, **values)
 
 
 def make_directories(disk: Disk, path: Path) -> None:
-    """``mkdir -p`` whose every new name is flushed."""
+    """Run ``mkdir -p`` and flush every new name."""
     if path.is_dir():
         return
     make_directories(disk, path.parent)
@@ -279,16 +276,15 @@ def make_directories(disk: Disk, path: Path) -> None:
 
 
 def make_part(disk: Disk, directory: Path) -> None:
-    """Make a directory of a store that was empty, and that git or an archive therefore did not carry; none where the
-    whole store is gone."""
+    """Recreate an empty directory of a store, which git and archives omit; do nothing if the whole store is gone."""
     if not directory.is_dir() and (directory.parent / MARKER).exists():
         make_directories(disk, directory)
 
 
 def remove_tree(disk: Disk, path: Path) -> None:
-    """Remove a directory that the store made; another cleaner at work is no error.
+    """Remove a directory created by the store; concurrent removal is not an error.
 
-    No link is followed, and nothing is removed where another file system is mounted in it.
+    No link is followed, and nothing is removed if another file system is mounted in it.
     """
     if mount_points_in(path.parent.resolve() / path.name):
         return
@@ -302,8 +298,8 @@ def remove_tree(disk: Disk, path: Path) -> None:
 
 
 def clean_leftovers(disk: Disk, directory: Path, name: str | None = None) -> None:
-    """Remove what dead writers left in ``directory``; of ``name`` alone, and of this user, where the directory is not a
-    store's."""
+    """Remove leftovers of dead writers in ``directory``. Outside a store, pass ``name`` to remove only those of that
+    name and this user."""
     for path in dead_names(directory, TEMPORARY_PREFIX, name):
         if name is not None and path.lstat().st_uid != os.geteuid():
             continue
@@ -315,10 +311,10 @@ def clean_leftovers(disk: Disk, directory: Path, name: str | None = None) -> Non
 
 
 def is_temporary(name: str) -> bool:
-    """Whether a name is that of something being made (or left behind)."""
+    """Return whether a name is that of an unfinished (or leftover) file."""
     return name.startswith(TEMPORARY_PREFIX)
 
 
 def temporary_name(name: str) -> str:
-    """The name to make ``name`` under."""
+    """Return a temporary name for ``name``."""
     return name_of_writer(TEMPORARY_PREFIX, name)

@@ -4,17 +4,17 @@ PAGES = {
     "D101": """D101: a damaged run
 
 What it says
-    A file of this run is missing, shorter, longer or other than what was
-    stored. The run is left out everywhere.
+    A file of this run is missing, shorter, longer or different from the
+    stored one. The run is left out everywhere.
 
 How we know
     run.json holds size and SHA-256 of every file of its run, and a hash of
-    itself. Sizes and run.json are looked at each time, the content of a table
+    itself. Sizes and run.json are checked each time, the content of a table
     when it is read, everything by 'iosonde store check'.
 
 When it is wrong
-    Somebody edited run.json by hand: a stored run is never changed. Say what
-    you know by a note instead ('iosonde store note').
+    Somebody edited run.json by hand: a stored run is never changed. Add a note
+    instead ('iosonde store note').
 
 What to do
     Restore the run's directory from a copy of the store. If there is none,
@@ -28,26 +28,26 @@ What it says
 
 How we know
     A run is written under a name that starts with .tmp- and holds the writer's
-    process id and start time; that process lives no more.
+    process id and start time; that process has ended.
 
 When it is wrong
-    Never on one machine. A writer on another machine is believed to be alive
+    Never on one machine. A writer on another machine is assumed to be alive
     for a day.
 
 What to do
     Nothing: the next command that writes here removes it. The same command
     'iosonde run' measures the trial again.
 """,
-    "D103": """D103: not of this store
+    "D103": """D103: an entry that does not belong to the store
 
 What it says
-    Something lies in runs/ that the store did not put there. It is ignored.
+    An entry of runs/ was not created by the store. It is ignored.
 
 How we know
     It has neither run.json nor results.parquet, or it is a link.
 
 When it is wrong
-    It is a run whose files were all lost but raw/.
+    It is a run that lost all its files except raw/.
 
 What to do
     Move it out of the store.
@@ -55,8 +55,8 @@ What to do
     "D104": """D104: a run of a newer iosonde
 
 What it says
-    This run's schema version is newer than what this iosonde reads. It is left
-    out: to guess what newer files mean could give wrong numbers.
+    This run has a newer schema version than this iosonde reads. It is left
+    out: guessing the meaning of newer files could give wrong numbers.
 
 How we know
     schema_version in its run.json.
@@ -71,23 +71,23 @@ What to do
 
 What it says
     experiments/ID.json or notes/RUN.json cannot be read. The runs are not
-    touched by this.
+    affected.
 
 How we know
-    It is not JSON, lacks what belongs in it, or is a note whose self_sha256
-    is not its own.
+    It is not JSON, lacks a required key, or is a note whose self_sha256 does
+    not match its text.
 
 When it is wrong
-    Somebody mended a note by hand: see below.
+    Somebody corrected a note by hand: see below.
 
 What to do
-    Mend the file by hand (it is small; without its self_sha256), restore it,
+    Correct the file by hand (it is small; delete its self_sha256), restore it,
     or remove it.
 """,
     "D106": """D106: left out of a redacted copy
 
 What it says
-    A raw file of this run was not copied, as it is not text.
+    A raw file of this run was not copied because it is not text.
 
 How we know
     It is not UTF-8 or holds a zero byte. Names in packed data cannot be found.
@@ -96,40 +96,41 @@ When it is wrong
     It is text in an older encoding.
 
 What to do
-    Convert it, or give it away by itself after having looked into it.
+    Convert it, or share it separately after reviewing it.
 """,
     "D107": """D107: a missing or changed experiment
 
 What it says
-    experiments/ID.json is not there, or is not what it was when a run of it
-    was stored. What was decided before the measurement (metric, margin,
-    stopping rule, settings, order of the trials) is therefore not proven.
+    experiments/ID.json is missing, or was changed after a run of it was
+    stored. The decisions before the measurement (metric, margin, stopping
+    rule, settings, order of the trials) are therefore unproven.
 
 How we know
-    Each run.json names the SHA-256 of its experiment: of everything but its
-    trials, and of the trials that were planned by then. Runs that an iosonde
-    before schema version 2 stored name none, and cannot be checked.
+    Each run.json has the SHA-256 of its experiment: of everything but its
+    trials, and of the trials planned by then. Runs stored before schema
+    version 2 have none, and cannot be checked.
 
 When it is wrong
-    Somebody mended a spelling in the experiment's name. Put the old one back.
+    Somebody corrected the spelling of the experiment's name. Restore the old
+    one.
 
 What to do
     Restore the file from a copy of the store. The runs and their numbers are
-    as they were; only the question that they answer is in doubt.
+    unchanged; only the question that they answer is in doubt.
 """,
     "D108": """D108: a changed store.json
 
 What it says
-    store.json is not what was written when the store was made.
+    store.json was changed after the store was created.
 
 How we know
-    From schema version 2 on it holds a hash of itself.
+    From schema version 2 on it has a hash of itself.
 
 When it is wrong
     Never.
 
 What to do
     Restore it from a copy, or write {"iosonde_store": 1, "schema_version": 1}
-    into it. Runs are not touched by this: each names its own version.
+    into it. Runs are not affected: each names its own version.
 """,
 }

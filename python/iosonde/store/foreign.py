@@ -1,4 +1,4 @@
-"""Parquet files that no store wrote: somebody's table of measurements."""
+"""Tables of measurements in Parquet files that no store wrote."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from iosonde.core.errors import DataError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# What pandas calls an index without a name, which a part of a frame has: it numbers rows.
+# The name of an unnamed pandas index, which a part of a frame has: it numbers rows.
 _INDEX = re.compile(r"__index_level_\d+__")
 
 
 def read_parquet(path: Path) -> pa.Table:
-    """The table in ``path``. Raises DataError if it is no Parquet file, is damaged, or has two columns of one name."""
+    """Return the table in ``path``. Raises DataError if it is not a Parquet file, is damaged, or has
+    duplicate columns."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -26,8 +27,8 @@ def read_parquet(path: Path) -> pa.Table:
         first = str(error).splitlines()[0] if str(error) else "it cannot be read"
         raise DataError(
             "truncated-file",
-            "{path} is not a whole Parquet file: {reason}",
-            "was it copied to its end?",
+            "{path} is not a complete Parquet file: {reason}",
+            "check whether it was copied completely",
             path=path,
             reason=first,
         ) from error
@@ -37,8 +38,8 @@ def read_parquet(path: Path) -> pa.Table:
         if first_place < place:
             raise DataError(
                 "duplicate-column",
-                "{path}: columns {first_position} and {position} are both called '{column}'",
-                "give every column a name of its own",
+                "{path}: duplicate column '{column}' at positions {first_position} and {position}",
+                "give every column a unique name",
                 path=path,
                 first_position=first_place,
                 position=place,
@@ -48,14 +49,14 @@ def read_parquet(path: Path) -> pa.Table:
 
 
 def table_from_stream(table: Any) -> pa.Table:
-    """A table in memory, by the Arrow C stream interface. Raises DataError where it cannot be read."""
+    """Read a table in memory through the Arrow C stream interface. Raises DataError if it is unreadable."""
     import pyarrow as pa
 
     try:
         result = pa.RecordBatchReader.from_stream(table).read_all()
     except (pa.ArrowException, TypeError, ValueError) as error:
         reason = "; ".join(str(argument).splitlines()[0] for argument in error.args if str(argument))
-        hint = "give every column one type, and a name of its own; or convert it to Arrow"
+        hint = "give every column one type and a unique name, or convert the table to Arrow"
         raise DataError("unreadable-table", "the table cannot be read: {reason}", hint, reason=reason) from error
     return _without_index(result)
 

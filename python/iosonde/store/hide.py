@@ -1,9 +1,10 @@
-"""Names, addresses, numbers of machines and jobs, and secrets in text → stable pseudonyms: ``host-1``, ``user-1``.
+"""Replace names, addresses, numbers of machines and jobs, and secrets in text by stable pseudonyms: ``host-1``,
+``user-1``.
 
-Two passes: ``Names.learn`` reads everything that will be shared and notes who is named where ``name_patterns`` can
-tell (under a key like ``hosts``, after ``--password``, in ``/home/alice``); ``Names.hide`` then replaces these words
-wherever they occur, in keys as well as in values. What looks like an address is replaced anywhere. In doubt a word is
-replaced: a reader can live with ``host-3`` for a word that was none.
+There are two passes. ``Names.learn`` reads everything to be shared and collects the names that ``name_patterns``
+recognises (under a key like ``hosts``, after ``--password``, in ``/home/alice``). ``Names.hide`` replaces these words
+everywhere, in keys and values. Anything that looks like an address is replaced. In doubt a word is replaced: a harmless
+word shown as ``host-3`` does no damage.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from urllib.parse import unquote
 
 from .name_patterns import ADDRESSES, HARMLESS, HOST_OPTION_WORD, KEYS, OPTION_WORD, PATTERNS
 
-# iosonde's own keys stay readable even where a host is called "vm": the copy must still be a store.
+# iosonde's own keys stay readable even if a host is called "vm": the copy must still be a store.
 _OWN_KEYS = frozenset(
     re.findall(
         r"\w+",
@@ -28,12 +29,12 @@ _OWN_KEYS = frozenset(
 )
 _NODE_LIST = re.compile(r"(?P<stem>[A-Za-z][\w.-]*)\[(?P<numbers>[\d,-]+)\]")
 _ID_PATTERNS = [pattern for kind, pattern in PATTERNS if kind == "id"]
-_MIN_COMMON_ID_DIGITS = 5  # a shorter number is replaced only where it stands as an id
+_MIN_COMMON_ID_DIGITS = 5  # shorter numbers are replaced only where they are clearly an id
 _NUMBERED = re.compile(r"^(?P<stem>[A-Za-z][A-Za-z_-]*[A-Za-z_-])\d+$")
 
 
 class Names:
-    """Who and what is to be hidden, and under which name."""
+    """The words to hide, and their pseudonyms."""
 
     def __init__(self, also: Iterable[str] = ()) -> None:
         self._pseudonyms: dict[str, str] = {}
@@ -45,12 +46,12 @@ class Names:
 
     @property
     def replaced(self) -> dict[str, int]:
-        """How many names of each kind were replaced so far: host, domain, user, address, secret, id, name."""
+        """Number of names replaced so far, by kind: host, domain, user, address, secret, id, name."""
         kinds = [pseudonym.partition("-")[0] for pseudonym in self._used]
         return {kind: kinds.count(kind) for kind in sorted(set(kinds))}
 
     def learn(self, value: Any, key: str = "") -> None:
-        """Note every name in ``value``: text, or lists and dicts of it; ``key`` is the key it stands under."""
+        """Collect every name in ``value``: text, or lists and dicts of it; ``key`` is its key."""
         kind = _kind_of_key(key)
         if isinstance(value, Mapping):
             for name, item in value.items():
@@ -113,13 +114,13 @@ class Names:
         if kind == "id" and not re.search(r"\d", word):
             return
         if kind not in ("secret", "id") and (plain.isdigit() or _is_address(word)):
-            return  # addresses are found wherever they are
+            return  # addresses are found everywhere
         if kind in ("secret", "id") and len(word) < 3 or kind in ("host", "user") and len(word) < 2:
             return
         self._assign_pseudonym(kind, plain)
 
     def _assign_pseudonym(self, kind: str, word: str) -> str:
-        """A name for ``word``; a host's short and full name get the same one."""
+        """Return a pseudonym for ``word``; a host's short and full name share one."""
         short, relatives = word.partition(".")[0], []
         if kind == "host":
             relatives = [self._pseudonyms[host] for host in (short,) if host in self._pseudonyms]
@@ -132,7 +133,7 @@ class Names:
         return relatives[0]
 
     def hide(self, value: Any, key: str = "") -> Any:
-        """``value``, which stands under ``key``, with every known name replaced, in keys and values alike."""
+        """Return ``value``, which has the key ``key``, with every known name replaced, in keys and values."""
         if isinstance(value, (str, int, float)) and not isinstance(value, bool) and key:
             kind, pseudonym = _kind_of_key(key), self._pseudonyms.get(str(value).lower())
             if pseudonym and kind == "id":
@@ -154,7 +155,7 @@ class Names:
         return value
 
     def hide_text(self, text: str) -> str:
-        """``text`` with every known name, and everything that looks like an address, replaced."""
+        """Return ``text`` with every known name and anything that looks like an address replaced."""
         text = ADDRESSES.sub(self._hide_address, text)
         for pattern in _ID_PATTERNS:
             text = pattern.sub(self._hide_id, text)
@@ -186,9 +187,9 @@ class Names:
         return pseudonym
 
     def _make_finder(self) -> re.Pattern[str]:
-        """Longer words first. A secret is found inside of words too, a name only between letters and digits.
+        """Build the search pattern, longer words first. Secrets match inside words, names only as whole words.
 
-        Beside the known hosts their siblings are found: where gpu01 is one, gpu17 is one as well.
+        Siblings of the known hosts match too: if gpu01 is a host, so is gpu17.
         """
         words = sorted(self._pseudonyms, key=lambda word: (-len(word), word))
         parts = [part for word in words if (part := _word_pattern(word, self._pseudonyms[word]))]
@@ -199,7 +200,7 @@ class Names:
 
 
 def _word_pattern(word: str, pseudonym: str) -> str:
-    """Where ``word`` is replaced; nowhere if it is a number too short to be an id wherever it stands."""
+    """Return the pattern of ``word``; empty if it is a number too short to be an id everywhere."""
     kind = pseudonym.partition("-")[0]
     if kind == "secret" and len(word) >= 6:
         return re.escape(word)
@@ -213,7 +214,7 @@ def _isolate_word(word: str) -> str:
 
 
 def _expand_numbers(numbers: str) -> Iterable[str]:
-    """``01-03,07`` → 01 02 03 07; no more than 100,000 (a list that names more is no list of nodes)."""
+    """Expand ``01-03,07`` to 01 02 03 07, at most 100,000 (a longer list is not a node list)."""
     for part in numbers.split(","):
         first, _, last = part.partition("-")
         if first.isdigit() and (last or first).isdigit():
@@ -230,7 +231,7 @@ def _is_address(word: str) -> bool:
 
 
 def is_pseudonym(word: str) -> bool:
-    """Whether ``word`` is a name that this module gives."""
+    """Return whether ``word`` is a pseudonym of this module."""
     return re.fullmatch(r"(?:host|domain|user|address|secret|name|id)-\d+", word) is not None
 
 

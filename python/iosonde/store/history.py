@@ -1,7 +1,7 @@
-"""The whole history of stores as one table: a row for each result of a whole run, the oldest run first, with the
-commit, the date and the factors of its run.
+"""The history of several stores as one table: a row per result of a whole run, oldest run first, with commit, date and
+factors of the run.
 
-Every run.json is read twice, first for the columns, and no more than ``_AT_ONCE`` runs are held.
+Every run.json is read twice, first for the columns, and at most ``_AT_ONCE`` runs are in memory.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _COLUMN_PAIRS = [
 
 @dataclass
 class History:
-    """The runs of some ``stores``, (name, store) each. ``runs`` and ``problems`` count what was written, and say what
-    was left out, when all ``tables`` are taken; ``incomplete``: with the runs that lack something."""
+    """The runs of ``stores``, each (name, store). Once all ``tables`` are consumed, ``runs`` counts the runs written,
+    and ``problems`` lists those left out. ``incomplete`` includes incomplete runs."""
 
     stores: Sequence[tuple[str, Store]]
     incomplete: bool = False
@@ -39,7 +39,7 @@ class History:
     problems: list[str] = field(default_factory=list)
 
     def tables(self) -> Iterator[pa.Table]:
-        """At least one table, all with the same columns."""
+        """Yield at least one table, all with the same columns."""
         order: list[tuple[str, str, int]] = []
         kinds: dict[str, dict[type, Any]] = {}
         for place, (_, store) in enumerate(self.stores):
@@ -89,7 +89,7 @@ class History:
         data["complete"] = arrays.repeated(arrays.boolean([run.complete for _, run, _ in read]), n_rows)
         data |= {row_column: rows[name] for name, row_column in _COLUMN_PAIRS}
         for name, title in columns.items():
-            # One level of every kind that there is makes the type the same in all tables.
+            # A level of each kind gives the column the same type in all tables.
             each = list(kinds[name].values())
             cells = [*each, *(run.factors.get(name) for _, run, _ in read)]
             data[_choose_free_name(title, data)] = arrays.repeated(query.column(cells).slice(len(each)), n_rows)
@@ -110,7 +110,7 @@ class History:
 
 
 def _find_type(level: Any) -> type:
-    """What decides the type of a column; an integer beyond 64 bits is a float there."""
+    """Return the type that determines that of a column; integers beyond 64 bits become floats."""
     if isinstance(level, int) and not isinstance(level, bool):
         return int if -(2**63) <= level < 2**63 else complex
     return type(level)

@@ -1,10 +1,9 @@
-"""An index of many runs, made from their stores at any time: what runs there are, found without reading each run.json.
+"""An index of many runs, rebuilt from their stores at any time, that finds runs without reading each run.json.
 
-It is never the truth: it lies in the user's cache or in a database, not in a store, names runs, and what is said of a
-run is read from its store. ``refresh`` reads what is new, and drops what is gone or was replaced. Three stats tell that
-nothing of a store changed. Any part of it may be lost: it is made again.
-
-It is an SQLite file, or for a team a PostgreSQL database (``index_sqlite.py``, ``index_postgres.py``).
+It is never the truth: it is in the user's cache or in a database, not in a store. It names runs, and their data comes
+from the store. ``refresh`` reads new runs and drops removed and replaced ones. Three stat calls detect that a store is
+unchanged. Any lost part is rebuilt. The index is an SQLite file, or for a team a PostgreSQL database
+(``index_sqlite.py``, ``index_postgres.py``).
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ from .index_postgres import SCHEMES, PostgresDatabase
 from .index_sqlite import SqliteDatabase
 from .store import Store
 
-# Levels that no run of a store has any more.
+# Delete levels that no run of a store has any more.
 _FORGET = """DELETE FROM there WHERE store = ? AND NOT EXISTS (
     SELECT 1 FROM levels JOIN runs USING (entry) WHERE levels.name = there.name AND levels.kind = there.kind
     AND levels.level = there.level AND runs.store = there.store)"""
 FACTOR, OPTION, PLACE = "factor", "option", "place"  # kinds of levels
-_AT_ONCE = 1000  # runs between two moments at which others see what was read
-# A directory that was changed so shortly before it was read may be changed again with the same time.
+_AT_ONCE = 1000  # runs per transaction, after which others see them
+# A directory that was changed shortly before it was read may change again with the same time stamp.
 _UNSURE_NS = 2 * 10**9
 
 Say = Callable[[int, int], None]
@@ -42,7 +41,7 @@ Say = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Refreshed:
-    """What a look at a store found, in runs. ``unread``: those that are damaged."""
+    """The result of refreshing a store, in runs. ``unread`` counts damaged ones."""
 
     added: int = 0
     dropped: int = 0
@@ -50,8 +49,7 @@ class Refreshed:
 
 
 class Index:
-    """The runs of any number of stores; ``place`` is the SQLite file, or a database; None is a file of its own that
-    nobody keeps.
+    """The runs of any number of stores. ``place`` is the SQLite file or a database; None is a temporary file.
 
     May be used from several threads, and by several processes at once.
     """
@@ -62,30 +60,30 @@ class Index:
 
     @classmethod
     def open_cached(cls) -> Index:
-        """That in the user's cache; where nothing can be kept there, one for this process alone."""
+        """Open the index in the user's cache; without a cache, one for this process alone."""
         folder = own_cache_folder()
         return cls(None if folder is None else folder / f"index-{VERSION}.sqlite")
 
     @classmethod
     def at(cls, url: str) -> Index:
-        """That of an address, ``postgresql://…``; '' is that in the user's cache. Raises InputError, SystemFaultError
-        where nobody answers."""
+        """Open the index at an address, ``postgresql://…``, or with '' the one in the user's cache. Raises InputError;
+        SystemFaultError if there is no answer."""
         if not url:
             return cls.open_cached()
         if not url.startswith(SCHEMES):
             raise InputError(
                 "invalid-address",
-                "the address of an index is no postgresql://…",
+                "the address of the index does not begin with postgresql://",
                 "write it as postgresql://USER@HOST/DATABASE",
             )
         return cls(PostgresDatabase(url))
 
     def close(self) -> None:
-        """Leave it as it is."""
+        """Close the index unchanged."""
         self.database.close()
 
     def number(self, store: Store) -> int:
-        """What the index calls a store."""
+        """Return the number of a store in the index."""
         path = self.database.key(store.path)
         with self.asking(writing=True) as ask:
             row = ask.execute("SELECT store FROM stores WHERE path = ?", (path,)).fetchone()
@@ -95,9 +93,8 @@ class Index:
             return int(row[0])
 
     def refresh(self, store: Store, thorough: bool = False, say: Say = lambda done, total: None) -> Refreshed:
-        """Bring the index up to what the store holds. ``thorough`` looks at every run.json, too, and not only at the
-        directories' names; ``say`` is told how many of how many new runs are read. Raises InputError where the store
-        cannot be listed."""
+        """Update the index from the store. ``thorough`` checks every run.json, not only the names of directories.
+        ``say`` is called with (new runs read, new runs). Raises InputError if the store cannot be listed."""
         number = self.number(store)
         signature = _read_signature(store.path)
         with self.asking() as ask:
@@ -131,7 +128,7 @@ class Index:
         return Refreshed(len(new) - unread, dropped, unread)
 
     def _add_runs(self, store: Store, number: int, names: Sequence[str]) -> int:
-        """Read these runs; how many could not be read."""
+        """Read these runs; return the number of unreadable ones."""
         read: list[tuple[str, str, StoredRun | None, str]] = []
         for name in names:
             directory = store.path / "runs" / name
@@ -156,7 +153,7 @@ class Index:
         for name in changed:
             try:
                 experiment = store.experiment(name)
-            except (DataError, InputError):  # damaged, or just gone: the store names it
+            except (DataError, InputError):  # damaged, or just removed: the store reports it
                 continue
             called = experiment.name if experiment.settings else ""
             read.append(
@@ -181,8 +178,8 @@ class Index:
 
     @contextmanager
     def asking(self, writing: bool = False) -> Iterator[Asking]:
-        """A transaction: what is written is seen by others afterwards, whole or not at all. Raises SystemFaultError
-        where the database cannot be used."""
+        """Open a transaction: others see its writes afterwards, all or none. Raises SystemFaultError if the database
+        cannot be used."""
         with self.database.asking(writing) as ask:
             yield ask
 
@@ -209,7 +206,7 @@ def _insert_run(ask: Asking, number: int, name: str, state: str, run: StoredRun 
 
 
 def _read_signature(path: Path) -> str:
-    """What changes when something was put into a store; '' where that cannot be told yet."""
+    """Return a value that changes when something is added to a store; '' if that cannot be determined yet."""
     parts, now = [], time.time_ns()
     for name in ("runs", "experiments", "notes"):
         try:
@@ -221,7 +218,7 @@ def _read_signature(path: Path) -> str:
             raise InputError(
                 "unreadable-file",
                 "cannot read {path}: {reason}",
-                "look at its permissions",
+                "check its permissions",
                 path=path / name,
                 reason=error.strerror,
             ) from error
@@ -232,8 +229,8 @@ def _read_signature(path: Path) -> str:
 
 
 def _list_directories(path: Path, thorough: bool) -> dict[str, str]:
-    """Name of each run → what tells it from another in its place: its directory, and of a thorough look its run.json.
-    Names that are no text are no runs."""
+    """Return name → identity of each run: the number of its directory, with ``thorough`` also the state of its
+    run.json. Unprintable names are skipped."""
     if thorough:
         return {
             directory.name: _read_state(directory)
@@ -244,7 +241,7 @@ def _list_directories(path: Path, thorough: bool) -> dict[str, str]:
 
 
 def _read_state(directory: Path) -> str:
-    """The number of the directory, and what changes with its run.json."""
+    """Return the number of the directory and the state of its run.json."""
     try:
         number = directory.stat().st_ino
     except OSError:
@@ -253,12 +250,12 @@ def _read_state(directory: Path) -> str:
 
 
 def _is_same(now: str | None, before: str) -> bool:
-    """Whether what is there now is what was there before, as far as both say."""
+    """Return whether two states are equal, as far as both are known."""
     return now is not None and (now == before or now == before.partition(" ")[0])
 
 
 def _list_documents(folder: Path) -> dict[str, str]:
-    """Name of each document there → what changes with it."""
+    """Return name → state of each document in ``folder``."""
     states = {}
     try:
         with os.scandir(folder) as entries:
@@ -272,5 +269,5 @@ def _list_documents(folder: Path) -> dict[str, str]:
 
 
 def text_of(value: str) -> str:
-    """Without lone surrogates and NUL, which a database cannot hold."""
+    """Escape lone surrogates and NUL, which a database cannot hold."""
     return value.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")

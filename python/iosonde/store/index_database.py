@@ -1,4 +1,4 @@
-"""What an index asks of a database, whichever it is: the words that SQLite and PostgreSQL do not share."""
+"""The interface of the index to its database, with the words in which SQLite and PostgreSQL differ."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
-VERSION = 2  # of the tables below: those of another version are not looked at
-# `{number}` is a key that the database gives, `{text}` text in the order of its bytes, `{bytes}` bytes.
+VERSION = 2  # of the tables below; tables of another version are ignored
+# `{number}` is a generated key, `{text}` is text in byte order, `{bytes}` is binary.
 TABLES = (
     "CREATE TABLE IF NOT EXISTS stores (store {number}, path {bytes} UNIQUE, seen {text})",
     """CREATE TABLE IF NOT EXISTS runs (
@@ -30,51 +30,50 @@ TABLES = (
 
 
 class Rows(Protocol):
-    """What came of a statement."""
+    """The result of a statement."""
 
     def __iter__(self) -> Iterator[Any]:
-        """The rows that are left, one by one."""
+        """Iterate over the remaining rows."""
         ...
 
     def fetchone(self) -> Any:
-        """The next row, or None."""
+        """Return the next row, or None."""
         ...
 
     def fetchall(self) -> list[Any]:
-        """The rows that are left."""
+        """Return the remaining rows."""
         ...
 
 
 class Asking(Protocol):
-    """One transaction. Values stand in statements as ``?``."""
+    """A transaction. Statements have ``?`` for values."""
 
     def execute(self, statement: str, values: Sequence[Any] = ..., /) -> Rows:
-        """Carry out one statement."""
+        """Run one statement."""
         ...
 
     def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> object:
-        """The same one for every row."""
+        """Run one statement for every row."""
         ...
 
 
 class Database(Protocol):
-    """Where the tables lie."""
+    """The database of the tables."""
 
-    in_order_of_time: str  # after ``FROM runs``, where rows are wanted in the order of the index by time
+    in_order_of_time: str  # after ``FROM runs``, for rows in the order of the time index
 
     def asking(self, writing: bool) -> AbstractContextManager[Asking]:
-        """A transaction, for one thread at a time; one that writes, for one process at a time. Raises
-        SystemFaultError."""
+        """Open a transaction, one thread at a time; a writing one, one process at a time. Raises SystemFaultError."""
         ...
 
     def among(self, column: str, cells: Sequence[Any]) -> tuple[str, Any]:
-        """The condition that a column has one of these cells, and its one value."""
+        """Return the condition that a column has one of these cells, and its single value."""
         ...
 
     def key(self, store: Path) -> bytes:
-        """What tells a store from others."""
+        """Return the key that identifies a store."""
         ...
 
     def close(self) -> None:
-        """Leave everything as it is."""
+        """Close the database unchanged."""
         ...

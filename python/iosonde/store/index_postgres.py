@@ -1,7 +1,7 @@
-"""An index in a PostgreSQL database, for a team: everybody's ``serve`` asks the same one, and other programs may, too.
+"""An index in a PostgreSQL database that a whole team shares, also with other programs.
 
-Its tables lie in a schema that is named after their version, so that an older iosonde and a newer one never write into
-each other's. Who writes holds an advisory lock until the end of the transaction.
+Its tables are in a schema named after their version, so that older and newer versions of iosonde use different ones. A
+writer holds an advisory lock until the end of its transaction.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CONNECT_S = 10
 
 @dataclass(frozen=True)
 class _Statements:
-    """A transaction, with ``?`` for values as SQLite has it."""
+    """A transaction, with ``?`` for values as in SQLite."""
 
     cursor: psycopg.Cursor[Any]
 
@@ -50,8 +50,8 @@ class _Statements:
 
 
 class PostgresDatabase:
-    """The database of a ``postgresql://`` address. Raises InputError where the address or the library is missing,
-    SystemFaultError where nobody answers."""
+    """The database of a ``postgresql://`` address. Raises InputError if the address is invalid or the library is
+    missing; SystemFaultError if there is no answer."""
 
     in_order_of_time = ""
 
@@ -65,27 +65,27 @@ class PostgresDatabase:
 
     @property
     def name(self) -> str:
-        """The address, without its password."""
+        """Address without its password."""
         return without_password(self._url)
 
     def close(self) -> None:
-        """Leave the tables as they are."""
+        """Close the connection; the tables stay."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
 
     def key(self, store: Path) -> bytes:
-        """Its place, and a digest of its marker: another machine may have another store at this place."""
+        """Return its path with a digest of its marker, as another machine may have another store at this path."""
         marker = hashlib.sha256((store / MARKER).read_bytes()).digest()[:8]
         return os.fsencode(store.resolve()) + b"\0" + marker
 
     def among(self, column: str, cells: Sequence[Any]) -> tuple[str, Any]:
-        """By an array."""
+        """Build the condition with an array."""
         return f"{column} = ANY(?)", list(cells)
 
     @contextmanager
     def asking(self, writing: bool) -> Iterator[_Statements]:
-        """A connection that was lost is made again. Raises SystemFaultError."""
+        """Open a transaction, reconnecting if necessary. Raises SystemFaultError."""
         import_psycopg()
         import psycopg
 
@@ -102,8 +102,8 @@ class PostgresDatabase:
                 reason = reason.replace(self._password, HIDDEN)
             raise SystemFaultError(
                 "unusable-index",
-                "the index {index} cannot be used: {reason}",
-                "look at the server; with DROP SCHEMA {schema} CASCADE the index goes, and is made again",
+                "cannot use the index {index}: {reason}",
+                "check the server; DROP SCHEMA {schema} CASCADE deletes the index, which is then rebuilt",
                 index=self.name,
                 reason=reason,
                 schema=SCHEMA,
@@ -114,7 +114,7 @@ class PostgresDatabase:
 
         if self._connection is None or self._connection.closed:
             connection = psycopg.connect(self._url, autocommit=True, connect_timeout=_CONNECT_S)
-            connection.execute("SET synchronous_commit = off")  # after a crash of the server what is lost is made again
+            connection.execute("SET synchronous_commit = off")  # data lost in a crash of the server is rebuilt
             with connection.transaction(), connection.cursor() as cursor:
                 cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
                 cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
@@ -126,7 +126,7 @@ class PostgresDatabase:
 
 
 def import_psycopg() -> None:
-    """Raises InputError where the library is not there."""
+    """Check that psycopg is installed. Raises InputError."""
     try:
         import psycopg  # noqa: F401
     except ImportError as error:
@@ -139,13 +139,13 @@ def import_psycopg() -> None:
 
 
 def without_password(url: str) -> str:
-    """An address as it can be shown."""
+    """Return an address without secrets, for display."""
     return hide_address_passwords(url, is_address=True).partition("?")[0]
 
 
 def _read_password(url: str) -> str:
-    """The password in an address, or "". Raises InputError for an address that the library would read otherwise than
-    it was meant: its own messages then quote parts of the password."""
+    """Return the password in an address, or "". Raises InputError for an address that the library would misread,
+    because its own messages would then quote parts of the password."""
     import_psycopg()
     import psycopg
     from psycopg.conninfo import conninfo_to_dict
@@ -158,14 +158,14 @@ def _read_password(url: str) -> str:
     if parts is None or (at and re.search("[/@]", before_host)):
         raise InputError(
             "invalid-address",
-            "the address {url} of the index cannot be read",
-            "write each of / @ : % ? # [ ] in user and password as %2F %40 %3A %25 %3F %23 %5B %5D; "
-            "or leave the password out, and put it into ~/.pgpass",
+            "the address {url} of the index is invalid",
+            "write each of / @ : % ? # [ ] in user and password as %2F %40 %3A %25 %3F %23 %5B %5D; or move "
+            "the password to ~/.pgpass",
             url=without_password(url),
         )
     return str(parts.get("password") or "")
 
 
 def _encode_statement(statement: str) -> bytes:
-    """In psycopg's words; there is no percent sign in any of them."""
+    """Convert a statement to psycopg's placeholders; statements have no percent sign."""
     return statement.replace("?", "%s").encode()

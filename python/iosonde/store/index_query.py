@@ -1,7 +1,7 @@
-"""Questions to the index: runs that fulfil conditions, page by page; experiments; which columns there are.
+"""Queries to the index: runs that fulfil conditions, page by page; experiments; available columns.
 
-Conditions mean what they mean for a store (core/where.py): each is asked of every level that a column has, once, and
-the database is asked for the runs with the levels that fulfil it.
+Conditions mean the same as for a store (core/where.py). Each is evaluated once per level of its column, and the
+database then selects the runs with the matching levels.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _OWN = {
     "commit": "commit_id",
 }
 _ORDERS = ("<", "<=", ">", ">=")
-_BY_TIME = "{} WHERE {} ORDER BY started_at DESC, run DESC"  # read in this order, not sorted
-_MOST_LEVELS = 12  # that are told of a column
+_BY_TIME = "{} WHERE {} ORDER BY started_at DESC, run DESC"  # read in this order, without sorting
+_MOST_LEVELS = 12  # maximum listed per column
 
 
 @dataclass(frozen=True)
 class IndexedRun:
-    """What the index says of a run; ``store`` is the index's number of its store. ``problem``: why it cannot be read,
-    where nothing else is known."""
+    """A run in the index; ``store`` is the index's number of its store. ``problem`` is the reason why it is unreadable;
+    its other fields are then empty."""
 
     store: int
     id: str
@@ -50,8 +50,8 @@ class IndexedRun:
 
 @dataclass(frozen=True)
 class IndexedExperiment:
-    """An experiment with its runs counted. ``name``: '' where it has none; ``trials``: how many its design has, None
-    where nobody planned it. ``seconds``: of all its runs."""
+    """An experiment with counts of its runs. ``name`` may be ''; ``trials`` is the number in its design, None if
+    unplanned. ``seconds`` is the total of its runs."""
 
     store: int
     id: str
@@ -67,7 +67,7 @@ class IndexedExperiment:
 
 @dataclass(frozen=True)
 class RunsPage:
-    """Some of the runs that fulfil the conditions, the newest first, and how many do."""
+    """A page of matching runs, newest first, and their total number."""
 
     runs: tuple[IndexedRun, ...]
     total: int
@@ -75,7 +75,7 @@ class RunsPage:
 
 @dataclass(frozen=True)
 class IndexedColumn:
-    """A factor with some of its levels, and how many it has."""
+    """A factor with some of its levels, and their number."""
 
     name: str
     levels: tuple[Any, ...]
@@ -84,14 +84,14 @@ class IndexedColumn:
 
 @dataclass(frozen=True)
 class IndexView:
-    """The index of some stores, by the index's numbers."""
+    """The index restricted to some stores, by their numbers in the index."""
 
     index: Index
     stores: tuple[int, ...]
 
     def runs(self, where: Sequence[Condition] = (), first: int = 0, most: int = 100) -> RunsPage:
-        """The runs from place ``first`` on. Raises InputError for a condition on a column that is not there. Damaged
-        ones are among them where nothing is asked; incomplete ones always, unless they are asked about."""
+        """Return the runs from position ``first`` on. Damaged runs are included only without conditions, incomplete
+        ones unless a condition excludes them. Raises InputError for a condition on an unknown column."""
         with self.index.asking() as ask:
             text, values = self._build_conditions(ask, where)
             total = ask.execute(f"SELECT count(*) FROM runs WHERE {text}", values).fetchone()[0]
@@ -104,7 +104,7 @@ class IndexView:
         return RunsPage(runs, int(total))
 
     def ids(self, where: Sequence[Condition], most: int, sound: bool = True) -> list[tuple[int, str]]:
-        """(store, id) of the newest ``most`` runs that fulfil the conditions; ``sound``: that can be read."""
+        """Return (store, id) of the newest ``most`` matching runs; ``sound`` excludes unreadable ones."""
         with self.index.asking() as ask:
             text, values = self._build_conditions(ask, where)
             text += " AND problem = ''" if sound else ""
@@ -112,7 +112,8 @@ class IndexView:
             return [(int(store), str(run)) for store, run in rows.fetchall()]
 
     def experiments(self, first: int = 0, most: int = 100, only: str | None = None) -> tuple[IndexedExperiment, ...]:
-        """Those from place ``first`` on, the one with the newest run first; with ``only`` that with this id."""
+        """Return the experiments from position ``first`` on, that with the newest run first; ``only`` selects one by
+        id."""
         chosen, values = self._build_store_condition("runs.")
         text = f"{chosen} AND problem = ''" + (" AND runs.experiment = ?" if only is not None else "")
         with self.index.asking() as ask:
@@ -127,7 +128,7 @@ class IndexView:
         return tuple(IndexedExperiment(*row) for row in rows)
 
     def begun(self) -> tuple[IndexedExperiment, ...]:
-        """Experiments that have fewer runs than their design, also none, the newest first."""
+        """Return experiments with fewer runs than planned, possibly none, newest first."""
         chosen, values = self._build_store_condition("experiments.")
         with self.index.asking() as ask:
             rows = ask.execute(
@@ -143,7 +144,7 @@ class IndexView:
         return tuple(IndexedExperiment(*row) for row in rows)
 
     def counted(self) -> tuple[int, int, int]:
-        """How many experiments, runs, and runs that cannot be read."""
+        """Return the numbers of experiments, runs, and unreadable runs."""
         chosen, values = self._build_store_condition()
         with self.index.asking() as ask:
             statement = "SELECT count(*), sum(CASE WHEN problem != '' THEN 1 ELSE 0 END) FROM runs"
@@ -153,7 +154,7 @@ class IndexView:
         return int(experiments), int(runs), int(damaged or 0)
 
     def problems(self, most: int = 20) -> list[str]:
-        """Why runs cannot be read."""
+        """Return the reasons why runs are unreadable."""
         chosen, values = self._build_store_condition()
         with self.index.asking() as ask:
             rows = ask.execute(
@@ -162,7 +163,7 @@ class IndexView:
             return [str(problem) for (problem,) in rows]
 
     def columns(self) -> list[IndexedColumn]:
-        """The factors that conditions can be on, with their levels."""
+        """Return the factors available for conditions, with their levels."""
         with self.index.asking() as ask:
             return [self._build_column(ask, name, real) for name, real in self._find_columns(ask).items()]
 
@@ -177,7 +178,7 @@ class IndexView:
         return f"{of}store IN ({', '.join('?' * len(self.stores))})", list(self.stores)
 
     def _find_columns(self, ask: Asking) -> dict[str, tuple[str, str]]:
-        """Column → (name, kind) of its levels: factors, options that were not always the same, file system, target."""
+        """Return column → (name, kind) of its levels: factors, varying options, file system, target."""
         from .query import factor_columns
 
         chosen, values = self._build_store_condition()
@@ -192,7 +193,7 @@ class IndexView:
         return {name: (name, PLACE) for name in sorted(kinds[PLACE])} | columns
 
     def _list_levels(self, ask: Asking, name: str, kind: str) -> list[str]:
-        """The levels that runs of these stores have, as the index keeps them."""
+        """Return the levels of runs of these stores, as stored in the index."""
         chosen, values = self._build_store_condition()
         rows = ask.execute(
             f"SELECT DISTINCT level FROM there WHERE name = ? AND kind = ? AND {chosen}", [name, kind, *values]
@@ -200,14 +201,14 @@ class IndexView:
         return [str(level) for (level,) in rows]
 
     def _build_conditions(self, ask: Asking, where: Sequence[Condition]) -> tuple[str, list[Any]]:
-        """The conditions in the database's words."""
+        """Translate the conditions to SQL."""
         columns = self._find_columns(ask) if where else {}
         check_columns(where, [*_OWN, "tags", *columns])
         text, values = self._build_store_condition()
         for condition in where:
             more, added = self._build_condition(ask, condition, columns)
             text, values = f"{text} AND {more}", values + added
-        if where:  # of a damaged run nothing is known that could be asked about
+        if where:  # damaged runs have no columns for a condition
             text += " AND problem = ''"
         return text, values
 
@@ -237,7 +238,7 @@ class IndexView:
         ):
             return f"{column} != '' AND {column} {condition.op} ?", [
                 text_of(condition.value)
-            ]  # of two texts the order is the database's
+            ]  # the database compares the two texts
         chosen, values = self._build_store_condition()
         cells = [
             cell

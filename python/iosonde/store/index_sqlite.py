@@ -1,4 +1,4 @@
-"""An index in one SQLite file: its library is part of Python, and others can read the file while a process writes."""
+"""An index in one SQLite file: the library is part of Python, and reading works while a process writes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ _TYPES = {"number": "INTEGER PRIMARY KEY", "text": "TEXT", "bytes": "BLOB", "bar
 
 
 class SqliteDatabase:
-    """The file ``path``, made anew where it is damaged or has other tables; None is one of its own that nobody
-    keeps."""
+    """The index file ``path``, recreated if it is damaged or has other tables; None is a temporary file."""
 
     in_order_of_time = "INDEXED BY by_time"
 
@@ -30,22 +29,22 @@ class SqliteDatabase:
         self._connection = _open_index(path)
 
     def close(self) -> None:
-        """Leave the file as it is."""
+        """Close the file unchanged."""
         with self._lock:
             self._connection.close()
 
     def key(self, store: Path) -> bytes:
-        """Its place on this machine."""
+        """Return its path on this machine."""
         return os.fsencode(store.resolve())
 
     def among(self, column: str, cells: Sequence[Any]) -> tuple[str, Any]:
-        """By a list in JSON: it may be longer than SQLite allows of values."""
+        """Build the condition with a JSON list, which may exceed SQLite's limit of values."""
         return f"{column} IN (SELECT value FROM json_each(?))", json.dumps(list(cells))
 
     @contextmanager
     def asking(self, writing: bool) -> Iterator[sqlite3.Connection]:
-        """What is written is seen by others afterwards, whole or not at all. Raises SystemFaultError where the file
-        cannot be used: the disk is full, or it is held by another process."""
+        """Open a transaction: others see its writes afterwards, all or none. Raises SystemFaultError if the file cannot
+        be used: the disk is full, or another process holds it."""
         try:
             with self._lock, self._connection:
                 yield self._connection
@@ -53,8 +52,8 @@ class SqliteDatabase:
             where = self.path or "in the directory of temporary files"
             raise SystemFaultError(
                 "unusable-index",
-                "the index {path} cannot be used: {error}",
-                "make room there, or remove it: it is made again",
+                "cannot use the index {path}: {error}",
+                "make room there, or remove the index: it is rebuilt",
                 path=where,
                 error=error,
             ) from error
@@ -65,7 +64,7 @@ def _open_index(path: Path | None) -> sqlite3.Connection:
         return _with_tables(_connect(""))
     for _ in range(2):
         try:
-            os.close(os.open(path, os.O_CREAT | os.O_CLOEXEC, 0o600))  # names of runs are nobody else's business
+            os.close(os.open(path, os.O_CREAT | os.O_CLOEXEC, 0o600))  # the names of runs are private
             connection = _connect(str(path))
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -84,7 +83,7 @@ def _open_index(path: Path | None) -> sqlite3.Connection:
 
 def _connect(path: str) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=60.0, check_same_thread=False)
-    connection.execute("PRAGMA synchronous = OFF")  # after a crash of the machine it is made again
+    connection.execute("PRAGMA synchronous = OFF")  # the index is rebuilt after a crash of the machine
     return connection
 
 

@@ -1,4 +1,4 @@
-"""One campaign at a time per experiment: two that resume the same one would measure each trial twice."""
+"""Allow one campaign at a time per experiment: two that resume the same experiment would measure each trial twice."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pathlib import Path
 from iosonde.core.errors import InputError
 from iosonde.core.held import holder_of
 
-LOCKS = "locks"  # the directory of a store that holds them
+LOCKS = "locks"  # directory of the locks in a store
 
 
 @contextmanager
 def lock_experiment(store: Path, experiment: str) -> Iterator[None]:
-    """Hold the experiment's lock. Raises InputError if another process holds it; a dead one holds nothing."""
+    """Hold the experiment's lock. Raises InputError if another process holds it; a dead process holds nothing."""
     folder = store / LOCKS
     folder.mkdir(exist_ok=True)
     path = folder / experiment
@@ -28,20 +28,20 @@ def lock_experiment(store: Path, experiment: str) -> Iterator[None]:
             holder = os.pread(handle, 20, 0).decode("ascii", "replace") or "unknown"
             raise InputError(
                 "experiment-locked",
-                "experiment {experiment} is being measured by process {pid}",
-                "wait for it, or give this one another {spell.store} or {spell.name}",
+                "process {pid} is measuring experiment {experiment}",
+                "wait for it, or use another {spell.store} or {spell.name} here",
                 experiment=experiment,
                 pid=holder,
             ) from None
         os.ftruncate(handle, 0)
         os.pwrite(handle, str(os.getpid()).encode(), 0)
-        # The file stays: removed, somebody could hold the lock of a file that others no longer find.
+        # The file stays: after its removal a process could hold the lock of a file that others cannot see.
         yield
     finally:
         os.close(handle)
 
 
 def holder(store: Path, experiment: str) -> int | None:
-    """The process of this machine that measures an experiment, None where none is known. Nothing is locked to find out,
-    which could turn a campaign away that begins in this moment."""
+    """Return the process of this machine that measures an experiment, None if unknown. No lock is taken, as that could
+    block a campaign that starts at this moment."""
     return holder_of(store / LOCKS / experiment)

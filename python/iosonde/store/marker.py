@@ -1,4 +1,4 @@
-"""``store.json``: marks a directory as a store of some version. From version 2 on it shows its own changes."""
+"""``store.json``: marks a directory as a store of some version. From version 2 on it detects changes to itself."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def write_marker(disk: files.Disk, store: Path, created_at: str) -> None:
 
 
 def check_marker(store: Path) -> None:
-    """Raises InputError if the directory is no store, DataError if its marker is lost or damaged, SchemaTooNewError."""
+    """Check the marker of a store. Raises InputError if the directory is not a store, DataError if its marker is
+    missing or damaged, SchemaTooNewError."""
     path = store / files.MARKER
     try:
         marker = decode(files.read_plain(path))
@@ -32,13 +33,13 @@ def check_marker(store: Path) -> None:
         if holds_data(store):
             raise missing_marker(store) from None
         raise InputError(
-            "not-a-store", "{store} is not a store", "'iosonde run --store DIR' makes one", store=store
+            "not-a-store", "{store} is not a store", "create one with 'iosonde run --store DIR'", store=store
         ) from None
     except OSError as error:
         raise InputError(
             "unreadable-file",
             "cannot read the store {store}: {reason}",
-            "look at its permissions",
+            "check its permissions",
             store=store,
             reason=error.strerror,
         ) from error
@@ -49,7 +50,8 @@ def check_marker(store: Path) -> None:
 
 
 def is_marker_changed(store: Path) -> bool:
-    """Whether a marker that ``check_marker`` accepts is not as it was written. Raises OSError, DataError."""
+    """Return whether a marker that ``check_marker`` accepts was changed after it was written. Raises OSError,
+    DataError."""
     text = files.read_plain(store / files.MARKER)
     marker = decode(text)
     return (marker["schema_version"] >= _SEALED_SINCE or SELF_SHA256 in marker) and not is_sealed(text, marker)
@@ -61,7 +63,7 @@ def missing_marker(store: Path) -> DataError:
 
 
 def holds_data(store: Path) -> bool:
-    """Whether a directory without a marker has runs or experiments of a store that had one."""
+    """Return whether a directory without a marker has runs or experiments of a store."""
     patterns = ("runs/*/run.json", "experiments/*.json")
     return any(True for pattern in patterns for _ in store.glob(pattern))
 

@@ -1,4 +1,4 @@
-"""Runs and experiments of several stores into one. Everything is looked at before anything is copied."""
+"""Merge runs and experiments of several stores into one. All of them are checked before any is copied."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .rundir import run_directories
 from .store import Store
 
 _BLOCK_BYTES = 1 << 20
-# The same trial stored by two stores differs in these, and in its own hash.
+# Fields that differ if two stores stored the same trial, besides its own hash.
 _OF_STORING = ("self_sha256", "stored_at", "versions", "schema_version", SHA256, TRIALS)
 
 
 @dataclass(frozen=True)
 class Merged:
-    """How many runs and experiments came in, how many were there already, and what was damaged and left out."""
+    """Numbers of runs and experiments added, number of runs already present, and damaged parts left out."""
 
     runs: int
     runs_there: int
@@ -33,7 +33,7 @@ class Merged:
 
 
 def merge(target: Store, sources: Sequence[Store]) -> Merged:
-    """Copy what ``target`` lacks from ``sources``; tags and notes are joined.
+    """Copy runs and experiments missing in ``target`` from ``sources``; tags and notes are merged.
 
     The same id with the same content is skipped. Raises InputError, before anything is copied, if two stores have
     different runs or experiments under one id.
@@ -65,7 +65,7 @@ def merge(target: Store, sources: Sequence[Store]) -> Merged:
 
 
 def _add_run(target: Store, runs: dict[str, tuple[Path, dict[str, Any]]], directory: Path) -> bool:
-    """Put a run on the list of those to be copied; whether it is there already."""
+    """Add a run to those to be copied; return whether it is already present."""
     document = rundir.read_document(directory)
     theirs = target.path / "runs" / directory.name
     if directory.name in runs:
@@ -79,7 +79,7 @@ def _add_run(target: Store, runs: dict[str, tuple[Path, dict[str, Any]]], direct
         raise InputError(
             "conflicting-copies",
             "run {run_id} differs between {store} and {other_store}",
-            "one of them is not what it says; merge the stores without it",
+            "one of them was changed; merge the stores without it",
             run_id=directory.name,
             store=other.parents[1],
             other_store=directory.parents[1],
@@ -96,7 +96,7 @@ def _add_experiment(target: Store, chosen: dict[str, Experiment], experiment: Ex
     if existing != experiment:
         raise InputError(
             "conflicting-copies",
-            "experiment {experiment_id} of {path} differs from the one that is there",
+            "experiment {experiment_id} of {path} differs from the existing one",
             "give one of them another id",
             experiment_id=experiment.id,
             path=source.path,
@@ -108,7 +108,8 @@ def _strip_storage_fields(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def copy_run(disk: Disk, directory: Path, document: dict[str, Any], to: Path) -> None:
-    """Every file of a run, byte for byte and flushed, into the existing empty directory ``to``. Raises DataError."""
+    """Copy every file of a run, byte for byte and flushed, into the existing empty directory ``to``.
+    Raises DataError."""
     if any(name.startswith("raw/") for name in document["files"]):
         disk.make_directory(to / "raw")
     for name, expected in document["files"].items():
@@ -118,7 +119,7 @@ def copy_run(disk: Disk, directory: Path, document: dict[str, Any], to: Path) ->
             if copy.commit()["sha256"] != expected["sha256"]:
                 raise DataError(
                     "changed-during-copy",
-                    "run {run_id}: {file} changed while it was copied",
+                    "run {run_id}: {file} changed during the copy",
                     "merge again",
                     run_id=directory.name,
                     file=name,

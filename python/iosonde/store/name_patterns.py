@@ -1,4 +1,4 @@
-"""Where names, addresses and secrets stand: under which keys, after which words, in which forms."""
+"""Patterns of names, addresses and secrets: their keys, the words before them, their forms."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KEYS = {
     "address": re.compile(r"(?:^|_)(?:addr|address|addresses|ip|mac|hwaddr)$", re.IGNORECASE),
 }
 
-# `-p` is an ordinary option of these, and a password of others.
+# `-p` is an ordinary option of these tools, and a password in others.
 _NO_PASSWORD = (
     r"(?:mkdir|install|cp|mv|touch|tar|srun|sbatch|salloc|sinfo|squeue|ssh|nc|ps|netstat|ss|tcpdump|iperf3?|ip|perf|"
     r"docker|podman|python[\d.]*|fio|ior|mdtest|iozone|elbencho|mpirun|mpiexec|lfs|setstripe|test|read|declare|type|"
@@ -42,7 +42,7 @@ _NO_PASSWORD_IS = (
     r"(?!(?:not|no|now|set|required|needed|missing|wrong|invalid|expired|empty|unknown|stored|hidden|in|on|at|the|a|an|"
     r"too|never|always|only|correct|incorrect|known|given|read|sent|kept|used|here|there|asked|be|ok)\b)"
 )
-# Words with a number that are no machine, where "on ext4", "at rank3" may stand in a sentence.
+# Numbered words that are not machines, although "on ext4", "at rank3" may occur in a sentence.
 NUMBERED_THING = (
     r"(?!(?:rank|task|thread|process|proc|cpu|core|socket|numa|file|dir|step|trial|run|phase|ext|nfsv?|md|sha|crc|raid|"
     r"utf|sd[a-z]|nvme|eth|en[ops]|ib|bond|mlx|hfi|opa|loop|dm|vlan|queue|qd|pass|version|iter|iteration|test|rep|"
@@ -54,7 +54,7 @@ _TOP_DOMAIN = (
     r"(?:com|org|net|edu|gov|mil|int|eu|de|uk|ch|fr|nl|it|es|se|dk|fi|be|jp|cn|kr|au|ca|us|br|ru|cz|local|lan|"
     r"localdomain|internal|intern|cluster|hpc)"
 )
-# In free text, by kind: the named group is the name.
+# Patterns in free text, by kind: the named group is the name.
 _FORMS = {
     "secret": (
         rf"(?i)(?<![\w-])--?(?!psecret-\d){KEYWORD}[\s=]+(?!--)(?:bearer\s+|basic\s+)?(?P<name>{_VALUE})",
@@ -132,7 +132,7 @@ ADDRESSES = re.compile(
 )
 OPTION_WORD = re.compile(rf"(?i)^--?{KEYWORD}$")
 HOST_OPTION_WORD = re.compile(rf"^(?:{_HOST_OPTION})$")
-# Words that name nobody.
+# Words that identify nobody.
 HARMLESS = frozenset(
     re.findall(
         r"\S+",

@@ -1,4 +1,4 @@
-"""Tags and notes on runs: ``notes/<run-id>.json`` beside the runs, which never change."""
+"""Tags and notes on runs: ``notes/<run-id>.json``, separate from the runs, which never change."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .runfile import SELF_SHA256, decode, is_sealed, seal
 
 
 class Notes:
-    """Tags and notes of a store's runs; for each ``{"tags": [...], "notes": [{"at": ..., "text": ...}]}``."""
+    """Tags and notes of a store's runs: for each ``{"tags": [...], "notes": [{"at": ..., "text": ...}]}``."""
 
     def __init__(self, directory: Path, disk: Disk) -> None:
         self._directory = directory
         self._disk = disk
 
     def read_notes(self, run_id: str) -> dict[str, list[Any]]:
-        """Tags (sorted) and notes (in their order) of a run; empty where there are none. Raises DataError."""
+        """Return tags (sorted) and notes (in order) of a run; empty if there are none. Raises DataError."""
         path = self._get_path(run_id)
         try:
             text = read_plain(path)
@@ -39,13 +39,13 @@ class Notes:
             raise DataError(
                 "damaged-file",
                 "the notes of run {run_id} are damaged",
-                "mend or remove {path}",
+                "correct or remove {path}",
                 run_id=run_id,
                 path=path,
             ) from error
 
     def tags(self, run_id: str) -> list[str]:
-        """The tags of a run; none where its notes are damaged."""
+        """Return the tags of a run; empty if its notes are damaged."""
         try:
             return self.read_notes(run_id)["tags"]
         except DataError:
@@ -54,12 +54,12 @@ class Notes:
     def change(
         self, run_id: str, add: list[str] | None = None, remove: list[str] | None = None, note: str = ""
     ) -> None:
-        """Add and remove tags, add a note with the time of now."""
+        """Add and remove tags; add a note with the current time."""
         notes = [{"at": datetime.now(UTC).isoformat(timespec="seconds"), "text": note}] if note else []
         self.add(run_id, {"tags": add or [], "notes": notes}, set(remove or ()))
 
     def add(self, run_id: str, content: dict[str, list[Any]], remove: set[str] | None = None) -> None:
-        """Join ``content`` with what is there; an equal note is not repeated."""
+        """Merge ``content`` with the existing notes; an equal note is not repeated."""
         with self._lock_directory():
             clean_leftovers(self._disk, self._directory)
             old = self.read_notes(run_id)
@@ -77,7 +77,7 @@ class Notes:
 
     @contextlib.contextmanager
     def _lock_directory(self) -> Iterator[None]:
-        """Two changes at once keep both."""
+        """Serialise concurrent changes, so that both survive."""
         with contextlib.ExitStack() as stack:
             try:
                 make_part(self._disk, self._directory)

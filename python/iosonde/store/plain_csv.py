@@ -1,6 +1,6 @@
-"""Columns of a large .csv without quotes, comments and blank lines: as ``cli`` reads any .csv, faster.
+"""Read the columns of a large .csv without quotes, comments and blank lines: as ``cli`` does, but faster.
 
-What is not as plain as that is left to that reader, whose errors name line and column: nothing is refused here.
+Anything else is left to that reader, whose errors name line and column; nothing is refused here.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-# Quotes and comments; NUL; what ends a line for str.splitlines() and not for pyarrow.
+# Quotes and comments; NUL; line ends for str.splitlines() but not for pyarrow.
 _SPECIAL = ('"', "#", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x1f", "\x85", "\u2028", "\u2029")
 
 
 def is_plain(text: str) -> bool:
-    """Whether every line is a row and every delimiter divides two cells."""
+    """Return whether every line is a row and every delimiter separates two cells."""
     return not any(character in text for character in _SPECIAL) and text.count("\r") == text.count("\r\n")
 
 
@@ -26,9 +26,9 @@ def columns(
     text: str, names: Sequence[str], delimiter: str, missing: frozenset[str],
     slow: Callable[[tuple[str, ...]], npt.NDArray[Any]],
 ) -> list[npt.NDArray[Any]] | None:  # fmt: skip
-    """The values of each column of a plain ``text``, below its header line; None where rows differ in length.
+    """Return the values of each column of a plain ``text``, below its header line; None if rows differ in length.
 
-    ``slow`` reads the cells of a column that are neither all plain numbers nor all text.
+    ``slow`` reads columns whose cells are neither all plain numbers nor all text.
     """
     import pyarrow as pa
     from pyarrow import csv
@@ -41,7 +41,7 @@ def columns(
             csv.ParseOptions(delimiter=delimiter, quote_char=False, ignore_empty_lines=False),
             csv.ConvertOptions(column_types=dict.fromkeys(places, pa.string()), null_values=[]),
         )  # fmt: skip
-    except pa.ArrowInvalid:  # rows of another length: the other reader mends them, or says where
+    except pa.ArrowInvalid:  # rows differ in length: the other reader repairs or reports them
         return None
     return [_parse_values(column, missing, slow) for column in table.columns] if len(table) else None
 
@@ -58,9 +58,9 @@ def _parse_values(cells: Any, missing: frozenset[str], slow: Callable[[tuple[str
     except pa.ArrowInvalid:
         coded = present.combine_chunks().dictionary_encode()
         levels = coded.dictionary.to_pylist()
-        # +1 and １ are numbers for float(), too.
+        # float() also accepts +1 and １.
         return _expand_texts(coded, levels) if any(map(_is_text, levels)) else slow(tuple(cells.to_pylist()))
-    # An infinite number, and a column without any, are for the other reader to judge.
+    # Infinite numbers and columns without any number are left to the other reader.
     lacks = np.asarray(absent)
     usual = not lacks.all() and bool((np.isfinite(numbers) | lacks).all())
     return numbers if usual else slow(tuple(cells.to_pylist()))

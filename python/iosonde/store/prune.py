@@ -1,8 +1,8 @@
-"""Old experiments out of a store: each with all of its runs, tags and notes. What stays is not touched.
+"""Remove old experiments from a store, each with all its runs, tags and notes. The rest is not touched.
 
-A run disappears as it came: its directory gets a temporary name first, in one step, so that nobody sees half of it.
-What a killed process leaves is removed by the same command, and by the next one that writes. A marker among the locks
-says which experiment was being removed: one without runs may also be one that is yet to be measured.
+The directory of a run is first renamed to a temporary name, so that no reader sees half a run. Leftovers of a killed
+process are removed by the same command, and by the next one that writes. A marker among the locks names the experiment
+being removed; without it, one without runs may still be waiting for its measurement.
 """
 
 from __future__ import annotations
@@ -24,35 +24,34 @@ _BEGUN = ".removing-"  # no id begins with a dot
 
 
 def size_of(store: Store, run_id: str) -> int:
-    """The bytes of a run's files."""
+    """Return the total size of a run's files in bytes."""
     paths = walk_files(store.path / "runs" / run_id, on_skip=lambda path, why: None)
     return sum(path.lstat().st_size for path in paths)
 
 
 def finish_removals(store: Store) -> None:
-    """Remove what killed processes left, of runs and of experiments. Raises SystemFaultError where the disk fails."""
+    """Remove leftovers of killed processes, of runs and of experiments. Raises SystemFaultError if the disk fails."""
     try:
         store.clean_leftovers()
     except OSError as error:
-        template = "cannot remove what was left half-written in {store}"
+        template = "cannot remove half-written files in {store}"
         raise files.write_failure(error, template, store=store.path) from error
     for marker in sorted((store.path / LOCKS).glob(f"{_BEGUN}*")):
         experiment = marker.name.removeprefix(_BEGUN)
-        if not store.run_ids(experiment):  # its runs were removed, and itself not
-            with contextlib.suppress(InputError):  # it is being measured anew
+        if not store.run_ids(experiment):  # its runs were removed, but not the experiment
+            with contextlib.suppress(InputError):  # it is being measured again
                 remove(store, experiment, [])
 
 
 def remove(store: Store, experiment: str, run_ids: list[str]) -> None:
-    """Remove these runs of an experiment, and itself. Raises InputError where it is being measured, or where another
-    file system is mounted in a run; SystemFaultError where the disk fails. The same again goes on.
-
-    An interrupt comes after what was begun is removed."""
+    """Remove these runs of an experiment, and the experiment itself. An interrupt takes effect after the removal;
+    repeating the call continues it. Raises InputError if it is being measured, or if another file system is mounted in
+    a run; SystemFaultError if the disk fails."""
     check_id("an experiment", experiment)
     runs = store.path / "runs"
     with lock_experiment(store.path, experiment):
         for run_id in run_ids:
-            check_unmounted(runs / check_id("a run", run_id), "the same command again")
+            check_unmounted(runs / check_id("a run", run_id), "repeat the command")
         hidden = {run_id: runs / files.temporary_name(run_id) for run_id in run_ids}
         try:
             try:
@@ -66,7 +65,7 @@ def remove(store: Store, experiment: str, run_ids: list[str]) -> None:
 
 
 def _remove_begun(store: Store, experiment: str, hidden: Mapping[str, Path]) -> None:
-    """Remove whatever is still there of an experiment, its runs by way of the names in ``hidden``. Raises OSError."""
+    """Remove the remaining parts of an experiment, its runs through the names in ``hidden``. Raises OSError."""
     runs, marker = store.path / "runs", store.path / LOCKS / f"{_BEGUN}{experiment}"
     files.replace_file(store.disk, marker, b"")
     for run_id, name in hidden.items():

@@ -1,4 +1,4 @@
-"""Questions over many runs: the columns a run has, and the table of all results with their factors."""
+"""Queries over many runs: the columns of runs, and the table of all results with their factors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 RUN_COLUMNS = ("run", "experiment", "started_at", "source", "complete")
-# Can be asked for in a condition on runs, and are no columns of the results.
+# Allowed in a condition on runs, but not columns of the results.
 _CONDITION_COLUMNS = ("seconds", "tags")
 _INT64 = range(-(2**63), 2**63)
 
@@ -26,8 +26,8 @@ Conditions = Sequence[tuple[str, str, Any]]
 
 
 def settings_of(documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The factors of each run, with the properties of its target (of a lab, and live options of a file system) that
-    were not always the same."""
+    """Return the factors of each run, with the varying properties of its target: those of a lab, and live options of a
+    file system."""
     options = [StoredRun(document).target_settings for document in documents]
     levels: dict[str, set[Any]] = {}
     for option in options:
@@ -41,8 +41,8 @@ def settings_of(documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def factor_columns(settings: Iterable[dict[str, Any]]) -> dict[str, str]:
-    """Factor name → column name, in order of appearance; ``factor_`` is put before a name that is taken. ``settings``:
-    see ``settings_of``."""
+    """Return factor name → column name, in order of appearance; ``factor_`` precedes a name that is taken.
+    ``settings``: see ``settings_of``."""
     taken = {*RUN_COLUMNS, *_CONDITION_COLUMNS, *ROW_COLUMNS}
     columns: dict[str, str] = {}
     for name in dict.fromkeys(name for setting in settings for name in setting):
@@ -55,7 +55,7 @@ def factor_columns(settings: Iterable[dict[str, Any]]) -> dict[str, str]:
 
 
 def run_columns(documents: Sequence[dict[str, Any]], tags: Sequence[list[str]]) -> dict[str, list[Any]]:
-    """What conditions on runs can ask for: column → one value for each run."""
+    """Return the columns for conditions on runs: column → one value per run."""
     columns: dict[str, list[Any]] = {"run": [document["id"] for document in documents]}
     for name in (*RUN_COLUMNS[1:], "seconds"):
         columns[name] = [document[name] for document in documents]
@@ -67,7 +67,7 @@ def run_columns(documents: Sequence[dict[str, Any]], tags: Sequence[list[str]]) 
 
 
 def split(where: Conditions, columns: Iterable[str]) -> tuple[Conditions, Conditions]:
-    """Conditions on runs and conditions on results. Raises InputError for a column that is neither."""
+    """Split conditions into those on runs and those on results. Raises InputError for an unknown column."""
     names = list(columns)
     check_columns(where, [*names, *(name for name in ROW_COLUMNS if name not in names)])
     return [item for item in where if item[0] in names], [item for item in where if item[0] not in names]
@@ -76,8 +76,8 @@ def split(where: Conditions, columns: Iterable[str]) -> tuple[Conditions, Condit
 def results_table(
     runs: Sequence[tuple[Path, dict[str, Any]]], names: dict[str, str], where: Conditions, ranks: bool = True
 ) -> pa.Table:
-    """All results of these runs, each row with its run's ``names`` (see factor_columns): factors and options. Without
-    ``ranks`` not the single ranks of runs of very many."""
+    """Return all results of these runs, each row with its run's ``names`` (see factor_columns): factors and options.
+    Without ``ranks``, rows of single ranks are dropped from runs with very many."""
     import io
 
     import pyarrow as pa
@@ -103,13 +103,13 @@ def results_table(
 
 
 def _drop_single_ranks(part: pa.Table) -> pa.Table:
-    """Without its single ranks, where they are very many and not all there is."""
+    """Drop the rows of single ranks if they are very many and not all there is."""
     singles = len(part) - part["rank"].null_count
     return part.filter(part["rank"].is_null()) if arrays.MANY < singles < len(part) else part
 
 
 def _cast_part(part: pa.Table, schema: pa.Schema) -> pa.Table:
-    """With the columns of the schema; what is written now has them already."""
+    """Cast to the columns of the schema, unless they are equal."""
     return part.replace_schema_metadata(None) if part.schema.equals(schema) else part.cast(schema)
 
 
@@ -118,7 +118,7 @@ def _run_values(documents: Sequence[dict[str, Any]]) -> list[list[Any]]:
 
 
 def column(values: Sequence[Any]) -> pa.Array:
-    """Values as one Arrow column: bool, int64, float64, else text. Integers beyond 64 bits become floats."""
+    """Convert values to one Arrow column: bool, int64, float64, else text. Integers beyond 64 bits become floats."""
     present = [value for value in values if value is not None]
     if present and all(isinstance(value, bool) for value in present):
         return arrays.boolean(values)

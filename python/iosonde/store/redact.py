@@ -1,8 +1,8 @@
-"""A copy of a store to give away: names, addresses and secrets replaced by pseudonyms, everywhere.
+"""Create a redacted copy of a store for sharing: names, addresses and secrets are replaced by pseudonyms.
 
-Every run is read, rewritten and stored anew: nothing of the old files, their metadata and their names gets into
-the copy but what passed through ``hide``. The original is only read. A run whose experiment was changed is one in the
-copy, too, and one that cannot be checked stays so.
+Every run is read, rewritten and stored again. Files, metadata and names enter the copy only through ``hide``. The
+original is only read. A run whose experiment was changed is reported in the copy too, and an uncheckable one stays
+uncheckable.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .store import Store
 
 @dataclass(frozen=True)
 class Redacted:
-    """What was done: runs copied, names replaced (kind → how many), what was left out and why; what stays."""
+    """The result: runs copied, names replaced (kind → count), parts left out with the reason, and remaining names."""
 
     runs: int
     replaced: dict[str, int]
@@ -39,14 +39,14 @@ class Redacted:
 
 
 def redact(source: Store, target: str | Path, also: Iterable[str] = ()) -> Redacted:
-    """A redacted copy of ``source`` at ``target``, which appears whole or not at all. ``also``: more words to hide.
+    """Write a redacted copy of ``source`` to ``target`` atomically. ``also``: more words to hide.
 
-    Damaged runs are left out, and named in the result; so are raw files that are no text. Raises InputError where
-    something is at ``target``, SystemFaultError where the disk fails.
+    Damaged runs and binary raw files are left out, and named in the result. Raises InputError if ``target`` exists,
+    SystemFaultError if the disk fails.
     """
     place, disk = _check_place(Path(target)), source.disk
     try:
-        with contextlib.suppress(FileNotFoundError):  # the copy may go into a directory that is not there yet
+        with contextlib.suppress(FileNotFoundError):  # the parent directory may not exist yet
             files.clean_leftovers(disk, place.parent, place.name)
         files.make_directories(disk, place.parent)
         with files.new_directory(disk, place) as directory, _errors_name(directory, target):
@@ -56,7 +56,7 @@ def redact(source: Store, target: str | Path, also: Iterable[str] = ()) -> Redac
 
 
 def _check_place(target: Path) -> Path:
-    """Return where a copy is made. Raises InputError."""
+    """Return the place of the copy. Raises InputError."""
     Store.check_place(target)
     if target.is_dir() and any(target.iterdir()):
         raise InputError("directory-not-empty", "{path} is not empty", "name a new directory for the copy", path=target)
@@ -64,7 +64,7 @@ def _check_place(target: Path) -> Path:
         raise InputError(
             "mount-point",
             "{path} is a mount point",
-            "name a new directory in it, as {suggestion}",
+            "name a new directory in it, such as {suggestion}",
             path=target,
             suggestion=target / "copy",
         )
@@ -73,7 +73,7 @@ def _check_place(target: Path) -> Path:
 
 @contextlib.contextmanager
 def _errors_name(directory: Path, target: str | Path) -> Iterator[None]:
-    """Have errors about ``directory`` name what it is to become."""
+    """Make errors about ``directory`` name its final path."""
     try:
         yield
     except IosondeError as error:
@@ -86,7 +86,7 @@ def _write_copy(source: Store, copy: Store, also: Iterable[str]) -> Redacted:
     problems = source.problems()
     damaged = {problem.evidence["path"].removeprefix("runs/") for problem in problems}
     ids = [run_id for run_id in source.run_ids() if run_id not in damaged]
-    neutral_names = set(ids)  # and the names of what was measured
+    neutral_names = set(ids)  # and the names of metrics and operations
     for run_id in ids:
         run = source.run(run_id)
         neutral_names.update(name for row in run.observations for name in (row.operation, row.metric))
@@ -117,7 +117,7 @@ def _write_copy(source: Store, copy: Store, also: Iterable[str]) -> Redacted:
 
 
 def _read_run(run: Run, notes: dict[str, list[Any]], remains: Remains) -> None:
-    """Have ``remains`` look at everything that the copy of a run says."""
+    """Pass all text in the copy of a run to ``remains``."""
     remains.read(_collect_fields(run))
     remains.read_sentence(run.source)
     levels = {f"{factor}: {level}" for factor, level in run.factors.items() if isinstance(level, str)}
@@ -129,7 +129,7 @@ def _read_run(run: Run, notes: dict[str, list[Any]], remains: Remains) -> None:
 
 
 def _describe_host() -> dict[str, str]:
-    """Who redacts, and where: also among those not to be named."""
+    """Return this host and user, whose names are also hidden."""
     names = {"host": socket.gethostname()}
     with contextlib.suppress(KeyError, OSError):  # a user without a name
         names["user"] = getpass.getuser()
@@ -137,7 +137,7 @@ def _describe_host() -> dict[str, str]:
 
 
 def _collect_fields(run: Run) -> dict[str, Any]:
-    """Everything of a run that is text, as plain data."""
+    """Return all text fields of a run as plain data."""
     return {
         field.name: _to_plain(getattr(run, field.name))
         for field in dataclasses.fields(run)
@@ -164,7 +164,7 @@ def _hide_run(run: Run, names: Names) -> Run:
         for finding in run.findings
     ]
     if skipped:
-        template = "left out of this redacted copy, as they are not text: {files}"
+        template = "left out of this redacted copy because they are not text: {files}"
         sentence = Message("not-text", template, files=", ".join(skipped))
         findings.append(Finding("D106", Severity.INFO, sentence))
     observations = [
@@ -179,7 +179,7 @@ def _hide_run(run: Run, names: Names) -> Run:
 
 
 def _decode_text(content: bytes | Path) -> str | None:
-    """The text in a raw file; None if it is none (packed data could hide anything)."""
+    """Return the text in a raw file; None if it is binary (packed data could hide anything)."""
     try:
         content = content.read_bytes() if isinstance(content, Path) else content
         text = content.decode("utf-8")

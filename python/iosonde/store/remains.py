@@ -1,6 +1,6 @@
-"""What a redacted copy still says: words that may be names or secrets, paths, and names that people gave.
+"""Remaining text in a redacted copy: possible names or secrets, paths, and names given by people.
 
-Nothing here decides what is hidden. It lists what somebody should look at before the copy is shared.
+This module hides nothing. It lists what to review before the copy is shared.
 """
 
 from __future__ import annotations
@@ -58,43 +58,43 @@ _COMMON = HARMLESS | frozenset(
 
 @dataclass
 class Remains:
-    """Counters of what stays in the texts that were read, most frequent first when asked."""
+    """Counters of the remaining words, most frequent first."""
 
-    exempt_words: frozenset[str] = frozenset()  # ids of runs, and the names of what was measured: nobody chose them
+    exempt_words: frozenset[str] = frozenset()  # ids of runs, and names of metrics and operations: no person chose them
     _unsure: Counter[str] = field(default_factory=Counter)
     _paths: Counter[str] = field(default_factory=Counter)
     _names: Counter[str] = field(default_factory=Counter)
 
     @property
     def unsure(self) -> dict[str, int]:
-        """Words that look like the name of a machine or a person, or like a token → how often."""
+        """Words that look like the name of a machine or person, or like a token → count."""
         return _sort_counts(self._unsure)
 
     @property
     def paths(self) -> dict[str, int]:
-        """Directories, cut to four names → how often."""
+        """Directories, cut to four components → count."""
         return _sort_counts(self._paths)
 
     @property
     def names(self) -> dict[str, int]:
-        """Tags, names of experiments and files, and levels of factors that are text → how often."""
+        """Tags, names of experiments and files, and text levels of factors → count."""
         return _sort_counts(self._names)
 
     def read(self, value: Any, key: str = "") -> None:
-        """Look at every text in ``value``, which stands under ``key``; keys as well."""
+        """Read every text in ``value``, which has the key ``key``, including keys."""
         for text, under in _iter_texts(value, key):
             if re.search(r"sha256|digest$", under):
                 continue
             self._read_text(text)
 
     def read_sentence(self, text: str) -> None:
-        """Look at what a person or a tool wrote: words with a capital, and those after "on", "by", "ask"."""
+        """Read the text of a person or a tool: capitalised words, and those after "on", "by", "ask"."""
         self._read_text(text)
         for pattern in (_IN_SENTENCE, _CAPITAL):
             self._add_words(self._unsure, (match["word"] for match in pattern.finditer(text)))
 
     def read_names(self, names: Iterable[str]) -> None:
-        """Note what people called things."""
+        """Count names given by people."""
         for name in names:
             words = re.findall(r"[\w.-]{3,}", name)
             if name not in self.exempt_words and any(word.lower() not in _COMMON for word in words):
@@ -136,7 +136,7 @@ def _iter_texts(value: Any, key: str) -> Iterator[tuple[str, str]]:
 
 
 def _may_name(word: str) -> bool:
-    """A long word of letters alone, or of digits alone, is no token."""
+    """Return whether a word may be a token or a host: not letters alone, and not digits alone."""
     return bool(re.search(r"\d", word) and re.search(r"[A-Za-z]", word)) or "." in word
 
 

@@ -1,7 +1,7 @@
-"""The types of ``run.json`` and ``experiments/<id>.json`` where iosonde reads them: a file may come from anywhere.
+"""The types of ``run.json`` and ``experiments/<id>.json``, as a file may come from anywhere.
 
-Only what is read is named here; what is not may be anything. A value may be null unless its key ends with ``!``, which
-also says that it must be there. Items of lists and of ``{"*": …}`` are not null.
+Only keys that iosonde reads are listed; others may hold anything. A value may be null unless its key ends with ``!``,
+which also makes it required. Items of lists and of ``{"*": …}`` are not null.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _MACHINE = {
     "lab": _LAB,
 }
 _ESTIMATE = {"value": NUMBER, "low": NUMBER, "high": NUMBER, "level": NUMBER, "n": INTEGER, "warnings": [TEXT]}
-# What one repetition of a probe found.
+# The results of one repetition of a probe.
 _PROBE_REPETITION = {
     "nodes!": [
         {
@@ -71,7 +71,7 @@ _PROBE_REPETITION = {
     "servers": [_OBJECT],
     "tcp": [{"error": TEXT}],
 }
-# What all repetitions found, as every run on these nodes keeps it.
+# The results over all repetitions, kept by every run on these nodes.
 _PROBE_SUMMARY = {
     "nodes!": [
         {
@@ -230,7 +230,7 @@ _NAMES = {
 
 
 def check_types(document: Any, schema: Schema) -> None:
-    """Raises DataError, which names the first value of a document that has not the type of its schema."""
+    """Check a document against a schema. Raises DataError, naming the first value of a wrong type."""
     try:
         schema.check(document)
     except _MismatchError as error:
@@ -239,7 +239,7 @@ def check_types(document: Any, schema: Schema) -> None:
 
 
 class _MismatchError(Exception):
-    """What a value is, as a ``code`` and a template, and which ``keys`` lead to it, the last one first."""
+    """A mismatch, as a ``code`` and a template, and the ``keys`` of the value, innermost first."""
 
     def __init__(self, code: str, problem: str, *keys: str, **values: object) -> None:
         self.code, self.problem, self.keys, self.values = code, problem, [*keys], values
@@ -251,10 +251,10 @@ def _wrong_type(value: Any, types: Iterable[type]) -> _MismatchError:
 
 
 class Schema(Protocol):
-    """What a value has to be."""
+    """A schema of a value."""
 
     def check(self, value: Any) -> None:
-        """Raises _MismatchError."""
+        """Check a value. Raises _MismatchError."""
 
 
 class _Leaf:
@@ -276,7 +276,7 @@ class _Choice:
 
 
 class _Either:
-    """One of several schemas; the mismatch with the last one is raised."""
+    """A choice of schemas; the mismatch with the last one is raised."""
 
     def __init__(self, schemas: Iterable[Schema]) -> None:
         *self._others, self._last = schemas
@@ -289,7 +289,7 @@ class _Either:
 
 
 class _Anything:
-    """What iosonde does not read by its keys; it is shown, written and searched, and must not be too deep for that."""
+    """A value without a schema; it is displayed, written and searched, so its depth is limited."""
 
     def check(self, value: Any, levels: int = MAX_DEPTH) -> None:
         if levels == 0:
@@ -317,8 +317,8 @@ class _Items:
 
 
 class _Fields:
-    """An object with these keys, among others. Objects of the same keys and types come again and again: which of their
-    values are to be looked into is known from the first."""
+    """An object with these keys, among others. Many objects share keys and types, so their nested fields are cached by
+    shape."""
 
     def __init__(self, fields: dict[str, Any]) -> None:
         self._fields = [
@@ -358,7 +358,7 @@ class _Fields:
 
 
 def compiled(described: Any) -> Schema:
-    """The schema that a description as above means."""
+    """Compile a description into a schema."""
     if isinstance(described, frozenset):
         return _Leaf(described)
     if isinstance(described, tuple):

@@ -1,8 +1,8 @@
-"""One run's directory: write it, read it, say what is wrong with it.
+"""The directory of one run: write, read and check it.
 
-``runs/<run-id>/`` holds ``run.json``, ``results.parquet``, ``operations.parquet`` where operations were
-recorded, and ``raw/`` where a foreign tool's output was kept. run.json names every other file with size and
-SHA-256; sizes are checked whenever the run is looked at, a hash whenever that file is read.
+``runs/<run-id>/`` holds ``run.json``, ``results.parquet``, ``operations.parquet`` if operations were recorded, and
+``raw/`` if another tool's output was kept. run.json lists every other file with size and SHA-256. Sizes are checked at
+every access to the run, a hash when its file is read.
 """
 
 from __future__ import annotations
@@ -40,13 +40,12 @@ RAW_BYTES = 16 << 20
 
 
 def run_directories(path: Path) -> list[Path]:
-    """What looks like a finished run in the store at ``path``."""
+    """Return the directories of the store at ``path`` that look like finished runs."""
     return [path / "runs" / name for name, _ in sorted(run_numbers(path))]
 
 
 def run_numbers(path: Path) -> list[tuple[str, int]]:
-    """Each name of ``run_directories`` with the number of its directory, as the list of them has it: nothing of the
-    runs themselves is looked at."""
+    """Return each name of ``run_directories`` with the inode of its directory; the runs themselves are not accessed."""
     try:
         with os.scandir(path / "runs") as entries:
             return [(entry.name, entry.inode()) for entry in entries
@@ -56,16 +55,16 @@ def run_numbers(path: Path) -> list[tuple[str, int]]:
 
 
 def is_run_directory(path: Path) -> bool:
-    """Whether this entry of ``runs/`` can be a run: links are not followed."""
+    """Return whether this entry of ``runs/`` can be a run: links are not followed."""
     return path.is_dir() and not path.is_symlink() and not is_temporary(path.name)
 
 
 def check_id(what: str, value: str) -> str:
-    """``value`` if it can be the name of a file everywhere. Raises InputError."""
+    """Return ``value`` if it is a valid file name everywhere. Raises InputError."""
     if not _ID.match(value):
         raise InputError(
             "invalid-id",
-            "'{id}' cannot be the id of {kind}",
+            "'{id}' is not a valid id of {kind}",
             "use up to 150 of A-Z a-z 0-9 . _ + = @ -",
             id=value,
             kind=what,
@@ -74,33 +73,33 @@ def check_id(what: str, value: str) -> str:
 
 
 def check_run(run: Run) -> None:
-    """Raises InputError if ``run`` has something that its directory cannot hold."""
+    """Check that a directory can hold ``run``. Raises InputError."""
     check_id("a run", run.id)
     check_id("an experiment", run.experiment)
     for name in run.raw:
         if not is_flat_name(name):
             raise InputError(
-                "invalid-file-name", "'{file}' cannot be the name of a raw file", "give a plain file name", file=name
+                "invalid-file-name", "'{file}' is not a valid name of a raw file", "use a plain file name", file=name
             )
     operations = run.operations
     if operations is not None and getattr(operations, "dtype", None) != OPERATION:
         raise InputError(
             "wrong-type",
-            "the operations of run {run_id} are not of dtype OPERATION",
+            "the operations of run {run_id} do not have dtype OPERATION",
             "see iosonde.core.schema",
             run_id=run.id,
         )
 
 
 def is_flat_name(name: str) -> bool:
-    """Whether ``name`` is one that a directory can hold, and not a way out of it."""
+    """Return whether ``name`` is valid inside a directory and does not lead out of it."""
     encoded = name.encode("utf-8", "surrogateescape") if name.isprintable() else b""
     return 0 < len(encoded) <= 255 and "/" not in name and name not in (".", "..")
 
 
 def write_run(disk: Disk, directory: Path, run: Run, stored_at: str, experiment: ExperimentDigest | None) -> None:
-    """Every file of ``run`` into the existing empty ``directory``, each flushed; run.json comes last. ``experiment``:
-    the digest that it names, None where its experiment is not stored."""
+    """Write every file of ``run`` into the existing empty ``directory``, each flushed; run.json is last. ``experiment``
+    is the digest of its experiment, None if that is not stored."""
     from . import tables
 
     files = {RESULTS: _write_table(disk, directory / RESULTS, tables.write_results, run.observations)}
@@ -120,8 +119,8 @@ def write_run(disk: Disk, directory: Path, run: Run, stored_at: str, experiment:
     except DataError as error:
         raise InputError(
             error.code,
-            "run {run_id} cannot be stored: {reason}",
-            "give it the types of docs/store.md",
+            "cannot store run {run_id}: {reason}",
+            "use the types in docs/store.md",
             **{**error.values, "run_id": run.id, "reason": error.message},
         ) from error
     write_new(disk, directory / DOCUMENT, seal(document))
@@ -134,27 +133,27 @@ def _write_table(disk: Disk, path: Path, write: Callable[[Any, Writer], None], r
 
 
 def state_of(directory: Path) -> tuple[int, int, int] | None:
-    """What changes when run.json becomes another file; None where there is none."""
+    """Return a value that changes when run.json is replaced; None if it does not exist."""
     return files.state_of(f"{directory}/{DOCUMENT}")
 
 
 def read_document(directory: Path) -> dict[str, Any]:
-    """The content of run.json, after the look that is quick: its own hash, and every file there in its size.
+    """Return the content of run.json after a quick check: its own hash, and existence and size of every file.
 
-    Raises DataError, which names the run, or SchemaTooNewError.
+    Raises DataError, naming the run, or SchemaTooNewError.
     """
-    place = str(directory)  # texts: of 100,000 runs, paths take a fifth of the time
+    place = str(directory)  # text, as for 100,000 runs paths take a fifth of the time
     try:
         if os.path.islink(f"{place}/{DOCUMENT}") or os.path.islink(f"{place}/raw"):
-            raise DataError("unexpected-link", "it holds a link in place of its own files")
+            raise DataError("unexpected-link", "it has a link in place of its own files")
         document = unseal(read_plain(directory / DOCUMENT))
         check_types(document, RUN)
         if document["id"] != directory.name:
-            raise DataError("id-mismatch", "run.json is that of run {run_id}", run_id=document["id"])
+            raise DataError("id-mismatch", "run.json belongs to run {run_id}", run_id=document["id"])
         for name, expected in document["files"].items():
             _check_size(place, name, expected["bytes"])
         if RESULTS not in document["files"]:
-            raise DataError("missing-results", "it names no {file}", file=RESULTS)
+            raise DataError("missing-results", "it does not list {file}", file=RESULTS)
     except FileNotFoundError:
         raise damaged(directory, Message("missing-file", "{file} is missing", file=DOCUMENT)) from None
     except OSError as error:
@@ -170,7 +169,7 @@ def read_document(directory: Path) -> dict[str, Any]:
 
 
 def read_file(directory: Path, document: dict[str, Any], name: str) -> bytes:
-    """The content of one file of the run. Raises DataError if it is not what was written."""
+    """Return the content of one file of the run. Raises DataError if it differs from the written one."""
     try:
         content = (directory / name).read_bytes()
     except OSError as error:
@@ -181,7 +180,7 @@ def read_file(directory: Path, document: dict[str, Any], name: str) -> bytes:
 
 
 def read_raw(directory: Path, document: dict[str, Any]) -> dict[str, bytes | Path]:
-    """The run's raw files by name: their content or, where they are large, the file itself. Raises DataError."""
+    """Return the run's raw files by name: their content, or the path of a large file. Raises DataError."""
     return {
         name.removeprefix("raw/"): read_file(directory, document, name)
         if about["bytes"] <= RAW_BYTES
@@ -192,7 +191,7 @@ def read_raw(directory: Path, document: dict[str, Any]) -> dict[str, bytes | Pat
 
 
 def verify_file(directory: Path, document: dict[str, Any], name: str) -> None:
-    """The same check without keeping the content in memory."""
+    """Check the hash of a file without keeping its content in memory. Raises DataError."""
     digest = hashlib.sha256()
     try:
         with (directory / name).open("rb") as file:
@@ -205,7 +204,7 @@ def verify_file(directory: Path, document: dict[str, Any], name: str) -> None:
 
 
 def damaged(directory: Path, damage: Message) -> DataError:
-    """The error that names a damaged run; its values are those of the damage, whose code is ``damage``."""
+    """Build the error of a damaged run. Its values are those of the damage, whose code is ``damage``."""
     error = DataError(
         "damaged-run",
         "run {run_id} is damaged: {reason}",
@@ -224,14 +223,15 @@ def _unreadable(name: str, error: OSError) -> Message:
 
 
 def _changed(name: str) -> Message:
-    return Message("checksum-mismatch", "the content of {file} is not what was written", file=name)
+    return Message("checksum-mismatch", "the content of {file} differs from the written one", file=name)
 
 
 def _check_size(directory: str, name: str, size: int) -> None:
-    """A store may come from anywhere: names that lead out of the run and links are no files of it."""
+    """Check one file of a run by name and size. A store may come from anywhere, so links and names that lead out of the
+    run are refused. Raises DataError."""
     kind, _, rest = name.partition("/")
     if not (name in (RESULTS, OPERATIONS) or (kind == "raw" and is_flat_name(rest))):
-        raise DataError("unexpected-file", "it names the file '{file}'", file=name)
+        raise DataError("unexpected-file", "it lists the unexpected file '{file}'", file=name)
     try:
         status = os.lstat(f"{directory}/{name}")
     except OSError:

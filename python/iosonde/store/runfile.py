@@ -1,8 +1,8 @@
-"""``run.json``: a Run without its tables, as text that a person can read and that shows its own damage.
+"""``run.json``: a Run without its tables, as readable text that detects its own damage.
 
-Keys are sorted, the indent is 2. ``files`` holds size and SHA-256 of every sibling file; ``self_sha256`` is
-the SHA-256 of run.json itself with that value written as 64 zeros. JSON has no NaN and no infinity: they are
-written as ``{"$float": "nan"}``, ``"inf"`` or ``"-inf"``.
+Keys are sorted, the indent is 2. ``files`` holds size and SHA-256 of every sibling file. ``self_sha256`` is the SHA-256
+of run.json itself with that value written as 64 zeros. JSON has no NaN and no infinity: they are written as
+``{"$float": "nan"}``, ``"inf"`` or ``"-inf"``.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _FIELDS = (
 def run_document(
     run: Run, files: dict[str, Any], versions: dict[str, str], stored_at: str, experiment: ExperimentDigest | None
 ) -> dict[str, Any]:
-    """What run.json holds, without ``self_sha256``."""
+    """Return the content of run.json, without ``self_sha256``."""
     return {
         SHA256: experiment and experiment.sha256,
         TRIALS: experiment and experiment.trials,
@@ -58,41 +58,41 @@ def run_document(
 
 
 def seal(document: dict[str, Any]) -> bytes:
-    """The text of a document with its own ``self_sha256``."""
+    """Encode a document with its own ``self_sha256``."""
     text = encode({**document, SELF_SHA256: _ZEROS})
     digest = hashlib.sha256(text).hexdigest()
     return text.replace(_self_line(_ZEROS), _self_line(digest), 1)
 
 
 def unseal(text: bytes) -> dict[str, Any]:
-    """The content of run.json. Raises DataError if damaged, SchemaTooNewError if newer than this iosonde."""
+    """Decode run.json. Raises DataError if damaged, SchemaTooNewError if newer than this iosonde."""
     document = decode(text)
     if not isinstance(document, dict) or not isinstance(document.get("schema_version"), int):
-        raise DataError("not-a-run", "run.json is not that of a run")
+        raise DataError("not-a-run", "run.json does not describe a run")
     if document["schema_version"] > STORE_VERSION:
         raise too_new("run.json", document["schema_version"])
     if not is_sealed(text, document):
         raise DataError("checksum-mismatch", "run.json was changed after it was stored")
-    if _FLOAT not in text:  # nearly none has one, and to look for it in the document costs more than all the rest
+    if _FLOAT not in text:  # rare, and searching the document costs more than the rest
         return document
     try:
         numbers: dict[str, Any] = from_plain(document)
     except (RecursionError, TypeError, ValueError) as error:
-        raise DataError("invalid-number", "run.json has a number that is none: {error}", error=error) from error
+        raise DataError("invalid-number", "run.json has an invalid number: {error}", error=error) from error
     return numbers
 
 
 def is_sealed(text: bytes, document: Mapping[str, Any]) -> bool:
-    """Whether ``self_sha256`` of this document is that of its text."""
+    """Return whether ``self_sha256`` of this document matches its text."""
     digest = str(document.get(SELF_SHA256, ""))
     return hashlib.sha256(text.replace(_self_line(digest), _self_line(_ZEROS), 1)).hexdigest() == digest
 
 
 def too_new(document: str, version: int) -> SchemaTooNewError:
-    """The error of a document whose schema is newer than what can be read here."""
+    """Return the error of a document whose schema is too new."""
     return SchemaTooNewError(
         "schema-too-new",
-        "{document} has schema version {version}, and this iosonde reads up to {newest}",
+        "{document} has schema version {version}; this iosonde reads versions up to {newest}",
         "install a newer iosonde",
         document=document,
         version=version,
@@ -101,7 +101,7 @@ def too_new(document: str, version: int) -> SchemaTooNewError:
 
 
 def run_from(document: dict[str, Any], observations: list[Observation], raw: dict[str, bytes | Path]) -> Run:
-    """The Run of a run.json and what lies beside it, without its operations."""
+    """Build the Run of a run.json and its sibling files, without its operations."""
     return Run(
         **{name: from_plain(document[name]) for name in _FIELDS},
         observations=observations,
@@ -112,12 +112,12 @@ def run_from(document: dict[str, Any], observations: list[Observation], raw: dic
 
 
 def experiment_bytes(experiment: Experiment) -> bytes:
-    """The text of experiments/<id>.json."""
+    """Encode experiments/<id>.json."""
     return encode({"schema_version": STORE_VERSION, **plain(asdict(experiment))})
 
 
 def experiment_from(text: bytes, experiment_id: str) -> Experiment:
-    """The Experiment of such a text, which has this id. Raises DataError, SchemaTooNewError."""
+    """Decode the text of the Experiment with this id. Raises DataError, SchemaTooNewError."""
     document, name = decode(text), f"experiment {experiment_id}"
     try:
         check_types(document, EXPERIMENT)
@@ -146,20 +146,21 @@ def experiment_from(text: bytes, experiment_id: str) -> Experiment:
 
 
 def encode(document: dict[str, Any]) -> bytes:
-    """JSON, indent 2, keys in order. A lone surrogate (a file name that is no UTF-8) becomes its JSON escape."""
+    """Encode as JSON with indent 2 and sorted keys. A lone surrogate (from a file name that is not UTF-8) becomes its
+    JSON escape."""
     text = json.dumps(_in_order(document), indent=2, ensure_ascii=False, allow_nan=False)
     return (text + "\n").encode("utf-8", "backslashreplace")
 
 
 def _in_order(document: dict[str, Any]) -> dict[str, Any]:
-    """Keys by the alphabet, so that two files can be compared; factors in their own order: those set come first."""
+    """Sort the keys, so that two files can be compared; factors keep their order, set ones first."""
     factors = {"factors": document["factors"]} if isinstance(document.get("factors"), dict) else {}
     ordered: dict[str, Any] = json.loads(json.dumps(document, sort_keys=True, allow_nan=False))
     return ordered | factors
 
 
 def decode(text: bytes) -> Any:
-    """What ``encode`` wrote. Raises DataError."""
+    """Decode the output of ``encode``. Raises DataError."""
     try:
         return json.loads(text.decode("utf-8"))
     except (ValueError, RecursionError) as error:
@@ -167,7 +168,7 @@ def decode(text: bytes) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """``value`` in JSON's types. Raises InputError for what has no JSON form."""
+    """Convert ``value`` to JSON's types. Raises InputError if it has no JSON form."""
     if isinstance(value, (str, int, type(None))):  # bool is an int
         return str(value) if isinstance(value, str) else value
     if isinstance(value, float):
@@ -184,18 +185,18 @@ def plain(value: Any) -> Any:
         return plain(value.tolist())
     raise InputError(
         "unsupported-type",
-        "a {type} cannot be stored in run.json",
+        "cannot store a {type} in run.json",
         "use text, numbers, lists and dicts",
         type=type(value).__name__,
     )
 
 
-_FLOAT = b"$float"  # in JSON: a number that JSON does not have
-_NESTED = (dict, list)  # most of a document are texts and numbers, which need no call
+_FLOAT = b"$float"  # marks a number that JSON does not have
+_NESTED = (dict, list)  # others, which are most, need no call
 
 
 def from_plain(value: Any) -> Any:
-    """The opposite of ``plain``."""
+    """Convert back from ``plain``."""
     if isinstance(value, dict):
         if value.keys() == {"$float"}:
             return float(value["$float"])

@@ -1,4 +1,4 @@
-"""The store: a directory of runs that only grows. Append a Run, ask for runs, results and operations.
+"""The store: an append-only directory of runs, with queries for runs, results and operations.
 
 Layout, columns and crash safety: docs/store.md.
 """
@@ -38,10 +38,10 @@ _DIRECTORIES = ("runs", "experiments", "notes")
 
 
 class Store:
-    """One store on disk. Make it by ``Store.create`` or ``Store.open``.
+    """A store on disk. Use ``Store.create`` or ``Store.open``.
 
-    Runs are shown whole or not at all: a damaged one is left out of ``runs`` and ``results``, and
-    ``problems`` names it. Several processes may append at once.
+    Runs appear atomically: a damaged one is left out of ``runs`` and ``results``, and ``problems`` reports it. Several
+    processes may append at once.
     """
 
     def __init__(self, path: Path, disk: files.Disk) -> None:
@@ -55,13 +55,13 @@ class Store:
 
     @classmethod
     def create(cls, path: str | Path, disk: files.Disk | None = None) -> Store:
-        """The store at ``path``, made if it is not there. Raises InputError if something else is."""
+        """Open the store at ``path``, or create it. Raises InputError if something else is there."""
         path, disk = Path(path), disk or files.Disk()
         check_reachable(path)
         try:
             if (path / MARKER).exists():
                 store = cls.open(path, disk)
-                # Whoever made it may have been killed before its names were on disk.
+                # Its creator may have been killed before the names were on disk.
                 disk.sync_directory(path)
                 disk.sync_directory(path.parent)
                 store.clean_leftovers()
@@ -76,7 +76,7 @@ class Store:
         except OSError as error:
             raise InputError(
                 "store-not-created",
-                "cannot make a store at {path}: {reason}",
+                "cannot create a store at {path}: {reason}",
                 "name another directory",
                 path=path,
                 reason=error.strerror,
@@ -85,7 +85,7 @@ class Store:
 
     @classmethod
     def check_place(cls, path: str | Path) -> None:
-        """Raises InputError if no store is at ``path`` and none could be made, as ``create`` does; makes nothing."""
+        """Check that a store is at ``path`` or could be created, without creating it. Raises InputError."""
         path = Path(path)
         check_reachable(path)
         try:
@@ -96,7 +96,7 @@ class Store:
         except OSError as error:
             raise InputError(
                 "store-not-created",
-                "cannot make a store at {path}: {reason}",
+                "cannot create a store at {path}: {reason}",
                 "name another directory",
                 path=path,
                 reason=error.strerror,
@@ -104,16 +104,16 @@ class Store:
 
     @staticmethod
     def check_name(experiment: str) -> None:
-        """Raises InputError if ``experiment`` cannot be an experiment's id."""
+        """Check that ``experiment`` is a valid id of an experiment. Raises InputError."""
         rundir.check_id("an experiment", experiment)
 
     @classmethod
     def open(cls, path: str | Path, disk: files.Disk | None = None) -> Store:
-        """The store at ``path``. Raises InputError if there is none, SchemaTooNewError if it is newer."""
+        """Open the store at ``path``. Raises InputError if there is none, SchemaTooNewError if it is newer."""
         path = Path(path)
         check_reachable(path)
         check_marker(path)
-        for name in _DIRECTORIES:  # an empty one is absent after git or an archive carried the store
+        for name in _DIRECTORIES:  # git and archives omit empty directories
             if (path / name).exists() and not (path / name).is_dir():
                 raise DataError(
                     "not-a-directory",
@@ -124,8 +124,8 @@ class Store:
         return cls(path, disk or files.Disk())
 
     def part(self, run_ids: Iterable[str]) -> Store:
-        """The same store as if it held these runs alone, with their experiments: what is asked of it looks at no other.
-        Ids that are not there are left out. Its ``problems`` are those of its runs."""
+        """Return a view of the store with only these runs and their experiments. Unknown ids are ignored. Its
+        ``problems`` are those of its runs."""
         store = Store(self.path, self.disk)
         store._only = frozenset(run_ids)
         return store
@@ -133,30 +133,30 @@ class Store:
     # Writing
 
     def clean_leftovers(self) -> None:
-        """Remove what killed processes left half-written. Raises OSError."""
+        """Remove half-written files of killed processes. Raises OSError."""
         for directory in (self.path, *(self.path / name for name in (*_DIRECTORIES, LOCKS))):
             with contextlib.suppress(FileNotFoundError):
                 files.clean_leftovers(self.disk, directory)
 
     def append(self, run: Run) -> None:
-        """Store ``run`` whole; it is on disk on return. Raises InputError if its id is there already.
+        """Store ``run`` atomically; it is on disk on return. Raises InputError if its id exists.
 
-        It names the digest of its experiment as that is stored now. Raises SystemFaultError if the disk fails (full,
-        read-only); then nothing of the run stays behind.
+        The run records the current digest of its experiment. Raises SystemFaultError if the disk fails (full,
+        read-only); nothing of the run then remains.
         """
         self.append_with_digest(run, self.experiment_digest(run.experiment))
 
     def append_with_digest(self, run: Run, digest: ExperimentDigest | None) -> None:
-        """The same with this digest of its experiment, for a copy of another store."""
+        """Store ``run`` with this digest of its experiment, for a copy of another store. Raises as ``append``."""
         rundir.check_run(run)
         self.add_run(run.id, lambda directory: rundir.write_run(self.disk, directory, run, _format_now(), digest))
 
     def append_many(self, runs: Sequence[Run]) -> list[str]:
-        """Store each of ``runs`` whole, with one flush for all; the ids that were there already, which stay as they
-        are.
+        """Store each of ``runs`` atomically, with one flush for all; return the ids that already existed, which stay as
+        they are.
 
-        For imports of thousands of small results, where a flush for each would take longer than all the rest. A crash
-        leaves each of them whole or not at all; on return all are on disk. Raises as ``append``.
+        This is for imports of thousands of small results, where one flush each would dominate the time. A crash leaves
+        each of them complete or absent; on return all are on disk. Raises as ``append``.
         """
         run_by_id: dict[str, Run] = {}
         for run in runs:
@@ -176,7 +176,7 @@ class Store:
             raise files.write_failure(error, "cannot store runs in {store}", store=self.path) from error
 
     def add_run(self, run_id: str, fill: Callable[[Path], None]) -> None:
-        """Let ``fill`` write a run's files into a directory that then becomes the run, whole and flushed."""
+        """Let ``fill`` write a run's files into a directory, which then becomes the run, atomically and flushed."""
         runs = self.path / "runs"
         if (runs / run_id).exists():
             raise _build_duplicate_error(run_id, self.path)
@@ -192,30 +192,31 @@ class Store:
             raise files.write_failure(error, template, run_id=run_id, store=self.path) from error
 
     def save_experiment(self, experiment: Experiment) -> None:
-        """Store ``experiment``, in place of an earlier one with its id. Raises SystemFaultError if the disk fails."""
+        """Store ``experiment``, replacing an earlier one with its id. Raises SystemFaultError if the disk fails."""
         self._experiments.save(experiment)
 
     def save_new_experiment(self, experiment: Experiment) -> None:
-        """Store ``experiment`` unless one with its id is there. Raises SystemFaultError if the disk fails."""
+        """Store ``experiment`` unless one with its id exists. Raises SystemFaultError if the disk fails."""
         self._experiments.save_new(experiment)
 
-    # Asking
+    # Reading
 
     def experiment_digest(self, experiment_id: str) -> ExperimentDigest | None:
-        """Return the digest of an experiment as it is stored now; None where it is not there, or cannot be read."""
+        """Return the current digest of an experiment; None if it is missing or unreadable."""
         return self._experiments.digest(experiment_id)
 
     def experiment(self, experiment_id: str) -> Experiment:
-        """Raises InputError if there is none with this id, DataError if it is damaged."""
+        """Return an experiment. Raises InputError if there is none with this id, DataError if it is damaged."""
         return self._experiments.get(experiment_id)
 
     def experiments(self) -> list[Experiment]:
-        """All experiments that can be read, the oldest first."""
+        """Return all readable experiments, oldest first."""
         only = None if self._only is None else {document["experiment"] for _, document in self._select_runs(None, ())}
         return self._experiments.all(only)
 
     def check_experiment(self, experiment: str | None) -> None:
-        """Raises InputError, which names those that there are, if nothing here is of this one. None is all of them."""
+        """Check that the store has the experiment or runs of it; None always passes. Raises InputError, naming the
+        known ones."""
         if experiment is None:
             return
         names = dict.fromkeys(item.id for item in self.experiments())
@@ -224,31 +225,31 @@ class Store:
             there = ", ".join(names) or "none"
             raise InputError(
                 "unknown-experiment",
-                "there is no experiment {experiment} in {path}",
-                "there are: {experiments}",
+                "unknown experiment {experiment} in {path}",
+                "known: {experiments}",
                 experiment=experiment,
                 path=self.path,
                 experiments=there,
             )
 
     def runs(self, experiment: str | None = None, where: Conditions | None = None) -> list[dict[str, Any]]:
-        """The content of each run.json, the oldest run first. ``where``: see core.where (InputError)."""
+        """Return the content of each run.json, oldest run first. ``where``: see core.where (InputError)."""
         return [document for _, document in self._select_runs(experiment, where or ())]
 
     def document(self, run_id: str) -> dict[str, Any]:
-        """The content of one run.json. Raises as ``run`` does."""
+        """Return the content of one run.json. Raises as ``run`` does."""
         return self._find_run(run_id)[1]
 
     def read_document(self, directory: Path) -> dict[str, Any]:
-        """The content of the run.json in a directory of this store, which is not kept in memory. Raises DataError."""
+        """Return the content of a run.json of this store without caching it. Raises DataError."""
         return rundir.read_document(directory)
 
     def run_ids(self, experiment: str | None = None) -> list[str]:
-        """The ids of these runs."""
+        """Return the ids of these runs."""
         return [document["id"] for document in self.runs(experiment)]
 
     def run(self, run_id: str, operations: bool = False) -> Run:
-        """One run; with its operations only if asked, as they may be large; large raw files as paths.
+        """Return a run; ``operations`` includes its operations, which may be large. Large raw files are paths.
 
         Raises InputError if there is none with this id, DataError if it is damaged.
         """
@@ -266,12 +267,12 @@ class Store:
         self, experiment: str | None = None, where: Conditions | None = None, include_incomplete: bool = False,
         ranks: bool = True,
     ) -> pa.Table:  # fmt: skip
-        """All results joined with their run's columns and factors; one row for each Observation.
+        """Return all results with their run's columns and factors; one row per Observation.
 
-        Columns: run, experiment, started_at, source, complete, those of ``schema.ROW_COLUMNS``, then one
-        for each factor (``factor_`` before a name that is taken) and each option of the target's file system that was
-        not always the same. Incomplete runs are left out unless asked for, or asked about by a condition. Without
-        ``ranks`` the single ranks of a run that has very many of them, beside rows of the whole, are left out.
+        Columns are run, experiment, started_at, source, complete, those of ``schema.ROW_COLUMNS``, each factor
+        (``factor_`` precedes a name that is taken) and each varying option of the target's file system. Incomplete runs
+        are left out unless requested or named by a condition. Without ``ranks``, rows of single ranks are dropped from
+        runs that have very many, besides rows of the whole.
         """
         from . import query
 
@@ -289,13 +290,13 @@ class Store:
         return query.results_table([item for item in chosen if self._is_intact(*item)], names, result_conditions, ranks)
 
     def raw_file(self, run_id: str, name: str) -> bytes | None:
-        """The content of one of its raw files, None where it has none of that name. Raises InputError, DataError."""
+        """Return the content of a raw file of a run, None if it has no such file. Raises InputError, DataError."""
         directory, document = self._find_run(run_id)
         file_name = f"raw/{name}"
         return rundir.read_file(directory, document, file_name) if file_name in document["files"] else None
 
     def operations(self, run_id: str) -> np.ndarray:
-        """All recorded operations of a run, dtype ``schema.OPERATION``, by rank and start; may be empty."""
+        """Return all recorded operations of a run, dtype ``schema.OPERATION``, by rank and start; may be empty."""
         import numpy as np
 
         from iosonde.core.schema import OPERATION
@@ -306,7 +307,7 @@ class Store:
         return np.empty(0, OPERATION) if path is None else tables.read_operations(path)
 
     def operation_columns(self, run_id: str, names: Sequence[str]) -> dict[str, np.ndarray]:
-        """Some columns of the same, each an array of its own; all empty where none was recorded."""
+        """Return some columns of the operations, each as an array; all empty if none were recorded."""
         import numpy as np
 
         from iosonde.core.schema import OPERATION
@@ -319,21 +320,21 @@ class Store:
         return tables.read_operation_columns(path, names)
 
     def operation_column_groups(self, run_id: str, names: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
-        """The same a million rows at a time, in order, for bounded memory."""
+        """Yield ``operation_columns`` in groups of a million rows, in order, for bounded memory."""
         from . import tables
 
         path = self._operations_path(run_id)
         return iter(()) if path is None else tables.operation_column_groups(path, names)
 
     def operation_batches(self, run_id: str, rows: int = 1_000_000) -> Iterator[np.ndarray]:
-        """The same in arrays of at most so many ``rows``, for bounded memory."""
+        """Yield the operations in arrays of at most ``rows`` rows, for bounded memory."""
         from . import tables
 
         path = self._operations_path(run_id)
         return iter(()) if path is None else tables.operation_batches(path, rows)
 
     def problems(self, contents: bool = True) -> list[Finding]:
-        """What is damaged, half-written or not ours, by name. ``contents=False`` reads no large file."""
+        """Return findings about damaged, half-written or unknown parts. ``contents=False`` reads no large file."""
         from .check import find_problems, problems_of_runs
 
         read = rundir.read_document if contents else self._load_document
@@ -341,7 +342,7 @@ class Store:
             return problems_of_runs(self._list_directories(), contents, self._load_document, self._experiments)
         return find_problems(self.path, contents, read, self._experiments)
 
-    # Inside
+    # Internals
 
     def _select_runs(self, experiment: str | None, where: Conditions) -> list[tuple[Path, dict[str, Any]]]:
         selected = []
@@ -349,7 +350,7 @@ class Store:
             try:
                 document = self._load_document(directory)
             except DataError:
-                continue  # `problems` names it
+                continue  # `problems` reports it
             if experiment is None or document["experiment"] == experiment:
                 selected.append((directory, document))
         selected.sort(key=lambda item: (item[1]["started_at"], item[1]["id"]))
@@ -372,15 +373,15 @@ class Store:
         if not rundir.is_run_directory(directory):
             raise InputError(
                 "unknown-run",
-                "there is no run {run_id} in {path}",
-                "'iosonde show {path}' lists them",
+                "unknown run {run_id} in {path}",
+                "list the runs with 'iosonde show {path}'",
                 run_id=run_id,
                 path=self.path,
             )
         return directory, self._load_document(directory)
 
     def _load_document(self, directory: Path) -> dict[str, Any]:
-        """The content of a run.json, which is read again only when it is another file. Raises DataError."""
+        """Return the content of a run.json, read again only if its file was replaced. Raises DataError."""
         before = self._read.get(directory.name)
         state = rundir.state_of(directory)
         if before is None or state is None or before[0] != state:
@@ -403,7 +404,7 @@ class Store:
         try:
             rundir.verify_file(directory, document, rundir.RESULTS)
         except DataError:
-            return False  # `problems` names it
+            return False  # `problems` reports it
         return True
 
     def _read_tags(self, documents: list[dict[str, Any]]) -> list[list[str]]:
@@ -418,14 +419,14 @@ def _build_duplicate_error(run_id: str, path: Path) -> InputError:
     return InputError(
         "duplicate-run",
         "run {run_id} is already in {path}",
-        "a stored run is never changed; give the new one its own id",
+        "stored runs never change; give the new one another id",
         run_id=run_id,
         path=path,
     )
 
 
 def _check_free(path: Path) -> None:
-    """Raises InputError if something lies at ``path`` that is not the beginning of a store."""
+    """Check that ``path`` is free for a new store, or holds the beginning of one. Raises InputError."""
     if path.exists() and not path.is_dir():
         raise InputError("not-a-directory", "{path} is a file, not a store", "name a new directory", path=path)
     if path.is_dir() and holds_data(path):
@@ -433,14 +434,14 @@ def _check_free(path: Path) -> None:
     if path.is_dir() and any(not _is_ours(entry.name) for entry in path.iterdir()):
         raise InputError(
             "directory-not-empty",
-            "{path} has files in it and is not a store",
+            "{path} is not empty and not a store",
             "name a new or empty directory",
             path=path,
         )
 
 
 def _is_ours(name: str) -> bool:
-    """Whether a directory without store.json may hold this: what a crash while making a store leaves."""
+    """Return whether a directory without store.json may hold this entry, left by a crash during creation."""
     return name in _DIRECTORIES or files.is_temporary(name)
 
 

@@ -1,8 +1,8 @@
-"""``results.parquet`` and ``operations.parquet``: their columns, how they are written and read.
+"""``results.parquet`` and ``operations.parquet``: their columns, writing and reading.
 
-Both carry the unit of each column in the Arrow field's metadata and, for readers that do not look there, as
-JSON under the file's key ``iosonde_units``; ``iosonde_schema_version`` is the version of the store's schema. In
-operations.parquet ``iosonde_kinds`` holds the names that the numbers in column ``kind`` stand for.
+Both have the unit of each column in the Arrow field's metadata and, for readers that ignore it, as JSON under the
+file's key ``iosonde_units``. ``iosonde_schema_version`` is the version of the store's schema. In operations.parquet
+``iosonde_kinds`` holds the names of the numbers in column ``kind``.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 ROWS_PER_GROUP = 1_000_000
 _READERS = 2
-_BATCH = 1 << 16  # rows: what is decoded stays in the processor's cache
+_BATCH = 1 << 16  # rows: decoded data stays in the processor's cache
 
 OPERATION_UNITS = {"size": "bytes", "offset": "bytes", "start_ns": "ns", "duration_ns": "ns"}
-# Measured by benches/bench_store.py. Start times rise within a rank, so their differences are small numbers;
-# of offsets and durations some bytes hardly vary. The rest repeats: run lengths of a dictionary.
+# Measured by benches/bench_store.py. Start times rise within a rank, so their differences are small numbers; some bytes
+# of offsets and durations hardly vary. The rest repeats: run lengths of a dictionary.
 _OPERATION_ENCODINGS = {
     "offset": "BYTE_STREAM_SPLIT",
     "start_ns": "DELTA_BINARY_PACKED",
@@ -44,7 +44,7 @@ _TEXT = {"operation", "metric", "unit", "includes"}
 
 
 def result_schema() -> pa.Schema:
-    """Columns of results.parquet; ``rank`` is null for the whole run, ``count`` where it is unknown."""
+    """Return the columns of results.parquet; ``rank`` is null for the whole run, ``count`` if unknown."""
     import pyarrow as pa
 
     types = {"value": pa.float64(), **dict.fromkeys(_TEXT, pa.string())}
@@ -53,7 +53,7 @@ def result_schema() -> pa.Schema:
 
 
 def operation_schema() -> pa.Schema:
-    """Columns of operations.parquet: those of ``core.schema.OPERATION``; the metadata name the kinds."""
+    """Return the columns of operations.parquet: those of ``core.schema.OPERATION``; the metadata name the kinds."""
     import pyarrow as pa
 
     from iosonde.engine import _native
@@ -67,7 +67,7 @@ def operation_schema() -> pa.Schema:
 
 
 def write_results(observations: Sequence[Observation], file: io.RawIOBase) -> None:
-    """results.parquet into an open file. Raises InputError for a value that does not fit its column."""
+    """Write results.parquet to an open file. Raises InputError for a value that does not fit its column."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -78,16 +78,16 @@ def write_results(observations: Sequence[Observation], file: io.RawIOBase) -> No
         ]
     except (pa.ArrowException, OverflowError, TypeError) as error:
         raise InputError(
-            "value-too-large", "a result does not fit the store: {error}", "give numbers that fit 64 bits", error=error
+            "value-too-large", "a result does not fit the store: {error}", "use numbers that fit 64 bits", error=error
         ) from error
     pq.write_table(pa.table(columns, schema=schema), file, compression="zstd", compression_level=1)
 
 
 def read_results(file: Any) -> pa.Table:
-    """The table in a results.parquet.
+    """Read the table in a results.parquet, in this thread alone.
 
-    By this thread alone: threads cost a small file more than they bring; and one of Arrow's that reads ahead may still
-    hold a Python file when the interpreter ends, which then aborts ("terminate called without an active exception").
+    Threads cost a small file more than they gain. A read-ahead thread of Arrow may also hold a Python file when the
+    interpreter ends, which then aborts ("terminate called without an active exception").
     """
     import pyarrow.parquet as pq
 
@@ -95,12 +95,12 @@ def read_results(file: Any) -> pa.Table:
 
 
 def observations_of(table: pa.Table) -> list[Observation]:
-    """The rows of a results table as Observations."""
+    """Convert the rows of a results table to Observations."""
     return [Observation(**row) for row in table.to_pylist()]
 
 
 def write_operations(operations: np.ndarray, file: io.RawIOBase) -> None:
-    """operations.parquet into an open file, sorted by rank and start, a row group at a time."""
+    """Write operations.parquet to an open file, sorted by rank and start, by row groups."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -123,7 +123,7 @@ def write_operations(operations: np.ndarray, file: io.RawIOBase) -> None:
 
 
 def read_operations(path: Path) -> np.ndarray:
-    """All rows as one array of dtype OPERATION; needs its memory and that of one row group."""
+    """Read all rows as one array of dtype OPERATION; needs its memory and that of one row group."""
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path) as file:
@@ -136,10 +136,10 @@ def read_operations(path: Path) -> np.ndarray:
 
 
 def read_operation_columns(path: Path, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Some columns, each an array of its own: a third of the time of ``read_operations``.
+    """Read some columns, each as an array, in a third of the time of ``read_operations``.
 
-    Two row groups are read at a time, each by a thread with a file of its own: half of the time is memory that is
-    touched first.
+    Two row groups are read at a time, each by a thread with its own file: half of the time is the first access to
+    memory.
     """
     import pyarrow.parquet as pq
 
@@ -162,7 +162,8 @@ def read_operation_columns(path: Path, names: Sequence[str]) -> dict[str, np.nda
 
 
 def operation_column_groups(path: Path, names: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
-    """The same a row group (a million rows) at a time, in order, for bounded memory; the next two are being read."""
+    """Yield ``read_operation_columns`` by row groups (a million rows), in order, for bounded memory; the next two are
+    read ahead."""
     import pyarrow.parquet as pq
 
     with ExitStack() as stack:
@@ -185,7 +186,7 @@ def operation_column_groups(path: Path, names: Sequence[str]) -> Iterator[dict[s
 
 
 def _read_group(file: Any, group: int, columns: Mapping[str, np.ndarray], at: int) -> None:
-    """A row group into arrays, from a row on."""
+    """Read a row group into arrays, starting at row ``at``."""
     for batch in file.iter_batches(_BATCH, [group], list(columns), use_threads=False):
         for name, column in columns.items():
             column[at : at + batch.num_rows] = arrays.flat(batch.column(name), column.dtype)
@@ -193,7 +194,7 @@ def _read_group(file: Any, group: int, columns: Mapping[str, np.ndarray], at: in
 
 
 def operation_batches(path: Path, rows: int) -> Iterator[np.ndarray]:
-    """The same rows in arrays of at most so many ``rows``."""
+    """Yield all rows in arrays of at most ``rows`` rows."""
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path) as file:
@@ -201,7 +202,7 @@ def operation_batches(path: Path, rows: int) -> Iterator[np.ndarray]:
 
 
 def kinds_of(path: Path) -> list[str]:
-    """The names that the numbers in column ``kind`` of this operations.parquet stand for."""
+    """Return the names of the numbers in column ``kind`` of this operations.parquet."""
     import pyarrow.parquet as pq
 
     names: list[str] = json.loads(pq.read_schema(path).metadata[b"iosonde_kinds"])
@@ -210,7 +211,7 @@ def kinds_of(path: Path) -> list[str]:
 
 def _iter_parts(file: Any, rows: int) -> Iterator[np.ndarray]:
     assert OPERATION.names is not None
-    # Threads cost a small file more than they bring.
+    # Threads cost a small file more than they gain.
     for batch in file.iter_batches(batch_size=rows, use_threads=file.metadata.num_row_groups > 1):
         part = np.empty(batch.num_rows, OPERATION)
         for name in OPERATION.names:
@@ -219,7 +220,7 @@ def _iter_parts(file: Any, rows: int) -> Iterator[np.ndarray]:
 
 
 def _find_order(operations: np.ndarray) -> np.ndarray | None:
-    """Indices that sort by rank, then start; None if the rows are so already (the engine's are)."""
+    """Return indices that sort by rank, then start; None if already sorted (as by the engine)."""
     rank, start = operations["rank"], operations["start_ns"]
     for first in range(0, len(operations) - 1, ROWS_PER_GROUP):
         here = slice(first, first + ROWS_PER_GROUP)
@@ -231,13 +232,13 @@ def _find_order(operations: np.ndarray) -> np.ndarray | None:
 
 
 def text(value: str) -> str:
-    """``value`` without lone surrogates (file names that are no UTF-8), which Parquet cannot hold."""
+    """Escape lone surrogates (from file names that are not UTF-8), which Parquet cannot hold."""
     return value.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _build_column(values: list[Any], field: pa.Field) -> pa.Array:
     if field.name in _TEXT:
-        text_by_value = {value: text(value) for value in set(values)}  # a few words, however many rows
+        text_by_value = {value: text(value) for value in set(values)}  # few distinct words, however many rows
         values = [text_by_value[value] for value in values]
     return arrays.build_array(field.type, values)
 

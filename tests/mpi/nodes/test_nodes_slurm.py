@@ -121,8 +121,8 @@ def test_nodes_are_given_back_however_we_end(idle, number, moment):
 
 # Slurm was seen to give either of these two reasons for the same request.
 TOO_MANY = (
-    "LaunchError Slurm gives no 5 nodes: the partition has not so many nodes, or not for so long (PartitionConfig)",
-    "LaunchError Slurm gives no 5 nodes: the partition has not so many nodes, or a job may not have so many "
+    "LaunchError Slurm refuses 5 nodes: the partition has too few nodes, or too short a time limit (PartitionConfig)",
+    "LaunchError Slurm refuses 5 nodes: the partition has too few nodes, or limits the nodes per job "
     "(PartitionNodeLimit)",
 )
 
@@ -131,11 +131,11 @@ TOO_MANY = (
     ("text", "nodes", "said"),
     [
         ("salloc", 5, TOO_MANY),
-        ("salloc --partition=closed", 2, "LaunchError Slurm gives no 2 nodes: the partition is down (PartitionDown)"),
-        ("salloc --partition=none", 2, "LaunchError Slurm gives no 2 nodes: Invalid partition name specified //"),
-        ("salloc --mem=10G", 2, "LaunchError Slurm gives no 2 nodes: Requested node configuration is not available"),
-        ("salloc --nodes=1", 2, "InputError Slurm gave 1 nodes, and 2 are needed //"),
-        ("salloc --nonsense", 2, "LaunchError Slurm gives no 2 nodes: "),
+        ("salloc --partition=closed", 2, "LaunchError Slurm refuses 2 nodes: the partition is down (PartitionDown)"),
+        ("salloc --partition=none", 2, "LaunchError Slurm refuses 2 nodes: Invalid partition name specified //"),
+        ("salloc --mem=10G", 2, "LaunchError Slurm refuses 2 nodes: Requested node configuration is not available"),
+        ("salloc --nodes=1", 2, "InputError Slurm gave 1 nodes, but 2 are needed //"),
+        ("salloc --nonsense", 2, "LaunchError Slurm refuses 2 nodes: "),
     ],
 )
 def test_slurm_that_refuses_gives_a_sentence(idle, text, nodes, said):

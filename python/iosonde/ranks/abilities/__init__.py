@@ -1,7 +1,7 @@
-"""What this machine can do, tried and not guessed: behind ``iosonde doctor``.
+"""Capabilities of this machine, tested and not guessed: behind ``iosonde doctor``.
 
-A check is a function without arguments (or with the target) that returns an Ability. Each runs in a thread of its
-own with a time limit, and one that crashes or hangs is reported as failed: the others go on.
+A check is a function without arguments (or with the target) that returns an Ability. Each runs in its own thread with a
+time limit. A check that crashes or hangs is reported as failed, and the others continue.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ from iosonde.ranks import reserve
 from . import kernel, mpi, mpi_jobs, software, target_checks
 from .ability import Ability
 
-CHECK_S = 40.0  # longer than any tool may take, so that only what truly hangs ends here
+CHECK_S = 40.0  # longer than any tool takes, so that only hung checks end here
 
 
 Check = Callable[[], Ability]
 
 
 def check_all(target: Path | None = None, on_wait: OnWait | None = None) -> list[Ability]:
-    """Try everything; what needs a directory only where ``target`` is given. ``on_wait`` is told while it is waited
-    for. Raises TargetError if it is no directory.
-    """
+    """Run all checks; those that need a directory only if ``target`` is given. ``on_wait`` is called during waits.
+    Raises TargetError if the target is not a directory."""
     job_checks = mpi.IN_JOB_CHECKS if reserve.in_job() else []
     checks: list[Check] = [
         *software.CHECKS,
@@ -42,7 +41,7 @@ def check_all(target: Path | None = None, on_wait: OnWait | None = None) -> list
 
 
 def try_all(checks: Sequence[Check], limit_s: float = CHECK_S) -> list[Ability]:
-    """The answer of every check, in order; a failed one where a check raised or did not come back."""
+    """Return the result of every check, in order; a failed one if a check raised or did not return."""
     return [_try_check(check, limit_s) for check in checks]
 
 
@@ -56,7 +55,7 @@ def _try_check(check: Check, limit_s: float) -> Ability:
             detail = Message("check-crashed", "failed: {type}: {error}", type=type(error).__name__, error=error)
             answer.append(Ability(_format_name(check), False, detail))
 
-    # A daemon: a check that hangs inside the kernel cannot be ended, only left behind.
+    # A daemon thread: a check that hangs inside the kernel can only be left behind.
     thread = threading.Thread(target=run_check, daemon=True)
     thread.start()
     thread.join(limit_s)

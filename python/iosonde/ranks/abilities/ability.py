@@ -1,4 +1,4 @@
-"""What a check found out: the word that ``iosonde doctor`` and every check share."""
+"""The result type of every check of ``iosonde doctor``."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Ability:
-    """One thing that this machine can or cannot do.
+    """A capability of this machine.
 
-    ``needed_for`` says what would miss it, ``cure`` how to get it; ``required``: nothing works without it.
+    ``needed_for`` names its users, ``cure`` how to get it; ``required``: nothing works without it.
     """
 
     name: str
@@ -21,5 +21,5 @@ class Ability:
     required: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """The stable JSON form: name, ok, detail, needed_for, cure, required."""
+        """Return the stable JSON form: name, ok, detail, needed_for, cure, required."""
         return asdict(self)

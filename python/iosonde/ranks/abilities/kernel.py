@@ -1,4 +1,4 @@
-"""What the kernel lets this user do: io_uring, dropping caches, namespaces, FUSE; and its clock."""
+"""Kernel features for this user: io_uring, dropping caches, namespaces, FUSE; and the clock."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .ability import Ability
 
 _SYS_IO_URING_SETUP = 425  # the same on every architecture
 _IO_URING_PARAMS_BYTES = 120
-# Clock sources whose reading needs no system call.
+# Clock sources that are read without a system call.
 _FAST_CLOCKS = ("tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter", "timebase")
 
 
 def io_uring() -> Ability:
-    """Whether io_uring_setup(2) gives a ring."""
+    """Check whether io_uring_setup(2) creates a ring."""
     libc = ctypes.CDLL(None, use_errno=True)
     ring = libc.syscall(_SYS_IO_URING_SETUP, 1, ctypes.create_string_buffer(_IO_URING_PARAMS_BYTES))
     needed_for = "the io_uring back end (queue depths above 1)"
@@ -35,41 +35,41 @@ def io_uring() -> Ability:
 
 
 def clock() -> Ability:
-    """Whether reading the clock is cheap."""
+    """Check whether reading the clock is cheap."""
     source = reading.text("/sys/devices/system/clocksource/clocksource0/current_clocksource") or "unknown"
     return Ability("clock", source in _FAST_CLOCKS, f"clock source {source}",
-                   "timing of operations below 10 µs: a slow clock source costs a system call for each reading",
-                   "boot with clocksource=tsc, where the CPU's time stamp counter is reliable")  # fmt: skip
+                   "timing of operations below 10 µs: a slow clock source needs a system call per reading",
+                   "boot with clocksource=tsc, if the CPU's time stamp counter is reliable")  # fmt: skip
 
 
 def cpu_frequency() -> Ability:
-    """Whether the CPU keeps its speed."""
+    """Check whether the CPU keeps its frequency."""
     paths = Path("/sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor")
     governors = sorted({reading.text(path) or "unknown" for path in paths})
     return Ability("cpu frequency", not set(governors) & {"powersave", "ondemand", "conservative"},
                    f"governor {', '.join(governors)}" if governors else "not controlled from here",
-                   "results that do not depend on how warm the CPU is",
+                   "results independent of the CPU's temperature",
                    "cpupower frequency-set -g performance")  # fmt: skip
 
 
 def drop_caches() -> Ability:
-    """Whether all clean caches of this node can be dropped (looked at, not done)."""
+    """Check whether all clean caches of this node can be dropped, without doing so."""
     path = "/proc/sys/vm/drop_caches"
     ok = os.access(path, os.W_OK)
-    return Ability("drop caches", ok, "may be written" if ok else f"{path} may not be written",
+    return Ability("drop caches", ok, "writable" if ok else f"{path} is not writable",
                    "cold metadata caches; file data is dropped without it", "run as root")  # fmt: skip
 
 
 def network_namespaces() -> Ability:
-    """Whether this user can make a network namespace."""
+    """Check whether this user can create a network namespace."""
     words = ["unshare", "--net", "true"] if os.geteuid() == 0 else ["unshare", "--user", "--net", "true"]
     ok = reading.tool(words) is not None
-    return Ability("network namespaces", ok, "can be made" if ok else "cannot be made", "emulated clusters",
+    return Ability("network namespaces", ok, "available" if ok else "not available", "emulated clusters",
                    "run as root, or sysctl kernel.unprivileged_userns_clone=1")  # fmt: skip
 
 
 def fuse() -> Ability:
-    """Whether FUSE file systems can be mounted."""
+    """Check whether FUSE file systems can be mounted."""
     device = os.access("/dev/fuse", os.R_OK | os.W_OK)
     helper = shutil.which("fusermount3") or shutil.which("fusermount")
     missing = [what for what, there in (("/dev/fuse", device), ("fusermount3", helper)) if not there]

@@ -1,4 +1,4 @@
-"""MPI and schedulers: really starts two ranks."""
+"""Check MPI and schedulers by starting two ranks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TWO_RANKS = "from iosonde.ranks import mpi; ranks = mpi.connect(2); ranks.barri
 
 
 def mpi_library() -> Ability:
-    """Which MPI library mpi4py loads."""
+    """Check which MPI library mpi4py loads."""
     try:
         library = mpiexec.library()
     except LaunchError as error:
@@ -30,7 +30,7 @@ def mpi_library() -> Ability:
 
 
 def mpi_launcher() -> Ability:
-    """The mpiexec that belongs to it."""
+    """Check for the mpiexec of that library."""
     try:
         launcher = mpiexec.find()
     except LaunchError as error:
@@ -39,7 +39,7 @@ def mpi_launcher() -> Ability:
 
 
 def mpi_ranks() -> Ability:
-    """Start two ranks here and let them find each other."""
+    """Start two ranks on this host and let them connect."""
     try:
         command = local.Local().command(2, 1, [sys.executable, "-c", _TWO_RANKS])
     except LaunchError as error:
@@ -59,7 +59,7 @@ def mpi_ranks() -> Ability:
 
 
 def slurm_job() -> Ability:
-    """Slurm: srun, whether this is a job, and how ranks would be started."""
+    """Check Slurm: srun, a current job, and how ranks would be started."""
     srun = shutil.which("srun")
     needed_for = "ranks on the nodes of a Slurm allocation"
     if not srun:
@@ -73,7 +73,7 @@ def slurm_job() -> Ability:
         return Ability("slurm", False, error.message.prefixed(version), needed_for, error.hint)
     nodes = reading.tool(["sinfo", "--noheader", "--Node", "--format=%N"])
     if nodes is None:
-        detail = Message("no-response", "{version}: sinfo gets no answer", version=version)
+        detail = Message("no-response", "{version}: sinfo does not respond", version=version)
         return Ability("slurm", False, detail, needed_for, "is slurmctld up? scontrol ping")
     job = os.environ.get("SLURM_JOB_ID")
     detail = Message(
@@ -95,7 +95,7 @@ def _missing(tool: str) -> Message:
 
 
 def other_hosts() -> Ability:
-    """What mpiexec calls to start something on another host: ssh, or the program that a variable names."""
+    """Check the program with which mpiexec reaches other hosts: ssh, or the one named by a variable."""
     needed_for = f"ranks on the hosts of {spell.hosts}, or of a reserve script"
     agents = {name: os.environ[name] for name in mpirun.AGENT_VARIABLES if os.environ.get(name)}
     for name, agent in agents.items():
@@ -103,11 +103,11 @@ def other_hosts() -> Ability:
         if not shutil.which(program):
             detail = Message(
                 "command-not-runnable",
-                "{variable} names {program}, which cannot be run",
+                "{variable} names {program}, which is not executable",
                 variable=name,
                 program=program,
             )
-            return Ability("other hosts", False, detail, needed_for, f"mend {name}, or unset it to take ssh")
+            return Ability("other hosts", False, detail, needed_for, f"correct {name}, or unset it to use ssh")
     if agents:
         return Ability("other hosts", True, "; ".join(f"{name}={agent}" for name, agent in agents.items()), needed_for)
     ssh = shutil.which("ssh")
@@ -115,7 +115,7 @@ def other_hosts() -> Ability:
 
 
 def pbs_job() -> Ability:
-    """PBS: qsub, and whether this is a job."""
+    """Check PBS: qsub, and a current job."""
     needed_for = "ranks on the nodes of a PBS job"
     if not shutil.which("qsub"):
         return Ability("pbs", False, _missing("qsub"), needed_for, "on a cluster with PBS: load its client")
@@ -131,7 +131,7 @@ def pbs_job() -> Ability:
 
 
 def nodes_of_the_job() -> Ability:
-    """Start a rank on every node of this job and let them find each other."""
+    """Start a rank on every node of this job and let them connect."""
     needed_for = "ranks on the nodes of this job"
     try:
         launcher = launch.find()
@@ -140,7 +140,11 @@ def nodes_of_the_job() -> Ability:
         return Ability("nodes", False, error.message, needed_for, error.hint)
     examples = ", ".join(hosts[:4]) + (f" … {hosts[-1]}" if len(hosts) > 4 else "")
     detail = Message(
-        "nodes-ready", "{nodes} answer by {launcher}: {hosts}", nodes=len(hosts), launcher=launcher.name, hosts=examples
+        "nodes-ready",
+        "{nodes} respond to {launcher}: {hosts}",
+        nodes=len(hosts),
+        launcher=launcher.name,
+        hosts=examples,
     )
     return Ability("nodes", True, detail, needed_for)
 

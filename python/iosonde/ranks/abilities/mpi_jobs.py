@@ -1,4 +1,4 @@
-"""Other people's MPI programs: which MPI they load, and whether its launcher and its library find each other."""
+"""Check other MPI programs: which MPI they load, and whether its launcher and library match."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NEEDED_FOR = "ior, mdtest and the like as one job over all nodes (on: mpi)"
 
 
 def mpi_programs() -> Ability:
-    """Start two tasks of the MPI that each of them loads, by the launcher that belongs to it."""
+    """Start two tasks of the MPI that each program loads, with the matching launcher."""
     name, there = "mpi programs", [tool for tool in TOOLS if program.path_of(tool)]
     if not there:
         detail = Message("tool-missing", "none on PATH: {tools}", tools=", ".join(TOOLS))
@@ -36,12 +36,12 @@ def mpi_programs() -> Ability:
 
 
 def _note_other_mpiexec(library: mpiexec.Library) -> str:
-    """What to know of the mpiexec that a person would type: of another MPI it starts copies that are each alone."""
+    """Describe the first mpiexec on PATH if it belongs to another MPI, with which every task would run alone."""
     path = shutil.which("mpiexec")
     typed = mpiexec.describe(path) if path else None
     if not typed or not library.flavour or typed.flavour == library.flavour:
         return ""
-    return f" (not by {path}, {typed.version}: its tasks would each be alone)"
+    return f" (not with {path}, {typed.version}: each task would run alone)"
 
 
 CHECKS = [mpi_programs]

@@ -1,4 +1,4 @@
-"""Python, the native module, libraries, and other programs on PATH."""
+"""Check Python, the native module, libraries, and other programs on PATH."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _BUILD = "build it: make, or pip install ."
 
 
 def python() -> Ability:
-    """Whether this Python is new enough."""
+    """Check the version of Python."""
     ok = sys.version_info >= _OLDEST_PYTHON
     return Ability("python", ok, platform.python_version(), "everything", "install Python 3.11 or newer", required=True)
 
 
 def native() -> Ability:
-    """Whether the native module loads and runs; tried in another process, which may crash."""
+    """Check that the native module loads and runs, in another process, which may crash."""
     try:
         done = run_program([sys.executable, "-c", _NATIVE], reading.TOOL_S * 4)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -42,7 +42,7 @@ def native() -> Ability:
 
 
 def libraries() -> Ability:
-    """Whether the Python libraries are installed."""
+    """Check that the Python libraries are installed."""
     missing = []
     for name in _LIBRARIES:
         try:
@@ -52,14 +52,14 @@ def libraries() -> Ability:
     detail = (
         Message("library-missing", "missing: {libraries}", libraries=", ".join(missing))
         if missing
-        else Message("libraries", "all {n} there", n=len(_LIBRARIES))
+        else Message("libraries", "all {n} installed", n=len(_LIBRARIES))
     )
     return Ability("libraries", not missing, detail, "everything", f"pip install {' '.join(missing)}", required=True)
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A program that is looked for on PATH. ``version`` are the words that make it tell its version, if any do."""
+    """A program to look for on PATH. ``version`` are the arguments that print its version, if any."""
 
     name: str
     needed_for: str
@@ -71,7 +71,7 @@ class Tool:
         return self.name
 
     def __call__(self) -> Ability:
-        """Whether it is there, and its version."""
+        """Check for the program, and its version."""
         path = shutil.which(self.name)
         if not path:
             detail = Message("tool-missing", "not on PATH", tool=self.name)
@@ -81,26 +81,26 @@ class Tool:
 
 
 def version_in(text: str) -> str:
-    """The first thing that looks like a version: ``fio-3.33`` → 3.33."""
+    """Return the first word that looks like a version: ``fio-3.33`` → 3.33."""
     match = re.search(r"\d+(?:\.\d+)+[\w.-]*", text)
     return match.group(0) if match else ""
 
 
-_PEER = "comparing, and results to import"
+_PEER = "comparing, and importing results"
 CHECKS = [python, native, libraries]
 TOOLS = [
     Tool("fio", _PEER, "apt install fio"),
-    # IOR and mdtest start MPI even to print their version, so they are only looked for.
+    # IOR and mdtest start MPI even to print their version, so they are not run.
     Tool("ior", _PEER, "build it from github.com/hpc/ior", ()),
     Tool("mdtest", _PEER, "build it from github.com/hpc/ior", ()),
     Tool("iozone", _PEER, "apt install iozone3", ("-v",)),
-    Tool("elbencho", _PEER, "take a package from github.com/breuner/elbencho"),
+    Tool("elbencho", _PEER, "install a package from github.com/breuner/elbencho"),
     Tool("iperf3", "measuring the network between nodes", "apt install iperf3"),
     Tool("lfs", "striping and quota facts of a Lustre target", "install the Lustre client"),
     Tool("gluster", "volume facts of a Gluster target", "apt install glusterfs-cli"),
     Tool("ceph", "pool facts and health of a Ceph target", "apt install ceph-common"),
     Tool("mfscli", "facts and health of a MooseFS target", "apt install moosefs-cli moosefs-client", ("-v",)),
     Tool("beegfs-ctl", "entry facts of a BeeGFS target", "install beegfs-utils", ()),
-    Tool("git", "tying results to commits", "apt install git"),
+    Tool("git", "linking results to commits", "apt install git"),
     Tool("chromium", "testing the report page in a browser", "apt install chromium"),
 ]

@@ -1,6 +1,6 @@
-"""What can be measured on a target directory: tried with one small file in a directory of our own, then removed.
+"""Check what can be measured on a target directory, with one small file in a temporary directory.
 
-A helper process does it (``try_all``): the target may not answer.
+A helper process does it (``try_all``), because the target may hang.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ _BYTES = 1 << 20
 
 
 def target_mount(target: Path) -> Ability:
-    """What the target is on, and its free space."""
+    """Check the target's file system and its free space."""
     mount_entry = mount.find_mount(target)
     space = mount.space(target)
     if mount_entry is None:
         missing = Message("no-mount", "{target}: no mount found", target=target)
-        return Ability("target", False, missing, "measuring it", "look at /proc/self/mountinfo")
+        return Ability("target", False, missing, "measuring it", "check /proc/self/mountinfo")
     free = "free space unknown" if space["free_bytes"] is None else f"{format_size(space['free_bytes'])} free"
     detail = f"{mount_entry.type} from {mount_entry.source}, {free}"
     return Ability(
         "target",
         mount_entry.type not in MEMORY_TYPES,
         detail,
-        "measuring storage and not memory",
-        "choose a directory on the file system to be measured",
+        "measuring storage instead of memory",
+        "choose a directory on the file system to measure",
     )
 
 
 def target_writable(target: Path) -> Ability:
-    """Whether a file can be made, synced and removed there."""
+    """Check that a file can be created, synced and removed."""
     with _create_file(target):
-        return Ability("target write", True, "made, synced and removed a file", "measuring it")
+        return Ability("target write", True, "created, synced and removed a file", "measuring it")
 
 
 def target_direct_io(target: Path) -> Ability:
-    """Whether O_DIRECT works there: an aligned write and read."""
+    """Check O_DIRECT with an aligned write and read."""
     needed_for = "phases with the flag direct"
     with _create_file(target) as path, mmap.mmap(-1, 4096) as aligned:
         try:
@@ -63,7 +63,7 @@ def target_direct_io(target: Path) -> Ability:
                 False,
                 f"open with O_DIRECT: {error.strerror}",
                 needed_for,
-                "the file system does not have it: measure through the page cache",
+                "the file system lacks it: measure through the page cache",
             )
         try:
             os.pwrite(descriptor, aligned, 0)
@@ -74,7 +74,7 @@ def target_direct_io(target: Path) -> Ability:
 
 
 def target_fadvise(target: Path) -> Ability:
-    """Whether fadvise drops a file's pages, seen by mincore."""
+    """Check with mincore that fadvise drops a file's pages."""
     from iosonde.engine import _native
 
     needed_for = "cold reads without root"
@@ -97,7 +97,7 @@ def target_fadvise(target: Path) -> Ability:
 
 @contextmanager
 def _create_file(target: Path) -> Iterator[Path]:
-    """A synced file of 1 MiB in a new directory below the target; both are removed."""
+    """Create a synced file of 1 MiB in a new directory below the target, and remove both."""
     directory = Path(tempfile.mkdtemp(prefix="iosonde-doctor-", dir=target))
     try:
         path = directory / "file"
@@ -114,9 +114,8 @@ CHECKS = [target_mount, target_writable, target_direct_io, target_fadvise]
 
 
 def try_all(target: Path, limit_s: float = LIMIT_S, on_wait: OnWait | None = None) -> list[Ability]:
-    """The answer of every check, in order; failed ones where a check failed. After one without an answer no other is
-    tried. Raises TargetError if it is no directory.
-    """
+    """Return the result of every check, in order, including failed ones. After a check without an answer no other is
+    run. Raises TargetError if the target is not a directory."""
     absolute, abilities = os.path.abspath(target), []
     child = Child(__name__, limit_s, on_wait)
     try:
@@ -129,7 +128,7 @@ def try_all(target: Path, limit_s: float = LIMIT_S, on_wait: OnWait | None = Non
             raise TargetError(
                 "not-a-directory",
                 "{target} is not a directory",
-                "give {spell.target} a directory that exists",
+                "set {spell.target} to an existing directory",
                 target=target,
             )
         if not absolute.isascii() and any(0xD800 <= ord(char) < 0xE000 for char in absolute):
@@ -155,7 +154,7 @@ def _wrap_check(check: Callable[[Path], Ability]) -> Callable[[str], dict[str, A
 
 
 def is_directory(path: str) -> bool:
-    """Whether it is one. Raises OSError where that cannot be seen: the server or the daemon behind it is gone."""
+    """Return whether the path is a directory. Raises OSError if unknown: its server or daemon is gone."""
     try:
         return stat.S_ISDIR(os.stat(path).st_mode)
     except (FileNotFoundError, NotADirectoryError):

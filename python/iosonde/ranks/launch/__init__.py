@@ -1,6 +1,6 @@
-"""Where ranks come from. A launcher is a few lines that return the words of a command.
+"""Launchers of ranks. A launcher builds the words of a command.
 
-``find`` chooses one: the scheduler's inside an allocation, else this host. Add a launcher: one file with a
+``find`` chooses one: the scheduler's inside an allocation, else this host. To add a launcher, write a file with a
 dataclass that has the members of `Launcher`, and a line in ``find``.
 """
 
@@ -18,43 +18,43 @@ NAMES = ("local", "mpirun", "slurm")
 
 
 class Launcher(Protocol):
-    """Starts ranks: rank r runs on node r // ranks_per_node."""
+    """A launcher of ranks: rank r runs on node r // ranks_per_node."""
 
     @property
     def name(self) -> str:
-        """One of NAMES."""
+        """A name in NAMES."""
 
     @property
     def max_nodes(self) -> int | None:
-        """How many nodes it can use; None: no limit of its own."""
+        """Maximum number of nodes; None: no limit of its own."""
 
     @property
     def note(self) -> str:
-        """What the user should know about numbers measured this way; empty if nothing."""
+        """Caveat about numbers measured with this launcher; may be empty."""
 
     def addresses(self, nodes: int) -> tuple[str, ...]:
-        """How other programs reach the first ``nodes`` nodes: names or addresses, rank 0's first."""
+        """Return names or addresses of the first ``nodes`` nodes for other programs, rank 0's first."""
 
     def command(self, nodes: int, ranks_per_node: int, program: Sequence[str]) -> list[str]:
-        """The words that start ``program`` on ``nodes`` × ``ranks_per_node`` ranks. Raises LaunchError."""
+        """Return the command that starts ``program`` on ``nodes`` × ``ranks_per_node`` ranks. Raises LaunchError."""
 
     def job(self, nodes: int, ranks_per_node: int, library: Library, passed: Sequence[str]) -> list[str]:
-        """The words before an MPI program of the user's, which loads ``library``, that make it one job of so many
-        ranks; ``passed`` are variables that its ranks need. Empty where it needs none. Raises LaunchError."""
+        """Return the words before a user's MPI program that start it as one job of ``nodes`` × ``ranks_per_node``
+        ranks. ``library`` is the MPI that it loads, ``passed`` are variables that its ranks need. Empty if none are
+        needed. Raises LaunchError."""
 
 
 def find(name: str | None = None, hosts: Sequence[str] = (), env: Mapping[str, str] = os.environ) -> Launcher:
-    """The launcher of this name, or the one that fits: hosts given → mpirun; in a Slurm allocation → slurm;
-    in a PBS job → mpirun over its nodes; else local. Raises InputError, LaunchError.
-    """
+    """Return the launcher of this name, or a suitable one: with hosts → mpirun; in a Slurm allocation → slurm; in a PBS
+    job → mpirun over its nodes; else local. Raises InputError, LaunchError."""
     from . import local, mpirun, slurm
 
     chosen = name or _choose_name(hosts, env)
     if hosts and chosen in ("local", "slurm"):
         raise InputError(
             "conflicting-options",
-            "the {launcher} launcher takes no hosts",
-            "leave out {spell.hosts}, or take {spell.launcher:mpirun}",
+            "the {launcher} launcher does not support hosts",
+            "omit {spell.hosts}, or use {spell.launcher:mpirun}",
             launcher=chosen,
         )
     if chosen == "local":
@@ -66,20 +66,20 @@ def find(name: str | None = None, hosts: Sequence[str] = (), env: Mapping[str, s
         return mpirun.MpiRun(tuple(hosts))
     raise InputError(
         "unknown-option-value",
-        "there is no launcher '{name}'",
-        "take one of: {launchers}",
+        "unknown launcher '{name}'",
+        "use one of: {launchers}",
         name=name,
         launchers=", ".join(NAMES),
     )
 
 
 def check_nodes(launcher: Launcher, nodes: int) -> None:
-    """Raise InputError if the launcher has fewer nodes."""
+    """Check that the launcher has enough nodes. Raises InputError."""
     if launcher.max_nodes is not None and nodes > launcher.max_nodes:
         raise InputError(
             "too-few-nodes",
-            "{nodes} nodes were asked for, but {launcher} has {max_nodes}",
-            "ask for fewer with {spell.nodes}, or get a larger allocation or host list",
+            "{nodes} nodes requested, but {launcher} has {max_nodes}",
+            "request fewer with {spell.nodes}, or get a larger allocation or host list",
             nodes=nodes,
             launcher=launcher.name,
             max_nodes=launcher.max_nodes,

@@ -1,4 +1,4 @@
-"""All ranks on this host: one needs no launcher, more take this host's mpiexec."""
+"""All ranks on this host: one rank needs no launcher, several use this host's mpiexec."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from . import mpiexec
 
 @dataclass(frozen=True)
 class Local:
-    """Takes ranks for nodes: "2 nodes" are 2 × ranks_per_node processes here."""
+    """A launcher that replaces nodes by ranks: "2 nodes" are 2 × ranks_per_node processes on this host."""
 
     name: str = "local"
     max_nodes: int | None = None
     note: str = "ranks stand in for nodes, sharing this host's caches, cores and network"
 
     def addresses(self, nodes: int) -> tuple[str, ...]:
-        """This host, once for each node that it stands in for."""
+        """Return this host, once per node that it stands in for."""
         return ("localhost",) * nodes
 
     def command(self, nodes: int, ranks_per_node: int, program: Sequence[str]) -> list[str]:
-        """The program itself for one rank, else with mpiexec before it. Raises LaunchError without MPI."""
+        """Return the program itself for one rank, else with mpiexec before it. Raises LaunchError without MPI."""
         count = nodes * ranks_per_node
         return list(program) if count == 1 else [*prefix(mpiexec.find(), count), *program]
 
     def job(self, nodes: int, ranks_per_node: int, library: mpiexec.Library, passed: Sequence[str]) -> list[str]:
-        """The mpiexec that belongs to ``library``; nothing for one rank. Raises LaunchError where there is none."""
+        """Return the mpiexec that matches ``library``; empty for one rank. Raises LaunchError if there is none."""
         count = nodes * ranks_per_node
         if count == 1:
             return []
@@ -36,9 +36,8 @@ class Local:
 
 
 def prefix(launcher: mpiexec.Mpiexec, count: int) -> list[str]:
-    """mpiexec and its options for ``count`` ranks on this host, also inside a batch job, also more than
-    cores.
-    """
+    """Return mpiexec and its options for ``count`` ranks on this host, also inside a batch job, also for more than its
+    cores."""
     if launcher.flavour == mpiexec.OPEN_MPI:
         root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
         return [
@@ -53,7 +52,7 @@ def prefix(launcher: mpiexec.Mpiexec, count: int) -> list[str]:
             "-n",
             str(count),
         ]
-    # Hydra would follow the scheduler to other nodes, were it not told to fork here.
+    # Without this option Hydra would follow the scheduler to other nodes.
     return [
         launcher.path,
         *mpiexec.patience(launcher, count),

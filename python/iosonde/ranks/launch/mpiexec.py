@@ -1,7 +1,7 @@
-"""Which MPI library the ranks will load, and the mpiexec that belongs to it.
+"""Find the MPI library that the ranks will load, and the matching mpiexec.
 
-A launcher of another MPI starts N processes that each believe to be alone, so the two have to match. The
-library is asked in a process of its own: loading it here would start MPI in the parent.
+A launcher of another MPI starts N processes that each run alone, so the two have to match. The library is queried in
+its own process: loading it here would start MPI in the parent.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ print(json.dumps(answer))
 
 @dataclass(frozen=True)
 class Library:
-    """The MPI library that mpi4py loads: its family, what it says about itself, and its files."""
+    """The MPI library that mpi4py loads: its family, its version text, and its files."""
 
     flavour: str
     version: str
@@ -56,14 +56,14 @@ class Mpiexec:
 
 @functools.cache
 def library() -> Library:
-    """What ``import mpi4py.MPI`` will load here. Raises LaunchError."""
+    """Return the library that ``import mpi4py.MPI`` loads here. Raises LaunchError."""
     package_root = str(Path(__file__).parents[3])
     path = os.pathsep.join(filter(None, [package_root, os.environ.get("PYTHONPATH", "")]))
     try:
         done = run_program([sys.executable, "-c", _PROBE], _PROBE_S, environment={**os.environ, "PYTHONPATH": path})
         answer = json.loads(done.stdout)
     except (OSError, subprocess.TimeoutExpired, ValueError) as error:
-        raise LaunchError("mpi-probe-failed", "the MPI library could not be asked for its version", INSTALL) from error
+        raise LaunchError("mpi-probe-failed", "cannot query the version of the MPI library", INSTALL) from error
     if "error" in answer:
         reported = error_from_json(answer["error"])
         raise reported.with_words(reported.message, INSTALL)
@@ -72,19 +72,19 @@ def library() -> Library:
 
 @functools.cache
 def find() -> Mpiexec:
-    """The mpiexec of that library. Raises LaunchError if there is none."""
+    """Return the mpiexec of that library. Raises LaunchError if there is none."""
     return belonging(library(), "mpi4py")
 
 
 def belonging(mpi_library: Library, who: str) -> Mpiexec:
-    """The mpiexec of a library that ``who`` loads: beside it first, then on PATH; of an unknown one the first on PATH.
-    Raises LaunchError if there is none."""
+    """Return the mpiexec of a library that ``who`` loads: from its own directory, then from PATH; for an unknown
+    library the first on PATH. Raises LaunchError if there is none."""
     return _match_mpiexec(mpi_library, who, os.environ.get("PATH", ""))
 
 
 @functools.cache
 def _match_mpiexec(mpi_library: Library, who: str, path: str) -> Mpiexec:
-    """``path`` is where it is looked for."""
+    """Find it on ``path``, cached."""
     others = []
     for candidate in _list_candidates(mpi_library, path):
         launcher = describe(candidate)
@@ -95,22 +95,22 @@ def _match_mpiexec(mpi_library: Library, who: str, path: str) -> Mpiexec:
     if others:
         raise LaunchError(
             "mpi-mismatch",
-            "no mpiexec belongs to {version}, which {loader} loads ({candidates})",
-            "put its bin directory first on PATH, or load one MPI module only",
+            "no mpiexec matches {version}, which {loader} loads ({candidates})",
+            "put its bin directory first on PATH, or load only one MPI module",
             version=mpi_library.version,
             loader=who,
             candidates="; ".join(others),
         )
     raise LaunchError(
         "tool-missing",
-        "there is no mpiexec on PATH for {version}",
+        "no mpiexec on PATH for {version}",
         INSTALL,
         version=mpi_library.version,
     )
 
 
 def describe(path: str) -> Mpiexec | None:
-    """What this mpiexec is; None if it does not say."""
+    """Return path, family and version of an mpiexec; None if unknown."""
     try:
         done = run_program([path, "--version"], _PROBE_S)
     except (OSError, subprocess.TimeoutExpired):
@@ -120,10 +120,10 @@ def describe(path: str) -> Mpiexec | None:
 
 
 def patience(launcher: Mpiexec, ranks_per_node: int) -> list[str]:
-    """Options that make waiting ranks give way where a node has more ranks than cores, else none.
+    """Return options that make waiting ranks yield if a node has more ranks than cores, else none.
 
-    MPICH waits by spinning: with 4 ranks on 2 cores a barrier took 15 ms, with these settings 1.5 ms.
-    Open MPI gives way by itself when it oversubscribes.
+    MPICH waits by spinning: with 4 ranks on 2 cores a barrier took 15 ms, with these settings 1.5 ms. Open MPI yields
+    by itself when oversubscribed.
     """
     if launcher.flavour != MPICH or ranks_per_node <= len(os.sched_getaffinity(0)):
         return []
@@ -131,9 +131,9 @@ def patience(launcher: Mpiexec, ranks_per_node: int) -> list[str]:
 
 
 def yielding(launcher: Mpiexec, ranks_per_node: int) -> list[str]:
-    """Options that make waiting tasks of a user's program give way where there are more than cores, else none.
+    """Return options that make waiting tasks of a user's program yield if there are more than cores, else none.
 
-    Open MPI does so by itself only where its host list has fewer slots than there are ranks, and ours has as many.
+    Open MPI yields by itself only if its host list has fewer slots than ranks, but here it has as many.
     """
     if launcher.flavour != OPEN_MPI or ranks_per_node <= len(os.sched_getaffinity(0)):
         return []
@@ -141,7 +141,7 @@ def yielding(launcher: Mpiexec, ranks_per_node: int) -> list[str]:
 
 
 def flavour_of(text: str) -> str:
-    """The MPI family that a ``--version`` output or a library's version text speaks of; empty if unknown."""
+    """Return the MPI family in a ``--version`` output or a library's version text; empty if unknown."""
     lower = text.lower()
     if "intel" in lower:
         return INTEL
@@ -151,7 +151,7 @@ def flavour_of(text: str) -> str:
 
 
 def version_line(text: str) -> str:
-    """One line that names the program and its version."""
+    """Return the line with the program and its version."""
     lines = [line.strip() for line in text.strip().splitlines()]
     if lines and lines[0].startswith("HYDRA"):
         versions = [line.split()[-1] for line in lines if line.startswith("Version:")]
@@ -161,7 +161,7 @@ def version_line(text: str) -> str:
 
 def _list_candidates(mpi_library: Library, path: str) -> list[str]:
     siblings = [str(Path(file).parent.parent / "bin" / name) for file in mpi_library.paths for name in _NAMES[:3]]
-    # Everywhere on PATH: one MPI's program may hide another's of the same name.
+    # Search all of PATH: the program of one MPI may hide another's of the same name.
     folders = dict.fromkeys(os.path.realpath(folder) for folder in path.split(os.pathsep))
     on_path = [match for name in _NAMES for folder in folders if (match := shutil.which(name, path=folder))]
     existing = [path for path in siblings if os.access(path, os.X_OK)]

@@ -13,12 +13,12 @@ from iosonde.ranks.processes import WATCHDOG_VARIABLE
 
 from . import mpiexec
 
-_NAMES = "names with commas between them: n1,n2"
+_NAMES = "names separated by commas: n1,n2"
 HOST_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 # Open MPI passes only its own variables to other hosts; Hydra passes all.
 _PASSED_ON = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "MPI4PY_MPIABI", "MPI4PY_LIBMPI", "UCX_TLS")
 
-# What names another program than ssh: MPICH, Intel MPI, Open MPI up to 4 and since 5.
+# Variables that replace ssh: of MPICH, Intel MPI, Open MPI up to 4 and since 5.
 AGENT_VARIABLES = (
     "HYDRA_LAUNCHER_EXEC", "I_MPI_HYDRA_BOOTSTRAP_EXEC", "OMPI_MCA_plm_rsh_agent", "PRTE_MCA_plm_ssh_agent",
 )  # fmt: skip
@@ -26,7 +26,7 @@ AGENT_VARIABLES = (
 
 @dataclass(frozen=True)
 class MpiRun:
-    """The first ``nodes`` of ``hosts``, ``ranks_per_node`` neighbouring ranks on each."""
+    """A launcher over the first ``nodes`` of ``hosts``, with ``ranks_per_node`` neighbouring ranks on each."""
 
     hosts: tuple[str, ...]
     name: str = "mpirun"
@@ -34,20 +34,20 @@ class MpiRun:
 
     @property
     def max_nodes(self) -> int:
-        """The length of the host list."""
+        """Length of the host list."""
         return len(self.hosts)
 
     def addresses(self, nodes: int) -> tuple[str, ...]:
-        """The first ``nodes`` of the host list."""
+        """Return the first ``nodes`` of the host list."""
         return self.hosts[:nodes]
 
     def command(self, nodes: int, ranks_per_node: int, program: Sequence[str]) -> list[str]:
-        """mpiexec with the options of its family before the program. Raises LaunchError."""
+        """Return mpiexec with the options of its family before the program. Raises LaunchError."""
         if nodes > len(self.hosts):
             raise LaunchError(
                 "too-few-nodes",
-                "{nodes} nodes were asked for, but the host list has {n_hosts}",
-                "name more in the file of {spell.hosts}, or ask for fewer nodes",
+                "{nodes} nodes requested, but the host list has {n_hosts}",
+                "add hosts to the file of {spell.hosts}, or request fewer nodes",
                 nodes=nodes,
                 n_hosts=len(self.hosts),
             )
@@ -55,7 +55,7 @@ class MpiRun:
         return [*prefix(launcher, self.hosts[:nodes], ranks_per_node), *program]
 
     def job(self, nodes: int, ranks_per_node: int, library: mpiexec.Library, passed: Sequence[str]) -> list[str]:
-        """The mpiexec that belongs to ``library``, over the same hosts. Raises LaunchError where there is none."""
+        """Return the mpiexec that matches ``library``, over the same hosts. Raises LaunchError if there is none."""
         launcher = mpiexec.belonging(library, "the program")
         exports = [word for name in passed for word in ("-x", name)] if launcher.flavour == mpiexec.OPEN_MPI else []
         waiting = mpiexec.yielding(launcher, ranks_per_node)
@@ -63,7 +63,7 @@ class MpiRun:
 
 
 def prefix(launcher: mpiexec.Mpiexec, hosts: Sequence[str], ranks_per_node: int) -> list[str]:
-    """mpiexec and its options for ``ranks_per_node`` ranks on each of ``hosts``."""
+    """Return mpiexec and its options for ``ranks_per_node`` ranks on each of ``hosts``."""
     count = len(hosts) * ranks_per_node
     if launcher.flavour == mpiexec.OPEN_MPI:
         root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
@@ -96,7 +96,7 @@ def prefix(launcher: mpiexec.Mpiexec, hosts: Sequence[str], ranks_per_node: int)
 
 
 def read_hosts(text: str) -> tuple[str, ...]:
-    """The hosts of a file by its path, or names with commas between them. Raises InputError."""
+    """Read hosts from a file, or from names separated by commas. Raises InputError."""
     path = Path(text)
     if path.exists() or "," not in text:
         return read_hostfile(path)
@@ -104,27 +104,26 @@ def read_hosts(text: str) -> tuple[str, ...]:
 
 
 def read_hostfile(path: Path) -> tuple[str, ...]:
-    """Host names of a host file, each once: ``n1``, ``n1:4``, ``n1 slots=4``, ``#`` comments. Raises
-    InputError.
-    """
+    """Read the unique host names of a host file: ``n1``, ``n1:4``, ``n1 slots=4``, ``#`` comments.
+    Raises InputError."""
     try:
         text = path.read_text("utf-8", "backslashreplace")
     except OSError as error:
         raise InputError(
             "unreadable-file",
             "cannot read the host file {path}: {reason}",
-            "a file with one host name per line, or " + _NAMES,
+            "give a file with one host name per line, or " + _NAMES,
             path=path,
             reason=error.strerror,
         ) from error
-    return _check_hosts(parse_hosts(text), f"the host file {path}", "give one host name per line")
+    return _check_hosts(parse_hosts(text), f"the host file {path}", "write one host name per line")
 
 
 def _check_hosts(hosts: tuple[str, ...], where: str, hint: str) -> tuple[str, ...]:
     if not hosts:
-        raise InputError("no-hosts", "{source} names no host", hint, source=where)
+        raise InputError("no-hosts", "{source} has no hosts", hint, source=where)
     for host in hosts:
-        if not HOST_NAME.fullmatch(host):  # launchers pass names on to ssh, which takes "-o…" for an option
+        if not HOST_NAME.fullmatch(host):  # launchers pass names to ssh, which takes "-o…" as an option
             raise InputError(
                 "invalid-host-name",
                 "{source}: '{host}' is not a host name",
@@ -136,15 +135,15 @@ def _check_hosts(hosts: tuple[str, ...], where: str, hint: str) -> tuple[str, ..
 
 
 def parse_hosts(text: str) -> tuple[str, ...]:
-    """The first word of every line without its ``:slots``; a name that comes again is dropped."""
+    """Return the first word of every line without its ``:slots``; duplicates are dropped."""
     lines = (line.partition("#")[0].split() for line in text.splitlines())
     return tuple(dict.fromkeys(words[0].split(":")[0] for words in lines if words))
 
 
 def scheduler_hosts(env: Mapping[str, str]) -> tuple[str, ...]:
-    """The nodes of this PBS job. Raises InputError outside of one."""
+    """Return the nodes of this PBS job. Raises InputError outside a job."""
     if not env.get("PBS_NODEFILE"):
         raise InputError(
-            "no-hosts", "the mpirun launcher has no hosts", "name them in a file, one a line, with {spell.hosts:FILE}"
+            "no-hosts", "the mpirun launcher has no hosts", "list them in a file, one per line, with {spell.hosts:FILE}"
         )
     return read_hostfile(Path(env["PBS_NODEFILE"]))

@@ -1,8 +1,8 @@
-"""Which MPI a user's program loads, and whether a launcher and that library find each other.
+"""Find the MPI that a user's program loads, and check that a launcher matches it.
 
-A launcher of another MPI does not fail: it starts N processes that each believe to be alone, and overwrite each
-other's files. So the library is looked up (the loader's list of a dynamic program, else what the file itself holds),
-and both are started for a moment before anything is measured: the library alone, in Python, with no tool and no file.
+A launcher of another MPI does not fail: it starts N processes that each run alone, and overwrite each other's files. So
+the library is looked up in the loader's list of a dynamic program, else in the file itself. Launcher and library are
+then started briefly before anything is measured, in Python, without a tool or a file.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from .mpiexec import INTEL, MPICH, OPEN_MPI, Library
 NAMES = {OPEN_MPI: "Open MPI", MPICH: "MPICH", INTEL: "Intel MPI"}
 CHECK_S = 60.0
 _LDD_S = 20
-# The loader's word for a library: "libmpi.so.40 => /usr/lib/libmpi.so.40 (0x…)".
+# A library in the loader's list: "libmpi.so.40 => /usr/lib/libmpi.so.40 (0x…)".
 _LOADED = re.compile(r"^\s*(libmp(?:i|ich)[\w+-]*\.so\S*) => (/\S+)", re.MULTILINE)
-# In the library, or in a program that was linked statically; the first that is found decides.
+# Marks in a library or a statically linked program; the first one present decides.
 _MARKS = ((OPEN_MPI, b"ompi_mpi_comm_world"), (INTEL, b"Intel(R) MPI"), (MPICH, b"MPIR_CVAR_"), (MPICH, b"MPICH"))
 # MPI by ctypes: the communicator is an address in Open MPI, a number in MPICH.
 _PROGRAM = """
@@ -51,19 +51,19 @@ library.MPI_Finalize()
 
 
 def path_of(word: str) -> str | None:
-    """Where the program lies that a command names so; None if it is not on PATH."""
+    """Return the path of a program in a command; None if it is not on PATH."""
     return shutil.which(os.path.expanduser(os.path.expandvars(word)))
 
 
 def library_of(word: str) -> Library:
-    """The MPI library of a program, as a command names it; of an unknown one its flavour is empty."""
+    """Return the MPI library of a program in a command; an unknown one has an empty flavour."""
     path = path_of(word)
     return _read_library(str(Path(path).resolve())) if path else _build_unknown(f"{word} is not on PATH")
 
 
 @functools.cache
 def _read_library(path: str) -> Library:
-    """Of the program in this file."""
+    """Read the MPI library of the program in this file."""
     try:
         done = run_program(["ldd", path], _LDD_S)
         loaded = _LOADED.findall(done.stdout)
@@ -74,7 +74,7 @@ def _read_library(path: str) -> Library:
             return Library(flavour, f"{NAMES[flavour]} ({name})", (file,))
     if flavour := _flavour_in(path):
         return Library(flavour, f"{NAMES[flavour]} (static)", ())
-    return _build_unknown(f"{Path(path).name} does not tell its MPI library")
+    return _build_unknown(f"the MPI library of {Path(path).name} is unknown")
 
 
 def _build_unknown(why: str) -> Library:
@@ -82,7 +82,7 @@ def _build_unknown(why: str) -> Library:
 
 
 def _flavour_in(path: str) -> str:
-    """The MPI that this library or program is, by words that it holds; empty if none is found."""
+    """Return the MPI of a library or program, by marks in its content; empty if there is none."""
     try:
         with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             if content[:4] != b"\x7fELF":
@@ -93,9 +93,9 @@ def _flavour_in(path: str) -> str:
 
 
 def check(launcher: Launcher, nodes: int, library: Library, env: Mapping[str, str] | None = None) -> float:
-    """Start the launcher's job of ``library`` on ``nodes`` nodes, one task on each; the seconds that it took.
+    """Start the launcher's job of ``library`` on ``nodes`` nodes, one task on each; return its duration in seconds.
 
-    Of a library that cannot be loaded alone (static, unknown) the launcher is tried with a shell. Raises LaunchError.
+    For a library that cannot be loaded alone (static, unknown) the launcher starts a shell. Raises LaunchError.
     """
     program = [sys.executable, "-c", _PROGRAM, library.paths[0]] if library.paths else ["/bin/sh", "-c", ":"]
     words = launcher.job(nodes, 1, library, ())
@@ -104,7 +104,7 @@ def check(launcher: Launcher, nodes: int, library: Library, env: Mapping[str, st
         outcome = watchdog.watch([*words, *program], heartbeat_dir=directory, limits=limits, env=env)
         output = (directory / watchdog.STDOUT).read_text(errors="replace")
     tasks = [int(count) for count in re.findall(r"^tasks (\d+)$", output, re.MULTILINE)]
-    started = words[0] if words else "the program alone"
+    started = words[0] if words else "the program itself"
     if outcome.timed_out or outcome.exit_code:
         why = f"no answer within {CHECK_S:.0f} s" if outcome.timed_out else outcome.last_words()
         raise LaunchError(
@@ -118,7 +118,7 @@ def check(launcher: Launcher, nodes: int, library: Library, env: Mapping[str, st
     if library.paths and tasks != [nodes]:
         raise LaunchError(
             "mpi-mismatch",
-            "{program} and {version} do not belong together: of {nodes} tasks each believes to be alone",
+            "{program} does not match {version}: each of {nodes} tasks runs alone",
             _CURE,
             program=started,
             version=library.version,
@@ -127,4 +127,4 @@ def check(launcher: Launcher, nodes: int, library: Library, env: Mapping[str, st
     return outcome.seconds
 
 
-_CURE = "put the mpiexec of its MPI first on PATH (load one MPI module only); iosonde doctor tries it"
+_CURE = "put the mpiexec of its MPI first on PATH (load only one MPI module); check with iosonde doctor"

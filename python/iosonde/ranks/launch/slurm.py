@@ -15,8 +15,7 @@ from iosonde.core.program_output import run_program
 from . import mpiexec
 
 _ANSWERS_S = 30.0
-# What each MPI library can be started with, best first. srun with another one yields N ranks that are each
-# alone.
+# PMI types for each MPI library, best first. With another type srun starts N ranks that each run alone.
 _PMI_OF = {
     mpiexec.MPICH: ("pmi2", "cray_shasta"),
     mpiexec.OPEN_MPI: ("pmix",),
@@ -26,7 +25,7 @@ _PMI_OF = {
 
 @dataclass(frozen=True)
 class Slurm:
-    """srun over the first of the allocation's nodes."""
+    """A launcher by srun over the first nodes of the allocation."""
 
     srun: str
     hosts: tuple[str, ...]
@@ -35,30 +34,30 @@ class Slurm:
 
     @property
     def max_nodes(self) -> int:
-        """The size of the allocation."""
+        """Size of the allocation."""
         return len(self.hosts)
 
     def addresses(self, nodes: int) -> tuple[str, ...]:
-        """Slurm's names of its first ``nodes`` nodes."""
+        """Return Slurm's names of its first ``nodes`` nodes."""
         return self.hosts[:nodes]
 
     def command(self, nodes: int, ranks_per_node: int, program: Sequence[str]) -> list[str]:
-        """srun with its options before the program. Raises LaunchError if srun cannot start this MPI."""
+        """Return srun with its options before the program. Raises LaunchError if srun cannot start this MPI."""
         pmi = choose_pmi(mpiexec.library().flavour, mpi_types(self.srun)) if nodes * ranks_per_node > 1 else "none"
         return [*prefix(self.srun, self.hosts[:nodes], ranks_per_node, pmi), *program]
 
     def job(self, nodes: int, ranks_per_node: int, library: mpiexec.Library, passed: Sequence[str]) -> list[str]:
-        """srun beside the step that our ranks are, whose CPUs it shares. Raises LaunchError where it cannot start
-        ``library``; one that is not known gets what Slurm takes by itself."""
+        """Return srun for a step that shares the CPUs of the ranks' own step. Raises LaunchError if it cannot start
+        ``library``; an unknown library gets Slurm's default."""
         pmi = choose_pmi(library.flavour, mpi_types(self.srun)) if library.flavour else ""
         words = prefix(self.srun, self.hosts[:nodes], ranks_per_node, pmi)
         return [word for word in words if word != "--mpi="] + shared_cpus(self.srun)
 
 
 def prefix(srun: str, hosts: Sequence[str], ranks_per_node: int, pmi: str) -> list[str]:
-    """srun and its options: neighbouring ranks share a node, and all are killed when one fails.
+    """Return srun and its options: neighbouring ranks share a node, and all are killed when one fails.
 
-    More ranks than the job has CPUs are allowed, and binding them is left to us (`ranks.binding`).
+    More ranks than the job has CPUs are allowed, and `ranks.binding` binds them.
     """
     return [
         srun,
@@ -78,7 +77,7 @@ def prefix(srun: str, hosts: Sequence[str], ranks_per_node: int, pmi: str) -> li
 
 @functools.cache
 def shared_cpus(srun: str) -> list[str]:
-    """The option by which a step may run on CPUs that another has; before Slurm 20.11 it needs none."""
+    """Return the option that lets a step share CPUs with another; Slurm before 20.11 needs none."""
     try:
         done = run_program([srun, "--help"], _ANSWERS_S)
     except (OSError, subprocess.TimeoutExpired):
@@ -87,9 +86,8 @@ def shared_cpus(srun: str) -> list[str]:
 
 
 def from_environment(env: Mapping[str, str]) -> Slurm:
-    """The launcher for the allocation this process is in. Raises LaunchError outside of one, InputError where its
-    node list is none.
-    """
+    """Return the launcher for the current allocation. Raises LaunchError outside one, InputError if its node list is
+    invalid."""
     srun = shutil.which("srun", path=env.get("PATH"))
     if not srun or not env.get("SLURM_JOB_ID"):
         raise LaunchError(
@@ -104,20 +102,20 @@ def from_environment(env: Mapping[str, str]) -> Slurm:
 
 
 def job_nodes(env: Mapping[str, str]) -> tuple[str, ...]:
-    """The nodes of the Slurm job this process is in. Raises InputError where Slurm's list is none."""
+    """Return the nodes of the current Slurm job. Raises InputError if Slurm's list is invalid."""
     return nodelist.expand(env.get("SLURM_JOB_NODELIST") or env.get("SLURM_NODELIST") or "")
 
 
 def choose_pmi(flavour: str, available: Sequence[str]) -> str:
-    """The ``--mpi=`` type that this srun offers and this MPI library understands. Raises LaunchError."""
+    """Return the ``--mpi=`` type that this srun offers and this MPI library supports. Raises LaunchError."""
     for pmi in _PMI_OF.get(flavour, ()):
         for offered in available:  # pmix may be offered as pmix_v4 only
             if offered == pmi or offered.startswith(f"{pmi}_"):
                 return offered
     raise LaunchError(
         "pmi-mismatch",
-        "srun offers {available}, and {mpi_library} needs {needed}",
-        "take {spell.launcher:mpirun}, or the MPI library that your site built for Slurm",
+        "srun offers {available}, but {mpi_library} needs {needed}",
+        "use {spell.launcher:mpirun}, or the MPI library that your site built for Slurm",
         available=", ".join(available) or "no MPI types",
         mpi_library=flavour or "this MPI library",
         needed=" or ".join(_PMI_OF.get(flavour, ("another",))),
@@ -125,7 +123,7 @@ def choose_pmi(flavour: str, available: Sequence[str]) -> str:
 
 
 def mpi_types(srun: str) -> tuple[str, ...]:
-    """What ``srun --mpi=list`` offers."""
+    """Return the types listed by ``srun --mpi=list``."""
     try:
         done = run_program([srun, "--mpi=list"], _ANSWERS_S)
     except (OSError, subprocess.TimeoutExpired):
@@ -134,9 +132,7 @@ def mpi_types(srun: str) -> tuple[str, ...]:
 
 
 def parse_mpi_types(text: str) -> tuple[str, ...]:
-    """Type names of ``srun --mpi=list``: one a line, in old versions with ``srun:`` before, versions after
-    them.
-    """
+    """Parse ``srun --mpi=list``: one type a line, in old versions after ``srun:``, plugin versions after them."""
     names: list[str] = []
     for line in text.splitlines():
         body = line.removeprefix("srun:").strip()

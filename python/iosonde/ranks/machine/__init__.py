@@ -1,9 +1,8 @@
-"""Facts of the machine, kept with every run: what was measured cannot be told from numbers alone.
+"""Facts of the machine, kept with every run: numbers alone do not identify the measured system.
 
-Facts are JSON-able and nested by subject. What cannot be read is None or absent; nothing here raises, and
-nothing waits longer than ``reading.TOOL_S`` for a tool. Secrets are taken out of whatever came from the
-user's command line or from mount options; names of hosts and users are not: the store takes them out when a
-run is shared.
+Facts are JSON-able and nested by subject. Unreadable facts are None or absent; nothing here raises, and nothing waits
+longer than ``reading.TOOL_S`` for a tool. Secrets are removed from the user's command line and from mount options.
+Names of hosts and users stay until the store removes them for sharing.
 """
 
 from __future__ import annotations
@@ -39,17 +38,17 @@ __all__ = [
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
-# What is known of the file system where there is no target, or one that nobody knows.
+# Facts of the file system without a target, or of an unknown one.
 NO_TARGET: TargetFacts = {"mount": None, "quota": None, "devices": None, "filesystem": None, "condition": None}
 
 
 def facts(target: Path, env: Mapping[str, str] = os.environ) -> Facts:
-    """Everything about this node and the file system of ``target`` (which need not exist yet)."""
+    """Return all facts of this node and the file system of ``target`` (which need not exist yet)."""
     return {**node_facts(env), **target_facts(target)}
 
 
 def node_facts(env: Mapping[str, str] = os.environ) -> NodeFacts:
-    """Everything about this node; no file system but the kernel's own is touched."""
+    """Return all facts of this node; only the kernel's own file systems are accessed."""
     return {
         "host": _or_none(host.host),
         "cpu": _or_none(host.cpu),
@@ -63,7 +62,7 @@ def node_facts(env: Mapping[str, str] = os.environ) -> NodeFacts:
 
 
 def target_facts(target: Path) -> TargetFacts:
-    """Everything about the file system of ``target``. Hangs where that does."""
+    """Return all facts of the file system of ``target``. Hangs if that hangs."""
     mount_entry = _or_none(mount.find_mount, target)
     if mount_entry is None:
         return NO_TARGET
@@ -77,14 +76,14 @@ def target_facts(target: Path) -> TargetFacts:
 
 
 def target_condition(target: Path) -> TargetCondition | None:
-    """How the file system of ``target`` is just now: its health, its options; None where it does not say. Hangs where
-    that does."""
+    """Return the current state of the file system of ``target``: its health, its options; None if it reports none.
+    Hangs if that hangs."""
     mount_entry = _or_none(mount.find_mount, target)
     return _or_none(filesystems.condition, target, mount_entry) if mount_entry else None
 
 
 def _or_none(read: Callable[_P, _T], *arguments: _P.args, **others: _P.kwargs) -> _T | None:
-    """A fact, or None: a machine that is unlike all others must still be measurable."""
+    """Return a fact, or None: even an unusual machine must be measurable."""
     try:
         return read(*arguments, **others)
     except Exception:

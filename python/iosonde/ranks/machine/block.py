@@ -13,9 +13,7 @@ _MAX_DEPTH = 8
 
 
 def devices(mount_entry: mount.Mount, sys_root: Path = Path("/sys")) -> list[dict[str, Any]]:
-    """From the mounted device down to the disks, each after the one that it carries. Empty if
-    none.
-    """
+    """Return the devices from the mounted one down to the disks, each after the one that it carries. Empty if none."""
     number = mount_entry.device if mount_entry.device[0] else _device_number(mount_entry.source)
     return _list_chain(number, None, sys_root, 0) if number else []
 
@@ -43,7 +41,7 @@ def _describe_device(directory: Path, carries: str | None) -> dict[str, Any]:
     return {
         "name": directory.name,
         "carries": carries,
-        "size_bytes": None if sectors is None else sectors * 512,  # sysfs counts in 512-byte sectors, always
+        "size_bytes": None if sectors is None else sectors * 512,  # sysfs always counts in 512-byte sectors
         "model": reading.text(directory / "device/model") or reading.text(directory / "dm/name"),
         "vendor": reading.text(directory / "device/vendor"),
         "backing_file": reading.text(directory / "loop/backing_file"),
@@ -61,7 +59,7 @@ def _describe_device(directory: Path, carries: str | None) -> dict[str, Any]:
 
 
 def _device_number(source: str) -> tuple[int, int] | None:
-    """Of a device file; btrfs and others mount under a number that is no device's."""
+    """Return the number of a device file; btrfs and others mount under a number of no device."""
     try:
         status = Path(source).stat()
     except OSError:
@@ -75,7 +73,7 @@ def _number_in(directory: Path) -> tuple[int, int]:
 
 
 def _parse_chosen(options: str | None) -> str | None:
-    """``mq-deadline [none]`` → none."""
+    """Parse ``mq-deadline [none]`` to none."""
     if options and "[" in options:
         return options.partition("[")[2].partition("]")[0]
     return options

@@ -24,7 +24,7 @@ _MOUNT_SECRETS = ("password", "pass", "secret", "password2", "sharedkey", "token
 
 
 def redact(text: str) -> str:
-    """``text`` with values of passwords, tokens and keys, and users in URLs, replaced by ``***``."""
+    """Replace values of passwords, tokens and keys, and users in URLs, in ``text`` by ``***``."""
     text = hide_address_passwords(text)
     text = _TOKEN.sub(HIDDEN, text)
     text = _USER_IN_URL.sub(rf"\1{HIDDEN}@", text)
@@ -34,7 +34,7 @@ def redact(text: str) -> str:
 
 
 def redacted(words: Sequence[str]) -> list[str]:
-    """The same for the words of a command line, where a value may be the word after its option."""
+    """Redact the words of a command line, where a value may be the word after its option."""
     result, hide = [], False
     for word in words:
         result.append(HIDDEN if hide and not word.startswith("-") else redact(word))
@@ -43,7 +43,7 @@ def redacted(words: Sequence[str]) -> list[str]:
 
 
 def redact_options(options: str) -> str:
-    """The same for mount options (``rw,password=x``)."""
+    """Redact mount options (``rw,password=x``)."""
     return ",".join(
         f"{name}={HIDDEN}" if sign and name.lower() in _MOUNT_SECRETS else option
         for option in options.split(",")
@@ -52,7 +52,7 @@ def redact_options(options: str) -> str:
 
 
 def software(repository: Path | None = None) -> dict[str, Any]:
-    """Versions of iosonde and Python; of ``repository`` the git commit, and whether files differ from it."""
+    """Return versions of iosonde and Python; for ``repository`` the git commit, and whether files differ from it."""
     versions: dict[str, Any] = {"iosonde": __version__, "python": platform.python_version()}
     if repository is not None:
         commit = reading.tool(["git", "-C", str(repository), "rev-parse", "HEAD"])

@@ -1,7 +1,7 @@
-"""The process in user space that serves a mount on this node: part of the client, so that its CPU time is the client's.
+"""The user-space process that serves a mount on this node: part of the client, which therefore includes its CPU time.
 
-Of a FUSE mount it is the one that holds /dev/fuse for the mount's connection (proc_pid_fdinfo(5)), which only root and
-its own user may see; else the one of a client's name that has the mount point among its words.
+For a FUSE mount it is the process that holds /dev/fuse for the mount's connection (proc_pid_fdinfo(5)), which only root
+and its own user can see. Otherwise it is the process with a client's name and the mount point among its arguments.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from .mount import Mount
 
 _DEVICE = "/dev/fuse"
 _CONNECTION = "fuse_connection:"
-# The kernel cuts the name of a process to so many characters.
+# The kernel truncates process names to this length.
 _NAME_CHARACTERS = 15
-# Clients that are called otherwise than the type of their mounts says.
+# Clients with another name than the type of their mounts.
 _CLIENTS = ("glusterfs", "ceph-fuse", "mfsmount", "xrootdfs", "sshfs", "fuse-nfs", "afsd.fuse", "pvfs2fuse", "cvmfs2",
             "fuse_dfs", "dfuse", "s3fs", "goofys", "mount-s3", "juicefs", "rclone", "gcsfuse", "davfs2",
             "mount.davfs")  # fmt: skip
-# Clients in the kernel that have a part in user space, by the type of the mount.
+# Kernel clients with a user-space part, by mount type.
 _HELPER_NAMES = {"gpfs": ("mmfsd",), "orangefs": ("pvfs2-client-core",), "pvfs2": ("pvfs2-client-core",),
                       "wekafs": ("wekanode",)}  # fmt: skip
-# FUSE mounts behind a gateway on the same node, which is the client as well: the type → a word of its command.
+# FUSE mounts behind a gateway on the same node, which is part of the client: type → a word of its command.
 _GATEWAYS = {"fuse.hdfs": "org.apache.hadoop.hdfs.nfs.nfs3.Nfs3"}
 
 
 @dataclass(frozen=True)
 class Daemon:
-    """A process; ``started`` tells it from another one that got its id later."""
+    """A process; ``started`` distinguishes it from a later one with the same id."""
 
     pid: int
     started: str
@@ -54,7 +54,7 @@ class Daemon:
 
 
 def serving(mount: Mount | None) -> list[Daemon]:
-    """Those that serve this mount, as far as they can be seen; empty where the kernel does it alone."""
+    """Return the visible processes that serve this mount; empty if the kernel does it alone."""
     if mount is None:
         return []
     if helpers := _HELPER_NAMES.get(mount.type):
@@ -79,7 +79,7 @@ def _describe_daemons(pids: Iterable[int]) -> list[Daemon]:
 
 
 def _list_connections(pid: int) -> Iterator[int]:
-    """The numbers of the FUSE connections that a process answers."""
+    """Yield the numbers of the FUSE connections that a process answers."""
     try:
         descriptors = os.listdir(f"/proc/{pid}/fd")
     except OSError:

@@ -1,4 +1,4 @@
-"""Whether this node is a host of an emulated cluster, and what is true of it: the lab leaves its description there."""
+"""Facts of an emulated cluster, from the description that the lab leaves on its hosts."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _NO_TRUTH = ("hosts", "state", "cpu_usage")
 
 
 def lab(file: Path | None = None) -> dict[str, Any] | None:
-    """What the lab says of itself, without its hosts' names; None on a real machine. Only root's word counts."""
+    """Return the lab's description without its hosts' names; None on a real machine. Only a file of root is trusted."""
     facts = _read_facts(file or FILE)
     return {key: value for key, value in facts.items() if key not in _NO_TRUTH} if facts else None
 
 
 def cpu_seconds(file: Path | None = None) -> float | None:
-    """CPU time that all hosts of the lab used together so far, servers among them; None where nobody counts it."""
+    """Return the CPU time of all hosts of the lab so far, including servers; None if it is not counted."""
     counted = (_read_facts(file or FILE) or {}).get("cpu_usage")
     return counted_cpu_seconds(reading.text(counted) or "") if counted else None
 

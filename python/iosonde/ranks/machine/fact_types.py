@@ -1,6 +1,6 @@
-"""What the facts of a machine are called, as run.json has them. What cannot be read is None.
+"""The names of a machine's facts, as in run.json. Unreadable facts are None.
 
-``devices``, ``filesystem``, ``network`` and ``infiniband`` differ from machine to machine: those are plain dicts.
+``devices``, ``filesystem``, ``network`` and ``infiniband`` differ between machines: those are plain dicts.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 
 class HostFacts(TypedDict):
-    """A node's name and what runs on it."""
+    """Facts of a node and its kernel."""
 
     name: str
     boot_id: str | None
@@ -25,7 +25,7 @@ class HostFacts(TypedDict):
 
 
 class CpuModel(TypedDict):
-    """What /proc/cpuinfo says."""
+    """Facts from /proc/cpuinfo."""
 
     model: str | None
     sockets: int | None
@@ -33,7 +33,7 @@ class CpuModel(TypedDict):
 
 
 class Cpu(CpuModel):
-    """``allowed``: what this process may use; ``numa``: the CPUs of each node."""
+    """Facts of the CPUs. ``allowed``: CPUs that this process may use; ``numa``: CPUs of each node."""
 
     count: int | None
     allowed: int
@@ -43,7 +43,7 @@ class Cpu(CpuModel):
 
 
 class Memory(TypedDict):
-    """In bytes; ``usable_bytes`` is the memory, or the limit of the control group where that is less."""
+    """Memory in bytes; ``usable_bytes`` is the memory, or the limit of the control group if smaller."""
 
     total_bytes: int | None
     available_bytes: int | None
@@ -56,7 +56,7 @@ class Memory(TypedDict):
 
 
 class Job(TypedDict):
-    """The batch job that we are in; ``walltime_end`` is ISO 8601, UTC."""
+    """The current batch job; ``walltime_end`` is ISO 8601, UTC."""
 
     name: str
     job: str
@@ -67,7 +67,7 @@ class Job(TypedDict):
 
 
 class Quota(TypedDict):
-    """A limit that is set: of ``kind`` user, group, project or directory. A limit that is not set is None."""
+    """A quota of ``kind`` user, group, project or directory. Unset limits are None."""
 
     kind: str
     id: int
@@ -82,7 +82,7 @@ class Quota(TypedDict):
 
 
 class Space(TypedDict):
-    """Bytes and inodes, all and free for this user; None where the file system does not count or know them."""
+    """Bytes and inodes, all and free for this user; None if the file system does not count them."""
 
     total_bytes: int | None
     free_bytes: int | None
@@ -93,7 +93,7 @@ class Space(TypedDict):
 
 
 class NodeFacts(TypedDict):
-    """Everything about a node; ``lab``: what is true of the emulated cluster that it is in, None on a real one."""
+    """All facts of a node; ``lab`` describes its emulated cluster, None on a real one."""
 
     host: HostFacts | None
     cpu: Cpu | None
@@ -106,8 +106,8 @@ class NodeFacts(TypedDict):
 
 
 class TargetCondition(TypedDict):
-    """What may change between two trials: ``at`` this time (ISO 8601, UTC) the file system said what is wrong with it
-    (``health``: ``n2 down``; [] if it is well, None if it does not say), and which options are in effect."""
+    """State of the file system that may change between trials. ``at`` is the time (ISO 8601, UTC), ``health`` lists
+    problems (``n2 down``; [] if healthy, None if unknown), ``options`` those in effect."""
 
     at: str
     health: list[str] | None
@@ -115,7 +115,7 @@ class TargetCondition(TypedDict):
 
 
 class TargetFacts(TypedDict):
-    """Everything about the file system of a target. ``condition`` is None where it says nothing of that."""
+    """All facts of a target's file system. ``condition`` is None if it reports none."""
 
     mount: dict[str, Any] | None
     quota: list[Quota] | None
@@ -125,4 +125,4 @@ class TargetFacts(TypedDict):
 
 
 class Facts(NodeFacts, TargetFacts):
-    """What a run keeps of the machine: a node, and the target as it sees it."""
+    """The facts of the machine in a run: a node, and the target as it sees it."""

@@ -1,4 +1,4 @@
-"""The node itself: name, kernel, CPU, memory and its limits, the kernel's write-back settings."""
+"""Facts of the node: name, kernel, CPU, memory and its limits, write-back settings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from . import mount, reading
 from .fact_types import Cpu, CpuModel, HostFacts, Memory
 
-_UNLIMITED = 1 << 60  # cgroup v1 says "no limit" with a number near 2**63
+_UNLIMITED = 1 << 60  # cgroup v1 shows "no limit" as a number near 2**63
 _VM_SETTINGS = (
     "dirty_ratio",
     "dirty_background_ratio",
@@ -28,7 +28,7 @@ _VM_SETTINGS = (
 
 
 def host() -> HostFacts:
-    """Name, boot, kernel, operating system, virtualisation, clock source."""
+    """Return name, boot, kernel, operating system, virtualisation, clock source."""
     return {
         "name": socket.gethostname(),
         "boot_id": reading.text("/proc/sys/kernel/random/boot_id"),
@@ -45,7 +45,7 @@ def host() -> HostFacts:
 
 
 def cpu() -> Cpu:
-    """Model, counts (``allowed``: what this process may use), governors, NUMA nodes and their CPUs."""
+    """Return model, counts (``allowed``: CPUs that this process may use), governors, NUMA nodes and their CPUs."""
     info = parse_cpuinfo(reading.text("/proc/cpuinfo") or "")
     governors = {
         reading.text(path) for path in Path("/sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor")
@@ -62,7 +62,7 @@ def cpu() -> Cpu:
 
 
 def memory() -> Memory:
-    """Bytes: total, available now, page cache, dirty, swap, and the limit of this process's control group."""
+    """Return bytes: total, available, page cache, dirty, swap, and the limit of this process's control group."""
     info = parse_meminfo(reading.text("/proc/meminfo") or "")
     return {
         "total_bytes": info.get("MemTotal"),
@@ -77,13 +77,13 @@ def memory() -> Memory:
 
 
 def vm_settings() -> dict[str, int]:
-    """When the kernel writes dirty pages back, and how it treats caches (/proc/sys/vm)."""
+    """Return the kernel's settings for write-back and caches (/proc/sys/vm)."""
     values = {name: reading.number(f"/proc/sys/vm/{name}") for name in _VM_SETTINGS}
     return {name: value for name, value in values.items() if value is not None}
 
 
 def memory_bytes() -> int:
-    """What this node may use: its memory, or the limit of the control group where that is less."""
+    """Return the usable memory of this node in bytes: its memory, or the limit of the control group if smaller."""
     total = parse_meminfo(reading.text("/proc/meminfo") or "").get("MemTotal")
     if total is None:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -92,8 +92,8 @@ def memory_bytes() -> int:
 
 
 def available_bytes(root: Path = Path("/")) -> int | None:
-    """Memory that can be taken now without swapping, also within the limits of this process's control groups; None
-    where the kernel does not tell."""
+    """Return the memory available without swapping, within the limits of this process's control groups; None if
+    unknown."""
     free = parse_meminfo(reading.text(root / "proc/meminfo") or "").get("MemAvailable")
     group_bytes = [group.free_bytes() for group in _memory_groups(root)]
     available = [size for size in (free, *group_bytes) if size is not None]
@@ -101,15 +101,14 @@ def available_bytes(root: Path = Path("/")) -> int | None:
 
 
 def cgroup_limit_bytes(root: Path = Path("/")) -> int | None:
-    """The smallest memory limit from this process's control group up to the root, version 2 or 1; None: no
-    limit.
-    """
+    """Return the smallest memory limit from this process's control group up to the root, version 2 or 1; None: no
+    limit."""
     return min((group.limit_bytes for group in _memory_groups(root)), default=None)
 
 
 @dataclass(frozen=True)
 class _MemoryGroup:
-    """A control group whose memory is limited. ``used`` and ``cache`` are the names of its counters."""
+    """A control group with limited memory. ``used`` and ``cache`` are the names of its counters."""
 
     directory: Path
     limit_bytes: int
@@ -117,7 +116,7 @@ class _MemoryGroup:
     cache: str
 
     def free_bytes(self) -> int | None:
-        """Below the limit, with what the kernel gives up at once: file pages that were not used lately."""
+        """Return the memory below the limit, including file pages that the kernel reclaims at once (inactive ones)."""
         used = reading.number(self.directory / self.used)
         if used is None:
             return None
@@ -127,7 +126,7 @@ class _MemoryGroup:
 
 
 def _memory_groups(root: Path) -> Iterator[_MemoryGroup]:
-    """From this process's control group up to the root, those with a limit."""
+    """Yield the groups with a limit, from this process's control group up to the root."""
     groups = reading.text(root / "proc/self/cgroup") or ""
     for mount_entry in mount.parse_mountinfo(reading.text(root / "proc/self/mountinfo") or ""):
         if mount_entry.type == "cgroup2":
@@ -140,13 +139,13 @@ def _memory_groups(root: Path) -> Iterator[_MemoryGroup]:
         top = root / mount_entry.mount_point.lstrip("/")
         for directory in (Path(path), *Path(path).parents):
             place = top / str(directory).lstrip("/")
-            limit = reading.number(place / names[0])  # "max" is no number
+            limit = reading.number(place / names[0])  # "max" is not a number
             if limit is not None and limit < _UNLIMITED:
                 yield _MemoryGroup(place, limit, *names[1:])
 
 
 def parse_cpuinfo(content: str) -> CpuModel:
-    """Model name, sockets and cores of /proc/cpuinfo."""
+    """Parse model name, sockets and cores from /proc/cpuinfo."""
     models = re.findall(r"^(?:model name|Processor|cpu model|cpu)\s*:\s*(.+)$", content, re.MULTILINE)
     packages = set(re.findall(r"^physical id\s*:\s*(\d+)$", content, re.MULTILINE))
     cores = set(re.findall(r"^physical id\s*:\s*(\d+)$[\s\S]*?^core id\s*:\s*(\d+)$", content, re.MULTILINE))
@@ -158,13 +157,13 @@ def parse_cpuinfo(content: str) -> CpuModel:
 
 
 def parse_meminfo(content: str) -> dict[str, int]:
-    """Bytes of every line of /proc/meminfo that is in kB."""
+    """Parse every kB line of /proc/meminfo to bytes."""
     matches = re.findall(r"^(\S+):\s+(\d+) kB$", content, re.MULTILINE)
     return {name: int(kib) * 1024 for name, kib in matches}
 
 
 def _find_group(groups: str, controller: str) -> str:
-    """The path of ``controller`` in /proc/self/cgroup (lines of ``id:controllers:path``)."""
+    """Return the path of ``controller`` in /proc/self/cgroup (lines of ``id:controllers:path``)."""
     for line in groups.splitlines():
         _, controllers, path = line.split(":", 2)
         if controller in controllers.split(","):
@@ -200,7 +199,7 @@ def _detect_container() -> str | None:
 
 
 def _parse_chosen(options: str | None) -> str | None:
-    """``always [madvise] never`` → madvise."""
+    """Parse ``always [madvise] never`` to madvise."""
     match = re.search(r"\[(\S+)\]", options or "")
     return match.group(1) if match else None
 

@@ -1,4 +1,4 @@
-"""How busy the node was between two moments, and how much of that was ours, and the file system's client's."""
+"""Load of the node between two moments, and the shares of the trial and the file-system client."""
 
 from __future__ import annotations
 
@@ -12,33 +12,31 @@ from iosonde.ranks.processes import WATCHDOG_VARIABLE, cpu_seconds, family
 from . import daemon, emulated, mount, reading
 from .daemon import Daemon
 
-# The columns of the "cpu" line of /proc/stat, in clock ticks (proc_stat(5)); guest time is inside user already.
+# The columns of the "cpu" line of /proc/stat, in clock ticks (proc_stat(5)); guest time is part of user.
 _COLUMNS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 
 
-# The kernel counts in ticks of 10 ms: over less than this a share is chance.
+# The kernel counts in ticks of 10 ms: shares over shorter times are random.
 SHORTEST_S = 0.2
 
 
 class LoadSampler:
-    """Samples the node when it is made and again at `result`: one for each node of a trial. ``target``: a whole path
-    without links, whose file system may have a daemon here; it is not touched. ``after``: as of `family`.
-    """
+    """Sample the node on creation and again at `result`, once per node of a trial. ``target``: a resolved path, whose
+    file system may have a daemon here; it is not accessed. ``after``: as in `family`."""
 
     def __init__(self, target: str = "", after: int = 0) -> None:
         self._target, self._after = target, after
         self._begin = _take_sample(target, after)
 
     def result(self) -> dict[str, Any]:
-        """What happened since: shares (0 to 1) of the CPU time that all CPUs had."""
+        """Return shares (0 to 1) of the total CPU time since creation."""
         return shares(self._begin, _take_sample(self._target, self._after))
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Counters of CPU seconds: of the node by kind, of the trial's processes on it, and of each daemon that serves the
-    target there; the memory that these hold; in a lab of all its hosts, whose CPUs are the same.
-    """
+    """Counters of CPU seconds: of the node by kind, of the trial's processes, of each daemon that serves the target,
+    and of all hosts of a lab on the same CPUs. Also the memory of the daemons."""
 
     at_s: float
     cpu_s: dict[str, float]
@@ -49,20 +47,22 @@ class Sample:
 
 
 def shares(begin: Sample, end: Sample) -> dict[str, Any]:
-    """``busy_share`` (all but idle, iowait, steal), ``iowait_share``, ``steal_share``; ``own_share`` (the trial's
-    ranks, their launcher and the commands that they waited for) and ``background_share`` (what was busy and neither
-    ours nor the client's: other programs, and the kernel's threads that write our dirty pages back);
-    ``load_average`` over a minute. Shares are None over less than SHORTEST_S.
+    """Return the shares between two samples; they are None over less than SHORTEST_S.
 
-    Where a daemon serves the target on this node: ``client_daemon`` (its name), ``client_daemon_cpu_s``,
-    ``client_daemon_share``, ``client_daemon_rss_bytes`` at the end. Of one that ended meanwhile nothing is known.
-    In a lab ``other_hosts_share``: its servers and the other clients, which are no background either.
+    ``busy_share`` is all but idle, iowait, steal; ``iowait_share`` and ``steal_share`` are these. ``own_share`` covers
+    the trial's ranks, their launcher and finished commands. ``background_share`` is the busy rest that belongs neither
+    to the trial nor to the client: other programs, and kernel threads that write back dirty pages. ``load_average`` is
+    over a minute.
+
+    If a daemon serves the target on this node: ``client_daemon`` (its name), ``client_daemon_cpu_s``,
+    ``client_daemon_share``, ``client_daemon_rss_bytes`` at the end. A daemon that ended meanwhile is not counted. In a
+    lab ``other_hosts_share`` covers its servers and other clients, which are not background.
     """
     spent_s = {name: end.cpu_s.get(name, 0.0) - begin.cpu_s.get(name, 0.0) for name in _COLUMNS}
     capacity_s = sum(spent_s.values())
     busy_s = capacity_s - spent_s["idle"] - spent_s["iowait"] - spent_s["steal"]
     own_s = end.own_s - begin.own_s
-    # One that was not there before was started meanwhile: the target was mounted anew.
+    # A daemon missing in the first sample was started meanwhile by a remount of the target.
     client_s = sum(cpu_s - begin.daemons.get(process, 0.0) for process, cpu_s in end.daemons.items())
     lab_s = None if begin.lab_s is None or end.lab_s is None else max(0.0, end.lab_s - begin.lab_s - own_s - client_s)
     parts = {
@@ -85,7 +85,7 @@ def shares(begin: Sample, end: Sample) -> dict[str, Any]:
 
 
 def parse_stat(content: str) -> dict[str, float]:
-    """CPU seconds of the whole node since boot, by kind, from /proc/stat."""
+    """Parse the CPU seconds of the whole node since boot, by kind, from /proc/stat."""
     words = content.partition("\n")[0].split()
     if not words or words[0] != "cpu":
         return {}
@@ -105,7 +105,7 @@ def _take_sample(target: str, after: int) -> Sample:
     daemons = daemon.serving(mount.at(target)) if target else []
     serving = {process.pid for process in daemons}
     token = os.environ.get(WATCHDOG_VARIABLE)
-    # A command of the trial may have mounted the target: that daemon has inherited the token, and is the client.
+    # A command of the trial may have mounted the target: that daemon inherited the token, but belongs to the client.
     own = [pid for pid in (family(token, after=after) if token else [os.getpid()]) if pid not in serving]
     return Sample(
         time.monotonic(),

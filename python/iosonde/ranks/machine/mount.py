@@ -1,4 +1,4 @@
-"""The mount that holds a path: type, options, source, server; free space and inodes."""
+"""The mount of a path: type, options, source, server; free space and inodes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from .fact_types import Space
 
 @dataclass(frozen=True)
 class Mount:
-    """One line of /proc/self/mountinfo (proc(5)); ``options`` of the mount, ``super_options`` of the file
-    system.
-    """
+    """A line of /proc/self/mountinfo (proc(5)); ``options`` of the mount, ``super_options`` of the file system."""
 
     mount_point: str
     type: str
@@ -31,35 +29,33 @@ class Mount:
 
     @property
     def server(self) -> str | None:
-        """Who serves it over the network (``n1`` of ``n1:/export``, ``n1,n2`` of ``n1,n2:/``); None if it is local, or
-        its source does not say.
-        """
+        """Servers of the mount (``n1`` of ``n1:/export``, ``n1,n2`` of ``n1,n2:/``); None if local, or unknown."""
         return ",".join(filesystems.servers(self.type, self.source, self.super_options)) or None
 
     @property
     def is_network(self) -> bool:
-        """Whether its data lies behind a server."""
+        """Return whether the data is behind a server."""
         return filesystems.is_network(self.type, self.source)
 
 
 def find_mount(path: Path) -> Mount | None:
-    """The mount that holds ``path``, which need not exist yet."""
+    """Return the mount of ``path``, which need not exist yet."""
     return at(str(path.resolve()))
 
 
 def at(path: str) -> Mount | None:
-    """The same of an absolute path without links, which is not touched: it may hang."""
+    """Return the mount of an absolute path without links; the path is not accessed, as it may hang."""
     return holding(parse_mountinfo(reading.text("/proc/self/mountinfo") or ""), path)
 
 
 def holding(mounts: Sequence[Mount], path: str) -> Mount | None:
-    """The mount with the longest mount point above ``path``; of equal ones the last, which hides others."""
+    """Return the mount with the longest mount point above ``path``; of equal ones the last, which hides others."""
     above = [mount for mount in mounts if _is_above(mount.mount_point, path)]
     return max(reversed(above), key=lambda mount: len(mount.mount_point), default=None)
 
 
 def find_root_mount(mount: Mount) -> str | None:
-    """Where the whole of its file system is mounted: ``mount`` may be a directory of it (a bind mount)."""
+    """Return the mount point of the whole file system; ``mount`` may be a directory of it (a bind mount)."""
     if mount.root == "/":
         return mount.mount_point
     mounts = parse_mountinfo(reading.text("/proc/self/mountinfo") or "")
@@ -67,8 +63,8 @@ def find_root_mount(mount: Mount) -> str | None:
 
 
 def is_below(path: str, top: str, mounts: Sequence[Mount] | None = None) -> bool:
-    """Whether ``path`` is ``top`` or lies below it, also where a bind mount, or a second mount of the same file system,
-    gives it another name. Both are absolute, without links; neither is touched."""
+    """Return whether ``path`` is ``top`` or below it, also under another name by a bind or second mount. Both are
+    absolute, without links; neither is accessed."""
     if _is_above(top, path):
         return True
     table = parse_mountinfo(reading.text("/proc/self/mountinfo") or "") if mounts is None else mounts
@@ -77,7 +73,7 @@ def is_below(path: str, top: str, mounts: Sequence[Mount] | None = None) -> bool
 
 
 def _in_file_system(mounts: Sequence[Mount], path: str) -> tuple[tuple[int, int], str] | None:
-    """(device, path from the root of the file system) of an absolute path."""
+    """Return (device, path from the root of the file system) of an absolute path."""
     mount = holding(mounts, path)
     if mount is None:
         return None
@@ -86,7 +82,7 @@ def _in_file_system(mounts: Sequence[Mount], path: str) -> tuple[tuple[int, int]
 
 
 def parse_mountinfo(content: str) -> list[Mount]:
-    """All mounts in order. A line that does not look like one is left out."""
+    """Parse all mounts in order; malformed lines are left out."""
     mounts = []
     for line in content.splitlines():
         head, sign, right = line.partition(" - ")
@@ -109,7 +105,7 @@ def parse_mountinfo(content: str) -> list[Mount]:
 
 
 def to_json(mount: Mount, path: Path) -> dict[str, Any]:
-    """The stored form with the space at ``path``, without secrets that some file systems take as options."""
+    """Return the stored form with the space at ``path``, without secrets in mount options."""
     return {
         **asdict(mount),
         "device": "{}:{}".format(*mount.device),
@@ -122,11 +118,10 @@ def to_json(mount: Mount, path: Path) -> dict[str, Any]:
 
 
 def space(path: Path) -> Space:
-    """Bytes and inodes, all and free for this user, by statvfs; None where the file system does not count or know
-    them: it says 0 of 0, or -1, which is the largest number of 64 bits.
+    """Return bytes and inodes, all and free for this user, from statvfs. They are None if the file system does not
+    count them: it then reports 0 of 0, or -1, the largest 64-bit number.
 
-    On ext4 and XFS a directory with an inherited project quota shows that quota here (statfs of such a
-    directory).
+    On ext4 and XFS a directory with an inherited project quota shows that quota here (statfs of such a directory).
     """
     while not path.exists() and path != path.parent:
         path = path.parent
@@ -142,14 +137,14 @@ def space(path: Path) -> Space:
 
 
 def free_bytes(status: os.statvfs_result) -> int | None:
-    """Bytes that are free for this user; None where the file system does not count them (0 of 0: a tmpfs without a
-    limit, a MooseFS that just started), or does not know."""
+    """Return the bytes free for this user; None if not counted (0 of 0: a tmpfs without a limit, a MooseFS that just
+    started) or unknown."""
     return status.f_bavail * status.f_frsize if status.f_blocks > 0 and status.f_bavail >= 0 else None
 
 
 def free_inodes(status: os.statvfs_result) -> int | None:
-    """Inodes that are free for this user; None where the file system has no fixed number of them (0 of 0), or does
-    not know: CephFS says -1."""
+    """Return the inodes free for this user; None if their number is not fixed (0 of 0) or unknown (CephFS
+    reports -1)."""
     return status.f_favail if status.f_files > 0 and status.f_favail >= 0 else None
 
 

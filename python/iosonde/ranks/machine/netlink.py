@@ -1,7 +1,7 @@
-"""Interfaces and routes as the kernel of this name space has them, by rtnetlink(7): no tool has to be installed, and
-/sys, which may be another name space's, is not asked.
+"""Interfaces and routes of the current network name space, by rtnetlink(7).
 
-Nothing here raises: where the kernel does not answer there is nothing, or None.
+This needs no installed tool, nor /sys, which may belong to another name space. Nothing here raises: without an answer
+of the kernel the result is empty, or None.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ LOOPBACK, INFINIBAND = 772, 32
 
 @dataclass(frozen=True)
 class Interface:
-    """An interface. ``type`` is its hardware (ARPHRD), ``kind`` what made it (``vlan``, ``bond``, ``veth``; empty for
-    hardware). ``lower`` is the one in this name space that it lies on, ``master`` the one that it is a part of."""
+    """A network interface. ``type`` is its hardware (ARPHRD), ``kind`` its driver (``vlan``, ``bond``, ``veth``; empty
+    for hardware). ``lower`` is the interface below it in this name space, ``master`` the one that it is part of."""
 
     index: int
     name: str
@@ -48,14 +48,14 @@ class Interface:
 
 @dataclass(frozen=True)
 class Way:
-    """Where packets to an address go: out of the interface ``index``, or to this node itself."""
+    """A route of packets to an address: through the interface ``index``, or to this node itself."""
 
     index: int
     local: bool = False
 
 
 def links() -> dict[int, Interface]:
-    """All interfaces, by index."""
+    """Return all interfaces, by index."""
     interfaces = (
         _parse_link(body) for body in _query_kernel(_GET_LINK, _LINK.pack(socket.AF_UNSPEC, 0, 0, 0, 0), dump=True)
     )
@@ -63,7 +63,7 @@ def links() -> dict[int, Interface]:
 
 
 def routed() -> set[int]:
-    """The interfaces over which others can be reached; not those that only know themselves and link-local ones."""
+    """Return the interfaces with routes to others, without those that have only their own and link-local addresses."""
     indexes: set[int] = set()
     for family in (socket.AF_INET, socket.AF_INET6):
         for body in _query_kernel(_GET_ROUTE, _ROUTE.pack(family, *[0] * 8), dump=True):
@@ -72,7 +72,7 @@ def routed() -> set[int]:
 
 
 def way_to(address: str) -> Way | None:
-    """Over which interface an address is reached now; None where it is not, or is none."""
+    """Return the current route to an address; None if there is none, or the address is invalid."""
     try:
         plain = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -88,7 +88,7 @@ def way_to(address: str) -> Way | None:
 
 
 def _query_kernel(kind: int, body: bytes, dump: bool) -> Iterator[bytes]:
-    """The bodies of all messages of an answer."""
+    """Yield the bodies of all messages of an answer."""
     with suppress(OSError), socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as kernel:
         kernel.settimeout(_WAIT_S)
         flags = _REQUEST | (_DUMP if dump else 0)
@@ -104,7 +104,7 @@ def _query_kernel(kind: int, body: bytes, dump: bool) -> Iterator[bytes]:
 
 
 def messages(answer: bytes) -> Iterator[tuple[int, bytes]]:
-    """(type, body) of each message in a buffer of netlink(7)."""
+    """Yield (type, body) of each message in a buffer of netlink(7)."""
     at = 0
     while at + _HEADER.size <= len(answer):
         length, kind, *_ = _HEADER.unpack_from(answer, at)
@@ -128,7 +128,7 @@ def _parse_link(body: bytes) -> Interface:
     _, type, index, *_ = _LINK.unpack_from(body)
     attributes = dict(_parse_attributes(body[_LINK.size :]))
     info = dict(_parse_attributes(attributes.get(_INFO, b"")))
-    # A lower one in another name space (a container's veth) has a number of that space.
+    # The index of a lower interface in another name space (a container's veth) is not valid here.
     lower = None if _NETNS in attributes else _parse_number(attributes.get(_LOWER))
     return Interface(
         index,

@@ -9,9 +9,8 @@ from . import reading
 
 
 def interfaces(root: Path = Path("/sys/class/net")) -> list[dict[str, Any]]:
-    """All but loopback. ``bits_per_s`` is None where the driver does not tell (virtual ones, links that are
-    down).
-    """
+    """Return all interfaces except loopback. ``bits_per_s`` is None if the driver does not report it (virtual ones,
+    links that are down)."""
     rows = []
     for directory in sorted(root.iterdir()):
         if directory.name == "lo" or not directory.is_dir():
@@ -32,7 +31,7 @@ def interfaces(root: Path = Path("/sys/class/net")) -> list[dict[str, Any]]:
 
 
 def infiniband(root: Path = Path("/sys/class/infiniband")) -> list[dict[str, Any]]:
-    """Ports of InfiniBand and RoCE adapters; empty without any."""
+    """Return the ports of InfiniBand and RoCE adapters; empty without any."""
     return [
         {
             "adapter": port.parent.parent.name,

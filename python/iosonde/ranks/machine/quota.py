@@ -1,7 +1,7 @@
-"""Quotas that limit writing on the target: of the user, the group, and the directory's project.
+"""Quotas for writing on the target: of the user, the group, and the directory's project.
 
-Local file systems answer quotactl(2) directly; Lustre, NFS and CephFS each have their own way. A quota that
-is not set is not listed; one that cannot be read (a project's needs root) is not known, and so absent too.
+Local file systems support quotactl(2); Lustre, NFS and CephFS each have their own interface. Unset quotas are not
+listed, nor unreadable ones (a project's needs root).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from .fact_types import Quota
 _Q_GETQUOTA = 0x800007
 _KINDS = {"user": 0, "group": 1, "project": 2}
 _FS_IOC_FSGETXATTR = 0x801C581F
-_BLOCK_BYTES = 1024  # quotactl's limits are in blocks of 1 KiB, its usage in bytes
+_BLOCK_BYTES = 1024  # quotactl counts limits in blocks of 1 KiB, usage in bytes
 
 
 class _Amount(NamedTuple):
-    """Of bytes, or of files; a limit of 0 is none."""
+    """An amount of bytes or files; a limit of 0 means none."""
 
     used: int
     soft: int
@@ -33,7 +33,7 @@ class _Amount(NamedTuple):
 
 
 class _Dqblk(ctypes.Structure):
-    """struct if_dqblk of <linux/quota.h>."""
+    """The struct if_dqblk of <linux/quota.h>."""
 
     _fields_ = [(name, ctypes.c_uint64) for name in (
         "hard_blocks", "soft_blocks", "used_bytes", "hard_files", "soft_files", "used_files", "block_grace",
@@ -41,9 +41,8 @@ class _Dqblk(ctypes.Structure):
 
 
 def quotas(target: Path, mount_entry: mount.Mount) -> list[Quota]:
-    """Each {kind, id, used_bytes, soft_bytes, hard_bytes, used_files, soft_files, hard_files}; limits None if
-    unset.
-    """
+    """Return each quota as {kind, id, used_bytes, soft_bytes, hard_bytes, used_files, soft_files, hard_files}; unset
+    limits are None."""
     if mount_entry.type == "lustre":
         return _query_lustre(target, mount_entry.mount_point)
     if mount_entry.type.startswith("nfs"):
@@ -58,7 +57,7 @@ def quotas(target: Path, mount_entry: mount.Mount) -> list[Quota]:
 
 
 def project_id(directory: Path) -> int | None:
-    """The project that files made in ``directory`` count for (XFS, ext4, f2fs); None if none."""
+    """Return the project of files created in ``directory`` (XFS, ext4, f2fs); None if none."""
     answer = array.array("B", bytes(28))
     try:
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
@@ -75,7 +74,8 @@ def project_id(directory: Path) -> int | None:
 
 
 def _query_lustre(target: Path, mount_point: str) -> list[Quota]:
-    """Of the user, the group and the directory's project; what one question does not answer the next is not asked."""
+    """Query the quotas of the user, the group and the directory's project; stop at the first query without
+    an answer."""
     requests = [("user", "-u", os.getuid(), pwd.getpwuid(os.getuid()).pw_name), ("group", "-g", os.getgid(), "")]
     if (project := project_id(target)) is not None:
         requests.append(("project", "-p", project, ""))
@@ -89,7 +89,8 @@ def _query_lustre(target: Path, mount_point: str) -> list[Quota]:
 
 
 def parse_lfs(content: str, number: int, kind: str = "user") -> list[Quota]:
-    """``lfs quota -q -u`` (-g, -p): mount point, KiB used, quota, limit, grace, files used, quota, limit, grace."""
+    """Parse ``lfs quota -q -u`` (-g, -p): mount point, KiB used, quota, limit, grace, files used, quota,
+    limit, grace."""
     words = content.split()
     numbers = [word.rstrip("*") for word in words[1:]]
     if len(numbers) < 7 or not all(numbers[i].isdigit() for i in (0, 1, 2, 4, 5, 6)):
@@ -100,7 +101,7 @@ def parse_lfs(content: str, number: int, kind: str = "user") -> list[Quota]:
 
 
 def parse_quota(content: str, source: str, uid: int) -> list[Quota]:
-    """``quota -u -w -p``: one line for each file system, the same columns as Lustre's."""
+    """Parse ``quota -u -w -p``: one line per file system, with the same columns as Lustre's."""
     for line in content.splitlines():
         if line.split()[:1] == [source]:
             return parse_lfs(line, uid)
@@ -119,7 +120,7 @@ def _query_quotactl(device: str, kind: str, number: int) -> Quota | None:
 
 
 def _query_ceph(target: Path) -> list[Quota]:
-    """CephFS keeps a directory's quota in extended attributes."""
+    """Read a CephFS directory's quota from its extended attributes."""
     limits = []
     for name in ("ceph.quota.max_bytes", "ceph.dir.rbytes", "ceph.quota.max_files", "ceph.dir.rfiles"):
         try:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from iosonde.core.program_output import run_program
 
-TOOL_S = 5.0  # no fact is worth waiting longer
+TOOL_S = 5.0  # no fact is worth a longer wait
 
 
 def text(path: Path | str) -> str | None:
-    """The file's text, stripped; None if it cannot be read."""
+    """Return the file's text, stripped; None if it is unreadable."""
     try:
         return Path(path).read_text(errors="replace").strip()
     except OSError:
@@ -22,12 +22,12 @@ def text(path: Path | str) -> str | None:
 
 
 def number(path: Path | str) -> int | None:
-    """The file's content as an integer; None if it is none."""
+    """Return the file's content as an integer; None if it is not one."""
     return integer(text(path))
 
 
 def integer(word: str | None) -> int | None:
-    """``word`` as an integer; None if it is none."""
+    """Return ``word`` as an integer; None if it is not one."""
     try:
         return int(word) if word is not None else None
     except ValueError:
@@ -35,8 +35,8 @@ def integer(word: str | None) -> int | None:
 
 
 def tool(words: Sequence[str], timeout_s: float = TOOL_S, whatever_code: bool = False) -> str | None:
-    """What a tool prints, in English; None if it is not on PATH, takes too long, or fails (but ``whatever_code``: what
-    it printed before)."""
+    """Return a tool's output, in English; None if it is not on PATH, takes too long, or fails. ``whatever_code`` keeps
+    the output of a failed tool."""
     if not shutil.which(words[0]):
         return None
     try:
@@ -47,7 +47,7 @@ def tool(words: Sequence[str], timeout_s: float = TOOL_S, whatever_code: bool = 
 
 
 def key_values(content: str, separator: str = ":") -> dict[str, str]:
-    """``key: value`` lines as a dict with lower-case keys, words joined by _; other lines are left out."""
+    """Parse ``key: value`` lines into a dict with lower-case keys, words joined by _; other lines are left out."""
     values = {}
     for line in content.splitlines():
         key, sign, value = line.partition(separator)

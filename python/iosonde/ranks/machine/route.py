@@ -1,7 +1,7 @@
-"""The way from this node to the servers of a mount: which interfaces and ports carry it, each byte counted once.
+"""The path from this node to the servers of a mount: the interfaces and ports that carry it, each byte counted once.
 
-Too few would take what came another way for what a cache served; so where the servers are not known one by one, all
-interfaces that reach anybody are counted, and what is not ours has to be deducted.
+A missing interface would make network traffic look like a cache hit. So if the servers are not known individually, all
+interfaces with routes are counted, and unrelated traffic has to be subtracted.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from . import netlink, traffic
 from .mount import Mount
 from .netlink import Interface, Way
 
-# A client that talks to the one server which its source names, and to no other.
+# Clients that talk only to the server in their source.
 _SINGLE_SERVER = frozenset({"nfs", "cifs", "smb3", "smbfs", "fuse.sshfs", "fuse.fuse-nfs"})
-# Their data takes no interface of the kernel's network.
+# Their data bypasses the kernel's network interfaces.
 _PAST_THE_NETWORK = {
-    "virtiofs": "it is memory that the virtual machine shares with its host",
-    "vboxsf": "it is memory that the virtual machine shares with its host",
-    "prl_fs": "it is memory that the virtual machine shares with its host",
+    "virtiofs": "it uses memory shared between the virtual machine and its host",
+    "vboxsf": "it uses memory shared between the virtual machine and its host",
+    "prl_fs": "it uses memory shared between the virtual machine and its host",
     "wekafs": "its client drives the network card itself (DPDK)",
-    "dvs": "its client uses the interconnect past the kernel",
+    "dvs": "its client bypasses the kernel to use the interconnect",
 }
-# What has no card of its own: its bytes leave by another interface, or do not leave this node.
+# Interfaces without a card: their bytes leave through another interface, or stay on this node.
 _TUNNELS = frozenset({"tun", "wireguard", "vxlan", "geneve", "gre", "gretap", "ip6gre", "ipip", "sit", "ip6tnl", "vti"})
 RESOLVE_S = 2.0
 
 
 @dataclass(frozen=True)
 class NodeNetwork:
-    """What is there: interfaces by index, those that reach others, InfiniBand and RoCE ports with counters, and over
-    which interface an address is reached."""
+    """The network of a node: interfaces by index, those with routes, InfiniBand and RoCE ports with counters, and a
+    lookup of the route to an address."""
 
     links: Mapping[int, Interface]
     routed: frozenset[int]
@@ -47,10 +47,8 @@ class NodeNetwork:
 
 @dataclass(frozen=True)
 class Route:
-    """``interfaces`` and ``ports`` whose counters are summed; ``why`` nothing can be told from them, '' if it can.
-
-    ``assumed``: neither its kind nor an address tells that it has a server; ``own_server``: a server that is this node.
-    """
+    """The ``interfaces`` and ``ports`` whose counters are summed; ``why`` is the reason if they are unusable, else ''.
+    ``assumed``: neither type nor address proves that there is a server. ``own_server``: a server on this node."""
 
     interfaces: tuple[str, ...] = ()
     ports: tuple[str, ...] = ()
@@ -60,12 +58,12 @@ class Route:
 
 
 def here() -> NodeNetwork:
-    """The network of this process's name space."""
+    """Return the network of this process's name space."""
     return NodeNetwork(netlink.links(), frozenset(netlink.routed()), tuple(traffic.ports()), netlink.way_to)
 
 
 def to_servers(mount: Mount, network: NodeNetwork, also: Sequence[str] = ()) -> Route:
-    """The route to the servers of a network mount; ``also`` are those that hold its data, as far as it told them."""
+    """Return the route to the servers of a network mount; ``also`` are those known to hold its data."""
     if why := _PAST_THE_NETWORK.get(mount.type) or _explain_virtual(mount):
         return Route(why=why)
     hosts = _list_hosts(mount, also)
@@ -76,7 +74,7 @@ def to_servers(mount: Mount, network: NodeNetwork, also: Sequence[str] = ()) -> 
         return Route(why=why, own_server=_by_its_address(ours))
     reached = {way.index for several in ways.values() for way in several}
     if _by_rdma(mount):
-        why = "" if network.ports else Message("rdma-not-counted", "RDMA passes the kernel, and no port counts it")
+        why = "" if network.ports else Message("rdma-not-counted", "RDMA bypasses the kernel, and no port counts it")
         return Route(ports=network.ports, why=why)
     exact = all(ways.values()) and bool(also or (ways and mount.type in _SINGLE_SERVER))
     indexes = once(reached if exact else reached | network.routed, network.links)
@@ -90,14 +88,14 @@ def to_servers(mount: Mount, network: NodeNetwork, also: Sequence[str] = ()) -> 
 
 
 def is_this_node(host: str, network: NodeNetwork) -> bool:
-    """Whether a host is this node by an address that others know, too."""
+    """Return whether a host is this node by an address other than loopback."""
     external = [address for address in addresses(host) if not _is_loopback(address)]
     return any((way := network.way_to(address)) is not None and _is_here(way, network) for address in external)
 
 
 def once(indexes: Iterable[int], links: Mapping[int, Interface]) -> set[int]:
-    """The interfaces without those whose bytes another one of them counts, too: a bond and not its parts, the hardware
-    and not its VLANs, no tunnel and no bridge of virtual ports beside what leaves the node."""
+    """Remove interfaces whose bytes another one counts as well. A bond replaces its parts, hardware its VLANs; tunnels
+    and bridges of virtual ports are removed if other interfaces remain."""
     counted = {index for index in indexes if index in links and links[index].type != netlink.LOOPBACK}
     parts = {index for index in counted if links[index].master in counted}
     upper = {index for index in counted if _lies_on(links[index], counted, links)}
@@ -107,7 +105,8 @@ def once(indexes: Iterable[int], links: Mapping[int, Interface]) -> set[int]:
 
 
 def _lies_on(link: Interface, others: set[int], links: Mapping[int, Interface]) -> bool:
-    """Whether it is a VLAN (or the like) on one of the others, or on what lies on one. A veth's other end is none."""
+    """Return whether an interface is a VLAN (or similar) on one of the others, directly or indirectly; a veth's other
+    end does not count."""
     visited = set()
     while link.kind != "veth" and link.lower is not None and link.lower not in visited:
         if link.lower in others:
@@ -126,8 +125,8 @@ def _is_inside(link: Interface, links: Mapping[int, Interface]) -> bool:
 
 
 def _by_its_address(ours: Sequence[str]) -> str:
-    """The first that is this node by an address that others know; at a loopback address a gateway of the client may
-    be (HDFS), which is no server of the data."""
+    """Return the first host that is this node by an external address. A loopback address may be the client's gateway
+    (HDFS), which is not a data server."""
     return next((host for host in ours if not all(map(_is_loopback, addresses(host)))), "")
 
 
@@ -144,7 +143,7 @@ def _is_here(way: Way, network: NodeNetwork) -> bool:
 
 
 def _list_hosts(mount: Mount, also: Sequence[str]) -> list[str]:
-    """Hosts or addresses; what the mount resolved itself comes first, and needs no name server."""
+    """Return hosts or addresses; the address that the mount resolved itself comes first, as it needs no name server."""
     resolved = _parse_options(mount).get("addr")
     hosts = [resolved] if resolved else servers(mount.type, mount.source, mount.super_options)
     return list(dict.fromkeys(host.partition("@")[0] for host in [*hosts, *also]))
@@ -172,7 +171,7 @@ def _by_rdma(mount: Mount) -> bool:
 
 
 def addresses(host: str) -> list[str]:
-    """The addresses of a host. A name server that does not answer is not waited for."""
+    """Return the addresses of a host. The wait for a name server is limited."""
     try:
         return [str(ipaddress.ip_address(host))]
     except ValueError:

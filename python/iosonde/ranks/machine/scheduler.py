@@ -1,4 +1,4 @@
-"""The batch job that this process is in: Slurm or PBS; its id, nodes, and the moment it will be ended."""
+"""The current batch job of Slurm or PBS: its id, nodes, and end time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .fact_types import Job
 
 
 def job(env: Mapping[str, str]) -> Job | None:
-    """Scheduler, job id, nodes, partition, ``walltime_end`` (ISO 8601, UTC); None outside of a job."""
+    """Return scheduler, job id, nodes, partition, ``walltime_end`` (ISO 8601, UTC); None outside a job."""
     if env.get("SLURM_JOB_ID"):
         return {
             "name": "slurm",
@@ -35,9 +35,7 @@ def job(env: Mapping[str, str]) -> Job | None:
 
 
 def slurm_end(env: Mapping[str, str]) -> float | None:
-    """When Slurm will end the job, in seconds since 1970: from its environment (since 22.05), else from
-    scontrol.
-    """
+    """Return the end of the Slurm job in seconds since 1970: from its environment (since 22.05), else from scontrol."""
     end_time = reading.integer(env.get("SLURM_JOB_END_TIME"))
     if end_time:
         return float(end_time)
@@ -45,13 +43,13 @@ def slurm_end(env: Mapping[str, str]) -> float | None:
 
 
 def parse_scontrol(content: str) -> float | None:
-    """``EndTime=2026-11-21T12:00:00`` of ``scontrol show job`` (local time); None if unknown or unlimited."""
+    """Parse ``EndTime=2026-11-21T12:00:00`` of ``scontrol show job`` (local time); None if unknown or unlimited."""
     match = re.search(r"\bEndTime=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)", content)
     return datetime.fromisoformat(match.group(1)).timestamp() if match else None
 
 
 def pbs_end(content: str) -> float | None:
-    """Start + walltime of ``qstat -f`` (PBS Pro: stime, Torque: start_time); None if one is missing."""
+    """Return start + walltime of ``qstat -f`` (PBS Pro: stime, Torque: start_time); None if one is missing."""
     walltime = re.search(r"^\s*Resource_List\.walltime = (\d+):(\d\d):(\d\d)$", content, re.MULTILINE)
     started = re.search(r"^\s*(?:stime|start_time) = (.+)$", content, re.MULTILINE)
     if not walltime or not started:

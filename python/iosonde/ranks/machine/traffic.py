@@ -1,7 +1,7 @@
-"""What this node has received and sent so far, by interface and by InfiniBand port.
+"""Bytes and packets that this node received and sent so far, by interface and by InfiniBand port.
 
-An MPI library may take shared memory where its user believes to measure a network; a client may take its cache where
-its user believes to measure servers.
+They reveal an MPI library that used shared memory instead of the network, and a client that used its cache instead of
+servers.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ LOOPBACK = "lo"
 NET_DEV, INFINIBAND = Path("/proc/self/net/dev"), Path("/sys/class/infiniband")
 # InfiniBand counts in words of four bytes (IBTA specification, PortCounters).
 _WORD_BYTES = 4
-# Which numbers of a line of /proc/net/dev: bytes and packets received, bytes and packets sent.
+# Fields of a line of /proc/net/dev: bytes and packets received, bytes and packets sent.
 _COLUMNS = (0, 8, 1, 9)
 
 
 class NetworkCounts(NamedTuple):
-    """Bytes with all headers that the counter sees, and packets: as the wire has them, or larger where the card joins
-    or splits them (GRO, TSO)."""
+    """Counts of traffic: bytes with all headers visible to the counter, and packets. Packets are those on the wire, or
+    larger if the card merges or splits them (GRO, TSO)."""
 
     received_bytes: int
     sent_bytes: int
@@ -29,11 +29,11 @@ class NetworkCounts(NamedTuple):
     sent_packets: int
 
     def minus(self, before: NetworkCounts) -> NetworkCounts:
-        """What came on top of ``before``."""
+        """Return the difference to ``before``."""
         return NetworkCounts(*(now - then for now, then in zip(self, before, strict=True)))
 
     def plus(self, other: NetworkCounts) -> NetworkCounts:
-        """Both together."""
+        """Return the sum."""
         return NetworkCounts(*(first + two for first, two in zip(self, other, strict=True)))
 
 
@@ -41,7 +41,8 @@ NOTHING = NetworkCounts(0, 0, 0, 0)
 
 
 def interfaces(net_dev: Path = NET_DEV) -> dict[str, NetworkCounts]:
-    """Of every interface of this process's own network name space (proc_pid_net(5)), loopback too."""
+    """Return the counts of every interface in this process's network name space (proc_pid_net(5)),
+    including loopback."""
     counts_by_interface = {}
     for line in (reading.text(net_dev) or "").splitlines():
         name, colon, numbers = line.partition(":")
@@ -52,8 +53,8 @@ def interfaces(net_dev: Path = NET_DEV) -> dict[str, NetworkCounts]:
 
 
 def ports(infiniband: Path = INFINIBAND) -> dict[str, NetworkCounts]:
-    """Of every InfiniBand and RoCE port with counters, as ``mlx5_0/1``. /sys may show those of its mounter's name
-    space."""
+    """Return the counts of every InfiniBand and RoCE port with counters, such as ``mlx5_0/1``. /sys may show another
+    name space."""
     counts_by_port = {}
     for port in sorted(infiniband.glob("*/ports/*")):
         folder = port / "counters"
@@ -66,6 +67,7 @@ def ports(infiniband: Path = INFINIBAND) -> dict[str, NetworkCounts]:
 
 
 def sent_bytes(net_dev: Path = NET_DEV, infiniband: Path = INFINIBAND) -> int:
-    """Bytes sent by all interfaces but loopback, and by all InfiniBand ports (RDMA passes the interfaces by)."""
+    """Return the bytes sent by all interfaces but loopback, and by all InfiniBand ports (RDMA bypasses
+    the interfaces)."""
     own = [counts.sent_bytes for name, counts in interfaces(net_dev).items() if name != LOOPBACK]
     return sum(own) + sum(counts.sent_bytes for counts in ports(infiniband).values())

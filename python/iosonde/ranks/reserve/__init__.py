@@ -1,8 +1,7 @@
-"""Nodes for a whole campaign, reserved once with the largest number that its series needs.
+"""Reserve nodes for a whole campaign, once with the largest number that its series needs.
 
-Three ways: the user's own script, which prints the names of nodes; ``salloc``, which Slurm answers with an allocation
-that is held as long as the campaign runs; ``sbatch``, which hands the whole command to Slurm and leaves. Inside a Slurm
-or PBS job there is nothing to reserve: its nodes are taken.
+There are three ways: a user's script that prints the names of nodes; ``salloc``, whose allocation is held during the
+campaign; ``sbatch``, which passes the whole command to Slurm and returns. Inside a Slurm or PBS job its nodes are used.
 """
 
 from __future__ import annotations
@@ -19,7 +18,8 @@ SCRIPT_S = 600.0  # for the user's script; waiting in Slurm's queue has no limit
 
 
 def parse(text: str) -> list[str]:
-    """The words of ``--reserve``: a script with its arguments, or salloc or sbatch with options. Raises InputError."""
+    """Split ``--reserve`` into words: a script with its arguments, or salloc or sbatch with options.
+    Raises InputError."""
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -40,17 +40,18 @@ def parse(text: str) -> list[str]:
 
 
 def in_job() -> bool:
-    """Whether this process is in a job of Slurm or PBS already, whose nodes are taken."""
+    """Return whether this process is already in a Slurm or PBS job, whose nodes are used."""
     return bool(os.environ.get("SLURM_JOB_ID") or os.environ.get("PBS_NODEFILE"))
 
 
 def is_batch(text: str) -> bool:
-    """Whether the whole command is to be handed to sbatch (`submit`): not if we are in the job already."""
+    """Return whether to pass the whole command to sbatch (`submit`); False inside a job."""
     return parse(text)[0] == SBATCH and not in_job()
 
 
 def submit(text: str, nodes: int, command: Sequence[str]) -> str:
-    """Hand ``command`` to sbatch as a job of ``nodes`` nodes; the job's id. Raises LaunchError if Slurm refuses."""
+    """Submit ``command`` to sbatch as a job of ``nodes`` nodes; return the job's id. Raises LaunchError if Slurm
+    refuses."""
     from . import slurm
 
     return slurm.submit(parse(text)[1:], nodes, command)
@@ -64,11 +65,9 @@ def reserve_nodes(
     script_s: float = SCRIPT_S,
     on_wait: Callable[[str], None] | None = None,
 ) -> Iterator[tuple[str, ...]]:
-    """Hold ``nodes`` nodes for the block. Gives the hosts for `launch.find`: those that the script printed, or none
-    where the environment says which they are (the block then runs with the variables of its Slurm job set).
-
-    ``on_wait`` gets a sentence now and then while Slurm lets us wait. Raises InputError, LaunchError.
-    """
+    """Hold ``nodes`` nodes during the block; yield the hosts for `launch.find`. They are those printed by the script,
+    or empty if the environment names them (the variables of the Slurm job are set in the block). ``on_wait`` is called
+    occasionally with a sentence during the wait for Slurm. Raises InputError, LaunchError."""
     from . import script, slurm
 
     words = parse(text)

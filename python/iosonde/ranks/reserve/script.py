@@ -1,6 +1,6 @@
-"""Nodes from the user's own script: called once with the number of nodes, it prints their names.
+"""Nodes from the user's own script, which is called with the number of nodes and prints their names.
 
-It may be called again, when a campaign is resumed, and should then give the same nodes and reserve no others.
+It may be called again when a campaign is resumed, and should then print the same nodes and reserve no others.
 """
 
 from __future__ import annotations
@@ -17,17 +17,18 @@ from iosonde.core.errors import InputError, LaunchError
 from iosonde.core.units import format_size
 from iosonde.ranks.launch.mpirun import HOST_NAME
 
-MOST_BYTES = 4 << 20  # of names; more is not a list of nodes
+MOST_BYTES = 4 << 20  # of names; a longer output is not a list of nodes
 GRACE_S = 5.0
-LOOK_S = 0.05  # how often time and output are looked at; the end is seen at once
+LOOK_S = 0.05  # interval of checks of time and output; the end is noticed at once
 MAX_CHARACTERS = 60
-_PRINTS = "it has to print the names of the nodes, and nothing else, one a line; talk belongs on stderr"
+_PRINTS = "it must print only the names of the nodes, one per line; print other messages to stderr"
 
 
 def run(words: Sequence[str], nodes: int, limit_s: float) -> tuple[str, ...]:
-    """Call the script with the number; the first ``nodes`` names that it printed. Raises InputError, LaunchError."""
+    """Call the script with the number of nodes; return the first ``nodes`` names printed. Raises InputError,
+    LaunchError."""
     description = f"the reserve script {words[0]} {nodes}" if len(words) == 1 else f"the reserve script {words[0]}"
-    # Files and not pipes: what the script leaves behind to hold the nodes may keep them open.
+    # Files instead of pipes: background processes of the script that hold the nodes may keep them open.
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = _start_script(words, nodes, out.fileno(), err.fileno())
         try:
@@ -41,7 +42,7 @@ def run(words: Sequence[str], nodes: int, limit_s: float) -> tuple[str, ...]:
             raise LaunchError(
                 "reserve-script-failed",
                 "{script} {outcome}: {last_line}",
-                "run it yourself and see; nothing was measured",
+                "run it by hand to see why; nothing was measured",
                 script=description,
                 outcome=how,
                 last_line=_shorten_text(lines[-1] if lines else "no message"),
@@ -57,14 +58,14 @@ def _start_script(words: Sequence[str], nodes: int, out: int, err: int) -> subpr
         raise InputError(
             "launch-failed",
             "cannot start the reserve script {script}: {reason}",
-            "chmod +x {script}" if isinstance(error, PermissionError) else "look at its path and its first line",
+            "chmod +x {script}" if isinstance(error, PermissionError) else "check its path and its first line",
             script=words[0],
             reason=error.strerror,
         ) from error
 
 
 def _wait_for_end(process: subprocess.Popen[bytes], outputs: Sequence[int], description: str, limit_s: float) -> int:
-    """Its exit code. Raises LaunchError where it takes too long, InputError where it prints without end."""
+    """Return its exit code. Raises LaunchError if it takes too long, InputError if it prints too much."""
     give_up = time.monotonic() + limit_s
     while True:
         with suppress(subprocess.TimeoutExpired):
@@ -81,7 +82,7 @@ def _wait_for_end(process: subprocess.Popen[bytes], outputs: Sequence[int], desc
             raise LaunchError(
                 "timed-out",
                 "{script} did not end within {limit_s:.0f} s",
-                "run it yourself and see what it waits for",
+                "run it by hand to see what it waits for",
                 script=description,
                 limit_s=limit_s,
             )
@@ -103,7 +104,7 @@ def _parse_names(text: str, description: str, nodes: int) -> tuple[str, ...]:
             if not HOST_NAME.fullmatch(word):
                 raise InputError(
                     "invalid-host-name",
-                    "{script} printed '{host}' in line {line}, which is not the name of a node",
+                    "{script} printed '{host}' in line {line}, which is not a node name",
                     _PRINTS,
                     script=description,
                     host=_shorten_text(word),
@@ -113,7 +114,7 @@ def _parse_names(text: str, description: str, nodes: int) -> tuple[str, ...]:
                 raise InputError(
                     "duplicate-node",
                     "{script} printed the node {node} twice, in lines {first_line} and {line}",
-                    "each node once: end it with: | sort -u",
+                    "print each node once: end it with: | sort -u",
                     script=description,
                     node=_shorten_text(word),
                     first_line=names[word],
@@ -123,8 +124,8 @@ def _parse_names(text: str, description: str, nodes: int) -> tuple[str, ...]:
     if len(names) < nodes:
         raise InputError(
             "too-few-nodes",
-            "{script} printed {n_printed} nodes, and {nodes} are needed",
-            "let it wait until it has them all, or ask for fewer with {spell.nodes}",
+            "{script} printed {n_printed} nodes, but {nodes} are needed",
+            "let it wait until it has all of them, or request fewer with {spell.nodes}",
             script=description,
             n_printed=len(names) or "no",
             nodes=nodes,

@@ -1,7 +1,7 @@
-"""Nodes from Slurm: an allocation held for a block (salloc), or a job that runs the whole command (sbatch).
+"""Nodes from Slurm: an allocation held during a block (salloc), or a job that runs the whole command (sbatch).
 
-`salloc` runs a shell that waits for our end of a pipe to close, and gives the nodes back when it ends. If we are killed
-the kernel closes the pipe, and ends a salloc that still waits in the queue.
+`salloc` runs a shell that waits until a pipe from this process closes, and releases the nodes when it ends. If this
+process is killed the kernel closes the pipe, and ends a salloc that still waits in the queue.
 """
 
 from __future__ import annotations
@@ -25,35 +25,35 @@ from iosonde.core.program_output import run_program
 from iosonde.ranks.machine import reading
 
 TICK_S = 0.05
-LOOK_S = 2.0  # how often Slurm is asked why we wait
+LOOK_S = 2.0  # interval of queries for the reason of the wait
 RELEASE_S = 15.0
 SUBMIT_S = 60.0
 _HOLD = "env -0; echo; exec cat"
 _END_OF_ENVIRONMENT = b"\0\n"
 _TALK_BYTES = 1 << 16
-_OPTIONS_HINT = "look at: sinfo; options for Slurm follow the word, as in {spell.reserve:'salloc --partition=long'}"
-# Reasons of squeue(1) that waiting does not cure, or that only an administrator does.
+_OPTIONS_HINT = "check: sinfo; put Slurm's options after the word, as in {spell.reserve:'salloc --partition=long'}"
+# Reasons of squeue(1) that waiting does not cure, or only an administrator can.
 _HOPELESS = {
-    "PartitionConfig": "the partition has not so many nodes, or not for so long",
-    "PartitionNodeLimit": "the partition has not so many nodes, or a job may not have so many",
+    "PartitionConfig": "the partition has too few nodes, or too short a time limit",
+    "PartitionNodeLimit": "the partition has too few nodes, or limits the nodes per job",
     "PartitionTimeLimit": "the partition's time limit is shorter",
     "PartitionDown": "the partition is down",
     "PartitionInactive": "the partition is inactive",
-    "BadConstraints": "no nodes are like that",
-    "AccountNotAllowed": "the partition is not for this account",
+    "BadConstraints": "no nodes meet the constraints",
+    "AccountNotAllowed": "the partition does not allow this account",
     "InvalidAccount": "the account is not valid",
     "InvalidQOS": "the QOS is not valid",
-    "QOSNotAllowed": "the partition is not for this QOS",
+    "QOSNotAllowed": "the partition does not allow this QOS",
 }
 
 
 @contextmanager
 def allocation(options: Sequence[str], nodes: int, on_wait: Callable[[str], None] | None) -> Iterator[None]:
-    """Hold whole nodes for the block: this process is in that Slurm job, by its environment. Raises LaunchError."""
+    """Hold whole nodes during the block, with the environment of that Slurm job. Raises LaunchError."""
     salloc = _find_program("salloc")
     words = [salloc, f"--nodes={nodes}", "--exclusive", "--job-name=iosonde", *options, "sh", "-c", _HOLD]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        # A session of its own: Ctrl-C is ours, and the nodes are given back when we have cleaned up on them.
+        # Its own session: Ctrl-C must not reach it, as the nodes are released only after the clean-up on them.
         process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=out, stderr=err, start_new_session=True,
                                    preexec_fn=signal_on_parent_death(signal.SIGTERM))  # fmt: skip
         job: dict[str, str] = {}
@@ -67,7 +67,7 @@ def allocation(options: Sequence[str], nodes: int, on_wait: Callable[[str], None
 
 @contextmanager
 def _set_environment(variables: dict[str, str]) -> Iterator[None]:
-    """These variables for the block, for us and for whom we start."""
+    """Set these variables during the block, also for child processes."""
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:
@@ -80,22 +80,22 @@ def _set_environment(variables: dict[str, str]) -> Iterator[None]:
 
 
 def submit(options: Sequence[str], nodes: int, command: Sequence[str]) -> str:
-    """Hand the command to sbatch; the job's id. Its output goes to slurm-ID.out here. Raises LaunchError."""
+    """Submit the command to sbatch; return the job's id. Its output goes to slurm-ID.out here. Raises LaunchError."""
     words = [_find_program("sbatch"), "--parsable", f"--nodes={nodes}", "--exclusive", "--job-name=iosonde", *options]
     try:
         done = run_program([*words, f"--wrap=exec {shlex.join(command)}"], SUBMIT_S)
     except OSError as error:
         raise LaunchError(
             "launch-failed",
-            "sbatch cannot be used: {reason}",
+            "cannot run sbatch: {reason}",
             _OPTIONS_HINT,
             reason=error.strerror,
         ) from error
     except subprocess.TimeoutExpired:
         raise LaunchError(
             "no-response",
-            "sbatch gave no answer within {limit_s:.0f} s",
-            "look whether Slurm is up: sinfo",
+            "sbatch did not answer within {limit_s:.0f} s",
+            "check whether Slurm is up: sinfo",
             limit_s=SUBMIT_S,
         ) from None
     job = done.stdout.strip().partition(";")[0]  # ID, or ID;CLUSTER
@@ -110,7 +110,7 @@ def submit(options: Sequence[str], nodes: int, command: Sequence[str]) -> str:
 def _wait_for_grant(
     process: subprocess.Popen[bytes], out: int, err: int, nodes: int, on_wait: Callable[[str], None] | None
 ) -> dict[str, str]:
-    """The variables of the allocation, once Slurm has given it."""
+    """Wait for the allocation and return its variables."""
     look_at = time.monotonic() + LOOK_S / 4
     while not (output := os.pread(out, 1 << 22, 0)).endswith(_END_OF_ENVIRONMENT):
         if process.poll() is not None:
@@ -138,8 +138,8 @@ def _wait_for_grant(
     if count < nodes:
         raise InputError(
             "too-few-nodes",
-            "Slurm gave {granted_nodes} nodes, and {nodes} are needed",
-            "leave the number of nodes out of {spell.reserve}: {spell.nodes} decides it",
+            "Slurm gave {granted_nodes} nodes, but {nodes} are needed",
+            "omit the number of nodes in {spell.reserve}: {spell.nodes} sets it",
             granted_nodes=count,
             nodes=nodes,
         )
@@ -147,7 +147,7 @@ def _wait_for_grant(
 
 
 def _release_nodes(process: subprocess.Popen[bytes], granted: bool) -> None:
-    """Give the nodes back, or the place in the queue up."""
+    """Release the nodes, or leave the queue."""
     assert process.stdin is not None
     with suppress(OSError):
         process.stdin.close()
@@ -161,14 +161,14 @@ def _release_nodes(process: subprocess.Popen[bytes], granted: bool) -> None:
 
 
 def _build_refusal(nodes: int, talk: str) -> LaunchError:
-    """In Slurm's own words: its last error, without the names of the program and the call before it."""
+    """Build the error with Slurm's last message, without the names of the program and the call."""
     lines = [line.strip() for line in talk.splitlines() if line.strip()]
     errors = [line for line in lines if "error:" in line] or lines or ["no message"]
     why = errors[-1].rpartition("error: ")[2].removeprefix("Job submit/allocate failed: ")
     why = why.removeprefix("Batch job submission failed: ")
     return LaunchError(
         "allocation-refused",
-        "Slurm gives no {nodes} nodes: {reason}",
+        "Slurm refuses {nodes} nodes: {reason}",
         _OPTIONS_HINT,
         nodes=nodes,
         reason=why,
@@ -178,7 +178,7 @@ def _build_refusal(nodes: int, talk: str) -> LaunchError:
 def _build_hopeless(nodes: int, reason: str) -> LaunchError:
     return LaunchError(
         "allocation-refused",
-        "Slurm gives no {nodes} nodes: {explanation} ({reason})",
+        "Slurm refuses {nodes} nodes: {explanation} ({reason})",
         _OPTIONS_HINT,
         nodes=nodes,
         explanation=_HOPELESS[reason],
@@ -187,7 +187,7 @@ def _build_hopeless(nodes: int, reason: str) -> LaunchError:
 
 
 def _read_reason(job: str) -> str:
-    """Why Slurm lets a job wait, in its own word; empty if it does not, or gives no answer."""
+    """Return Slurm's reason why a job waits; empty if it does not wait, or is unknown."""
     return (reading.tool(["squeue", "--noheader", "--jobs", job, "--format=%r"]) or "").strip().replace("None", "")
 
 
@@ -200,8 +200,8 @@ def _find_program(name: str) -> str:
     if not path:
         raise LaunchError(
             "tool-missing",
-            "Slurm cannot be asked for nodes: {tool} is not on PATH",
-            "log in where its clients are, or reserve by a script of your own",
+            "cannot request nodes from Slurm: {tool} is not on PATH",
+            "log in where its clients are installed, or use your own reserve script",
             tool=name,
         )
     return path

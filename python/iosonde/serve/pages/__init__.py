@@ -1,4 +1,4 @@
-"""The pages: a path of an address → the function that makes it. There are no others."""
+"""All pages: path of an address → function."""
 
 from __future__ import annotations
 

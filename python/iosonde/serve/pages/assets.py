@@ -1,4 +1,4 @@
-"""The files that pages load: style, script and drawing library, from the package and from nowhere else."""
+"""The files that pages load: style, script and drawing library, only from the package."""
 
 from __future__ import annotations
 

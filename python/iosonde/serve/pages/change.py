@@ -1,4 +1,4 @@
-"""One change of a history: the points of its series before it compared with those after it."""
+"""A change in a history: the points of its series before it compared with those after it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .shown import Address, WebPage, rendered
 
 
 def page(shelf: Shelf, address: Address) -> WebPage:
-    """``/change``: the words of ``/history``, and ``series`` (its title) and ``run`` (the first after the change).
-    Raises InputError, DataError."""
+    """Render ``/change``: the parameters of ``/history``, and ``series`` (its title) and ``run`` (the first after the
+    change). Raises InputError, DataError."""
     return WebPage(shelf.once(address.but(), lambda: _render_page(shelf, address).body))
 
 
@@ -29,13 +29,13 @@ def _render_page(shelf: Shelf, address: Address) -> WebPage:
         None,
     )
     if change is None:
-        raise InputError("unknown-change", "this history has no such change now", "look at the history again")
+        raise InputError("unknown-change", "this history no longer has that change", "reload the history")
     comparison = answers.watch_compare.compare_sides(change)
     drawn = report.figures.ratios.ratios_figure(comparison)
     point = "experiment, the mean of its trials" if change.series.nightly else "trial"
     notes = [
-        f"{series}: its points before {change.first_after.started_at[:10]}, and those from then on, as far as the "
-        f"changes next to it. A point is one {point}."
+        f"{series}: points before {change.first_after.started_at[:10]} against points from then on, up to the "
+        f"neighbouring changes. A point is one {point}."
     ]
     return rendered(
         "compare.html",

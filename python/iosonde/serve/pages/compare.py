@@ -1,4 +1,4 @@
-"""Any two sets of runs, as ``iosonde compare`` says it: each is a store and conditions on its runs."""
+"""Compare any two sets of runs, as ``iosonde compare``: each is a store and conditions on its runs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from iosonde.serve.shelf import Shelf
 from .drawn import scripts
 from .shown import Address, WebPage, rendered
 
-MOST = 2000  # runs of a side
+MOST = 2000  # runs per side
 
 
 def page(shelf: Shelf, address: Address) -> WebPage:
-    """``/compare``: ``a`` and ``b`` (stores), ``where_a`` and ``where_b``, ``response``. Raises InputError,
+    """Render ``/compare``: ``a`` and ``b`` (stores), ``where_a`` and ``where_b``, ``response``. Raises InputError,
     DataError."""
     if not (address.one("a") and address.one("b")):
         latest = [(shelf.of(experiment.store), experiment) for experiment in shelf.view.experiments(0, 50)]
@@ -37,7 +37,7 @@ def _render_page(shelf: Shelf, address: Address) -> WebPage:
     notes = [
         Message(
             "last-experiment",
-            "Of {source} the last experiment, {experiment}: several would share a cell.",
+            "Using the last experiment of {source}, {experiment}: several would share a cell.",
             source=source.name,
             experiment=source.experiment,
         )
@@ -51,18 +51,17 @@ def _render_page(shelf: Shelf, address: Address) -> WebPage:
 
 
 def _open_side(shelf: Shelf, address: Address, side: str) -> tuple[Source, bool]:
-    """Named by what it is of; of several experiments that would share a cell the last, and whether that is so."""
+    """Open a side, named by its content; return it, and whether it was reduced to the last of several experiments that
+    would share a cell."""
     shelved, conditions = shelf.at(address.one(side)), address.many(f"where_{side}")
     part, total = shelf.part(shelved, parse_where(conditions), MOST)
     if not total:
-        raise InputError(
-            "no-matching-runs", "no run is on the side {side}", "correct its conditions", side=side.upper()
-        )
+        raise InputError("no-matching-runs", "no run on side {side}", "correct its conditions", side=side.upper())
     if total > MOST:
         raise InputError(
             "too-many-runs",
-            "the side {side} has {n_runs} runs, and at most {limit} are compared here",
-            "narrow it by conditions, or use iosonde compare",
+            "side {side} has {n_runs} runs; at most {limit} are compared here",
+            "add conditions, or use iosonde compare",
             side=side.upper(),
             n_runs=total,
             limit=MOST,

@@ -1,4 +1,4 @@
-"""Figures in a page of the dashboard: their specifications as JSON that the browser draws."""
+"""Figures in a page of the dashboard: JSON specifications that the browser draws."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from iosonde import report
 
 
 def scripts(specs: Mapping[str, Any]) -> dict[str, Any]:
-    """What templates print: ``theme``, ``parts`` that figures share, and each of ``figures`` by the id of its place."""
+    """Return the template values: ``theme``, ``parts`` that figures share, and each of ``figures`` by the id of its
+    place."""
     full_specs = {name: report.figures.vocabulary.page_spec(spec) for name, spec in specs.items()}
     parts, figures = report.page.parts.share(full_specs)
     return {"theme": _embed_json(report.figures.vocabulary.page_config()), "parts": _embed_json(parts),

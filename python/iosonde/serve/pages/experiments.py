@@ -1,4 +1,4 @@
-"""What the stores hold: every experiment, the one that was last measured first."""
+"""The experiments of the stores, the last measured one first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ON_A_PAGE = 50
 
 
 def page(shelf: Shelf, address: Address) -> WebPage:
-    """``/``: ``store``, ``page``."""
+    """Render ``/``: ``store``, ``page``."""
     view = shelf.narrowed(address.one("store"))
     number = address.number("page", 1, 10**6)
     selected = view.experiments((number - 1) * ON_A_PAGE, ON_A_PAGE)

@@ -1,4 +1,4 @@
-"""The history of every series with its changes, as ``iosonde watch`` finds them, drawn."""
+"""The history of every series with its changes, as found by ``iosonde watch``, with figures."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from iosonde.serve.shelf import Shelf
 from .drawn import scripts
 from .shown import Address, WebPage, rendered
 
-NEWEST, MOST = 2000, 20_000  # runs that are looked at, and may be
+NEWEST, MOST = 2000, 20_000  # runs used by default, and at most
 ON_A_PAGE = 12  # figures
 
 
 def page(shelf: Shelf, address: Address) -> WebPage:
-    """``/history``: ``store``, ``where``, ``response``, ``last`` (runs), ``page``. Raises InputError, DataError."""
+    """Render ``/history``: ``store``, ``where``, ``response``, ``last`` (runs), ``page``. Raises
+    InputError, DataError."""
     place = address.one("store") or ("1" if len(shelf.stores) == 1 else "")
     if not place:
         return rendered("history.html", shelf, address, "History", shelved=None, made=None, blocks=[])
@@ -28,7 +29,7 @@ def page(shelf: Shelf, address: Address) -> WebPage:
 
 
 def watched(shelf: Shelf, address: Address, place: str) -> tuple[Watch, int]:
-    """The history of the runs that are asked for, and how many there are. Raises InputError, DataError."""
+    """Return the history of the selected runs, and their number. Raises InputError, DataError."""
     part, total = shelf.part(shelf.at(place), address.where, address.number("last", NEWEST, MOST))
     if not total:
         raise InputError("no-matching-runs", "no run fulfils the conditions", "correct the conditions above")
@@ -50,7 +51,7 @@ def _render_page(shelf: Shelf, address: Address, place: str) -> WebPage:
 
 
 def _by_news(watch: Watch) -> Sequence[WatchedSeries]:
-    """The series with a regression first, then those with the newest change, then the others as they are."""
+    """Sort the series: those with a regression first, then those with the newest change, then the others."""
     newest = {id(change.series): change.first_after.started_at for change in reversed(watch.changes)}
     worse = {id(regression.series) for regression in (*watch.regressions, *watch.open_regressions)}
     ordered = sorted(watch.series, key=lambda series: newest.get(id(series), ""), reverse=True)
@@ -58,5 +59,5 @@ def _by_news(watch: Watch) -> Sequence[WatchedSeries]:
 
 
 def _of(watch: Watch, series: WatchedSeries) -> list[SeriesChange]:
-    """The changes of one series, the oldest first."""
+    """Return the changes of one series, oldest first."""
     return [change for change in reversed(watch.changes) if change.series is series]

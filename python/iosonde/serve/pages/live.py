@@ -1,6 +1,6 @@
-"""What is being measured: experiments that lack trials, who holds their lock, what the ranks say, the newest runs.
+"""Measurements in progress: experiments with missing trials, holders of their locks, states of the ranks, newest runs.
 
-The target is not touched: all of it is from the store and from the spool of ranks on this machine.
+The target is not accessed: all data is from the store and from the spool of ranks on this machine.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _MOST_BEATS = 32
 
 @dataclass(frozen=True)
 class Begun:
-    """An experiment that lacks trials. ``process`` measures it here, None where none is known; ``beats``: what its
-    ranks said last, in sentences, and how many more there are."""
+    """An experiment with missing trials. ``process`` measures it here, None if unknown. ``beats`` are the last states
+    of its ranks as sentences, ``more`` the number of others."""
 
     shelved: Shelved
     experiment: IndexedExperiment
@@ -35,7 +35,7 @@ class Begun:
 
 
 def page(shelf: Shelf, address: Address) -> WebPage:
-    """``/live``; it is asked again by the browser every few seconds."""
+    """Render ``/live``, which the browser reloads every few seconds."""
     campaigns = [_begun(shelf, experiment) for experiment in shelf.view.begun()[:_MOST]]
     running = [campaign for campaign in campaigns if campaign.process is not None or campaign.beats]
     rest = [entry for entry in campaigns if entry not in running]

@@ -1,4 +1,4 @@
-"""The page that ``iosonde report`` writes, of one experiment or of one run."""
+"""The page of ``iosonde report`` for one experiment or run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST = 10_000  # runs
 
 
 def page(shelf: Shelf, address: Address) -> WebPage:
-    """``/report``: ``store`` with ``experiment`` or ``run``. Raises InputError, DataError."""
+    """Render ``/report``: ``store`` with ``experiment`` or ``run``. Raises InputError, DataError."""
     body = shelf.once(address.but(), lambda: _render_page(shelf, address))
     return WebPage(body, policy=f"{report.page.page.policy()}; frame-ancestors 'none'")
 
@@ -22,12 +22,12 @@ def _render_page(shelf: Shelf, address: Address) -> bytes:
     shelved, experiment, run = shelf.at(address.one("store")), address.one("experiment"), address.one("run")
     chosen = Condition("run", "=", run) if run else Condition("experiment", "=", experiment)
     if not chosen.value:
-        raise InputError("missing-parameter", "a page is of an experiment or of a run", "follow a link of the list")
+        raise InputError("missing-parameter", "a page needs an experiment or a run", "follow a link of the list")
     part, total = shelf.part(shelved, [chosen], MOST)
     if not total:
         raise InputError(
             "unknown-record",
-            "there is no {column} {id} in {store}",
+            "unknown {column} {id} in {store}",
             "it may have been removed",
             column=chosen.column,
             id=chosen.value,

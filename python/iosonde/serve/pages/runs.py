@@ -1,4 +1,4 @@
-"""Runs, found by conditions, page by page; and one run, as ``iosonde show STORE RUN`` says it."""
+"""Runs selected by conditions, page by page; and a single run, as in ``iosonde show STORE RUN``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ON_A_PAGE = 100
 
 
 def page(shelf: Shelf, address: Address) -> WebPage:
-    """``/runs``: ``store``, ``where`` as often as wanted, ``page``. Raises InputError."""
+    """Render ``/runs``: ``store``, any number of ``where``, ``page``. Raises InputError."""
     view = shelf.narrowed(address.one("store"))
     number = address.number("page", 1, 10**6)
     selection = view.runs(address.where, (number - 1) * ON_A_PAGE, ON_A_PAGE)
@@ -39,7 +39,7 @@ def page(shelf: Shelf, address: Address) -> WebPage:
 
 
 def _same_in_all(runs: Sequence[IndexedRun]) -> dict[str, Any]:
-    """The factors that have one level in all that are shown, which is said once."""
+    """Return the factors with one level in all displayed runs, which is shown once."""
     sound = [run.factors for run in runs if not run.problem]
     if len(sound) < 2:
         return {}
@@ -51,7 +51,7 @@ def _same_in_all(runs: Sequence[IndexedRun]) -> dict[str, Any]:
 
 
 def run_page(shelf: Shelf, address: Address) -> WebPage:
-    """``/run``: ``store``, ``run``. Read from the store itself. Raises InputError, DataError."""
+    """Render ``/run``: ``store``, ``run``. Read from the store itself. Raises InputError, DataError."""
     shelved, run = shelf.at(address.one("store")), address.one("run")
     part = shelved.store.part([run])
     detail = answers.show.detail(answers.show.ChosenRuns(part, run))

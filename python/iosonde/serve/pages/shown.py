@@ -1,6 +1,6 @@
-"""What was asked, and what is shown: words of an address → checked values; a template with its content → HTML.
+"""Input and output of pages: parameters of an address → checked values; a template with its content → HTML.
 
-Whatever a store says is escaped: characters that steer are made visible, then HTML's own by the template.
+Text from a store is escaped: control characters are made visible, then HTML's own by the template.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ HTML = "text/html; charset=utf-8"
 
 @dataclass(frozen=True)
 class Address:
-    """The path of an address and the words after it."""
+    """The path of an address and its parameters."""
 
     path: str
     words: Mapping[str, Sequence[str]]
 
     def one(self, name: str, default: str = "") -> str:
-        """The last word of this name."""
+        """Return the last value of this parameter."""
         return self.words[name][-1].strip() if self.words.get(name) else default
 
     def many(self, name: str) -> list[str]:
-        """All that say something."""
+        """Return all nonempty values of this parameter."""
         return [word.strip() for word in self.words.get(name, ()) if word.strip()]
 
     def number(self, name: str, default: int, most: int) -> int:
-        """A whole number from 1 to ``most``. Raises InputError."""
+        """Return a whole number from 1 to ``most``. Raises InputError."""
         text = self.one(name) or str(default)
         if not (text.isascii() and text.isdigit() and 1 <= int(text[:12]) <= most):
             raise InputError(
                 "out-of-range",
-                "{parameter} is no number from 1 to {maximum}",
+                "{parameter} is not a number from 1 to {maximum}",
                 "correct the address",
                 parameter=name,
                 maximum=most,
@@ -53,11 +53,11 @@ class Address:
 
     @property
     def where(self) -> list[Condition]:
-        """The conditions, in the words of --where. Raises InputError."""
+        """Conditions, in the syntax of --where. Raises InputError."""
         return parse_where(self.many("where"))
 
     def but(self, **words: Any) -> str:
-        """The address with some words changed; an empty one is left out."""
+        """Return the address with some parameters changed; empty ones are left out."""
         selected = {
             name: [word for word in values if word] for name, values in {**self.words, **_to_lists(words)}.items()
         }
@@ -66,7 +66,7 @@ class Address:
 
 @dataclass(frozen=True)
 class WebPage:
-    """A page. ``policy``: one of its own; ``keep``: it may be kept by the browser."""
+    """A page. ``policy`` replaces the default; ``keep`` lets the browser cache it."""
 
     body: bytes
     kind: str = HTML
@@ -75,13 +75,13 @@ class WebPage:
 
 
 def link(path: str, **words: Any) -> str:
-    """An address of ours."""
+    """Return an address of this server."""
     parameters = {name: word for name, word in words.items() if word not in (None, "", [])}
     return path + (f"?{urlencode(parameters, doseq=True, errors='replace')}" if parameters else "")
 
 
 def rendered(template: str, shelf: Shelf, address: Address, title: str, **content: Any) -> WebPage:
-    """The page of a template."""
+    """Render a template."""
     text: str = (
         _environment()
         .get_template(template)
@@ -98,21 +98,21 @@ def rendered(template: str, shelf: Shelf, address: Address, title: str, **conten
 
 
 def problem_page(shelf: Shelf, message: str, hint: str) -> WebPage:
-    """What could not be shown, and what to do."""
+    """Render an error with its hint."""
     return rendered("problem.html", shelf, Address("", {}), "Cannot be shown", message=message, hint=hint)
 
 
 def notices(shelf: Shelf) -> list[str]:
-    """What is to be known on every page: an index that is not complete yet, stores that cannot be read."""
+    """Return the notices for every page: an incomplete index, unreadable stores."""
     messages = list[str]()
     for store in shelf.stores:
         state = shelf.states.get(store.number)
         if state is None or not state.looked:
-            progress = ": {done} of {total} new runs are read" if state and state.total else ""
+            progress = ": {done} of {total} new runs read" if state and state.total else ""
             messages.append(
                 Message(
                     "incomplete-index",
-                    "The index of {store} is being made" + progress + ". What is not in it yet is not shown.",
+                    "The index of {store} is being made" + progress + ". Runs not yet in it are not shown.",
                     store=store.name,
                     done=state.done if state else 0,
                     total=state.total if state else 0,
@@ -122,7 +122,7 @@ def notices(shelf: Shelf) -> list[str]:
             messages.append(
                 Message(
                     "unreadable-store",
-                    "{store} cannot be read now: {reason}. What is shown of it is older.",
+                    "{store} is unreadable at present: {reason}. An older state is shown.",
                     store=store.name,
                     reason=state.trouble,
                 )
@@ -131,7 +131,7 @@ def notices(shelf: Shelf) -> list[str]:
 
 
 def setting(factors: Mapping[str, Any]) -> str:
-    """The levels of a run, in words; its repetition is none."""
+    """Describe the levels of a run, without its repetition."""
     return ", ".join(level_texts({name: level for name, level in factors.items() if name != "repetition"}, {}))
 
 
@@ -158,7 +158,7 @@ def _environment() -> Any:
 
 
 def _format_value(value: Any) -> Any:
-    """What a template prints: control and direction-turning characters visible, None nothing."""
+    """Format a value for a template: control and direction-changing characters become visible, None empty."""
     if value is None:
         return ""
     return escape(value) if isinstance(value, str) and not hasattr(value, "__html__") else value

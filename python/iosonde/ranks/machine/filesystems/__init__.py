@@ -1,6 +1,7 @@
-"""What a file system says of itself: volumes, copies, striping, options, health. Read only where its tool is there.
+"""Facts that a file system reports: volumes, copies, striping, options, health. They are read only if its tool is
+installed.
 
-One file for each family that has more to say than one call of its tool. Add one: a file with its ``FAMILY``
+Each family that needs more than one call of its tool has a file. To add one, write a file with its ``FAMILY``
 (``family.FileSystemFamily``), and its name in ``_FAMILIES``.
 """
 
@@ -21,13 +22,13 @@ _FAMILIES: tuple[FileSystemFamily, ...] = (
 
 
 def identity(target: Path, mount_entry: mount.Mount) -> dict[str, Any] | None:
-    """The family's name and what it told, or None for a file system without a word of its own."""
+    """Return the family's name and its facts, or None for a file system without a family."""
     family = _find_family(mount_entry)
     return {"family": family.name, **family.identity(_find_existing(target), mount_entry)} if family else None
 
 
 def condition(target: Path, mount_entry: mount.Mount) -> TargetCondition | None:
-    """How it is just now; None for a file system that says nothing of it."""
+    """Return its current state; None for a file system that reports none."""
     family = _find_family(mount_entry)
     return family.condition(_find_existing(target), mount_entry) if family and family.condition else None
 

@@ -1,7 +1,7 @@
-"""CephFS: the layout of the target's files, how their pool keeps them, and what the cluster says of its health.
+"""CephFS: the layout of the target's files, the redundancy of their pool, and the cluster's health.
 
-The layout is asked of the mount by its extended attributes, the rest of the cluster by the ``ceph`` tool where it
-works: a client need not have it, nor the right to ask.
+The layout comes from the mount's extended attributes, the rest from the ``ceph`` tool if it works: a client may lack
+it, or the permission.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from ..fact_types import TargetCondition
 from ..mount import Mount
 from .family import UNKNOWN_REDUNDANCY, FileSystemFamily, Redundancy, condition
 
-# Of all that Ceph warns of, what makes it slower or less safe than it is: not that a pool has no application.
+# Health warnings that make Ceph slower or less safe; others, such as a pool without an application, are ignored.
 _TROUBLE = re.compile(r"DOWN|DEGRADED|AVAILABILITY|FULL|SLOW_OPS|DAMAGE|INCONSISTENT")
-# Of a host or a rack all of whose OSDs are down: these are named themselves.
+# A host or rack whose OSDs are all down; the OSDs are reported themselves.
 _GROUP_DOWN = re.compile(r"OSD_\w+_DOWN")
 _OSD = re.compile(r"(osd\.\d+) \(.*host=([^,)]+)")
 _CONNECT_S = 4
@@ -28,7 +28,7 @@ _CONNECT_S = 4
 def _read_identity(target: Path, mount_entry: Mount) -> dict[str, Any]:
     layout = layout_of(target, Path(mount_entry.mount_point))
     version = _query_ceph("version")
-    # Who did not answer once is not asked again: each question may take seconds.
+    # After a failed query no other is sent: each may take seconds.
     pool = _query_ceph("osd", "pool", "get", layout["pool"], "all") if version and layout and "pool" in layout else None
     profile = (pool or {}).get("erasure_code_profile")
     code = _query_ceph("osd", "erasure-code-profile", "get", profile) if profile else None
@@ -47,7 +47,8 @@ def _read_condition(target: Path, mount_entry: Mount) -> TargetCondition | None:
 
 
 def layout_of(path: Path, mount_point: Path) -> dict[str, str] | None:
-    """That of the directory, or of the nearest above that has one: stripe_unit, stripe_count, object_size, pool."""
+    """Return the layout of the directory, or of its nearest ancestor with one: stripe_unit, stripe_count, object_size,
+    pool."""
     while True:
         for name in ("ceph.dir.layout", "ceph.file.layout"):
             try:
@@ -61,8 +62,8 @@ def layout_of(path: Path, mount_point: Path) -> dict[str, str] | None:
 
 
 def spread(pool: dict[str, Any] | None, code: dict[str, Any] | None, tree: dict[str, Any] | None) -> Redundancy:
-    """From ``osd pool get POOL all``, ``osd erasure-code-profile get`` and ``osd tree``. The first server of an object
-    passes it on."""
+    """Return the redundancy from ``osd pool get POOL all``, ``osd erasure-code-profile get`` and ``osd tree``. The
+    first server of an object forwards it."""
     nodes = (tree or {}).get("nodes") or []
     hosts = [str(node["name"]) for node in nodes if node.get("type") == "host" and node.get("children")]
     redundancy: Redundancy = {**UNKNOWN_REDUNDANCY, "copied_by": "servers", "servers": hosts or None}
@@ -73,7 +74,7 @@ def spread(pool: dict[str, Any] | None, code: dict[str, Any] | None, tree: dict[
 
 
 def troubles(health: dict[str, Any]) -> list[str]:
-    """Of ``health detail``: OSDs that are down, with their host, and the names of what else troubles it."""
+    """Return the problems in ``health detail``: OSDs that are down, with their host, and the codes of others."""
     messages: list[str] = []
     checks = health.get("checks") or {}
     for code, check in sorted(checks.items()):

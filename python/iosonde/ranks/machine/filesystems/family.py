@@ -1,4 +1,4 @@
-"""What a family of file systems is asked, and what its answers are called. What cannot be known is None."""
+"""The interface of a family of file systems. Unknown facts are None."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from ..mount import Mount
 
 
 class Redundancy(TypedDict):
-    """How data is spread: ``copies`` of each byte, which the ``client`` sends to each server or the ``servers`` pass on
-    among them; of erasure-coded data so many ``data_parts`` and ``parity_parts``; ``servers`` are the hosts that hold
-    data."""
+    """The redundancy of data: ``copies`` of each byte, sent by the ``client`` to each server or forwarded among the
+    ``servers``. Erasure-coded data has ``data_parts`` and ``parity_parts``. ``servers`` are the hosts that hold data.
+    """
 
     copies: int | None
     copied_by: Literal["client", "servers"] | None
@@ -31,9 +31,9 @@ UNKNOWN_REDUNDANCY: Redundancy = {
 
 @dataclass(frozen=True)
 class FileSystemFamily:
-    """A mount is of it by its type, or by how its source begins where FUSE gives no type. ``identity`` says what it is
-    like (its keys are those of run.json), ``condition`` what may change between two trials: None where it says nothing
-    of that."""
+    """A family of file systems, recognised by mount type, or by the beginning of the source if FUSE gives no type.
+    ``identity`` returns its facts (keys of run.json), ``condition`` the state that may change between trials; None if
+    it reports none."""
 
     name: str
     identity: Callable[[Path, Mount], dict[str, Any]]
@@ -42,11 +42,11 @@ class FileSystemFamily:
     condition: Callable[[Path, Mount], TargetCondition | None] | None = None
 
     def holds(self, mount_entry: Mount) -> bool:
-        """Whether a mount is of this family."""
+        """Return whether a mount belongs to this family."""
         return mount_entry.type in self.types or bool(self.source and mount_entry.source.startswith(self.source))
 
 
 def condition(health: Sequence[str] | None, options: dict[str, str] | None = None) -> TargetCondition:
-    """What is wrong with it now (nothing: it is well; None: not known), and the options that are in effect."""
+    """Build the current state: problems (empty: healthy; None: unknown), and the options in effect."""
     now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     return {"at": now, "health": None if health is None else list(health), "options": options or {}}

@@ -1,7 +1,7 @@
-"""GlusterFS: what the volume is made of, its options, and which of its bricks this client reaches.
+"""GlusterFS: the structure of the volume, its options, and the bricks that this client reaches.
 
-A client has no daemon that could be asked, but the mount shows its own translators below ``MOUNT/.meta``, answered by
-the client's process without any server. ``gluster --remote-host`` adds what the administrator set.
+A client has no daemon to query, but the mount shows its own translators below ``MOUNT/.meta``, without any server.
+``gluster --remote-host`` adds the administrator's settings.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from .family import UNKNOWN_REDUNDANCY, FileSystemFamily, Redundancy, condition
 from .gluster_graph import Graph
 
 _POSIX = re.compile(r"<POSIX\(([^)]*)\):([^:>]+):")
-_ANSWER_S = 2.0  # of a daemon that has 0.1 s of work
-# Servers whose daemon did not answer this process: a tool that waits in vain is not started before each trial.
+_ANSWER_S = 2.0  # for a daemon that needs 0.1 s
+# Servers whose daemon did not answer this process, so that no trial waits for them again.
 _silent: set[str] = set()
 _DISTRIBUTE, _REPLICATE, _DISPERSE = "distribute", "replicate", "disperse"
 
@@ -57,7 +57,7 @@ def _read_condition(target: Path, mount_entry: mount.Mount) -> TargetCondition |
 
 
 def layout_from_graph(graph: Graph) -> dict[str, Any]:
-    """From the client's translators."""
+    """Return the layout from the client's translators."""
     replicas, codes = graph.select_type("cluster/replicate"), graph.select_type("cluster/disperse")
     groups = replicas or codes
     kind = _REPLICATE if replicas else _DISPERSE if codes else _DISTRIBUTE
@@ -74,7 +74,7 @@ def layout_from_graph(graph: Graph) -> dict[str, Any]:
 
 
 def layout_from_info(info: ElementTree.Element) -> dict[str, Any]:
-    """The same from ``volume info --xml``, where the mount shows nothing."""
+    """Return the layout from ``volume info --xml``, if the mount shows nothing."""
     names = ("distCount", "replicaCount", "arbiterCount", "disperseCount", "redundancyCount")
     counts = {name: reading.integer(info.findtext(f".//volume/{name}")) or 0 for name in names}
     kind = _DISPERSE if counts["disperseCount"] else _REPLICATE if counts["replicaCount"] > 1 else _DISTRIBUTE
@@ -95,7 +95,7 @@ def layout_from_info(info: ElementTree.Element) -> dict[str, Any]:
 def _describe_redundancy(
     kind: str, parts: int, spare: int | None, arbiters: int | None, hosts: list[str]
 ) -> Redundancy:
-    """An arbiter of a replicated volume holds no data."""
+    """Return the redundancy; an arbiter of a replicated volume holds no data."""
     code = kind == _DISPERSE and spare is not None
     return {
         "copies": parts - (arbiters or 0) if kind == _REPLICATE else 1,
@@ -107,8 +107,8 @@ def _describe_redundancy(
 
 
 def options(graph: Graph) -> dict[str, str]:
-    """The live ones: which translators the client has, by the options that put them in, and what these say of
-    themselves."""
+    """Return the live options: which translators the client has, by the options that enable them, and their own
+    settings."""
     have = {translator.type for translator in graph.translators.values()}
     settings = {f"performance.{name}": "on" if kind in have else "off" for name, kind in gluster_graph.SWITCHED.items()}
     for translator in graph.translators.values():
@@ -117,15 +117,15 @@ def options(graph: Graph) -> dict[str, str]:
 
 
 def options_set(info: ElementTree.Element | None) -> dict[str, str]:
-    """Those that the administrator set on the volume, by their own names; not who may mount it."""
+    """Return the options that the administrator set on the volume, without those for access."""
     elements = info.findall(".//volume/options/option") if info is not None else []
     values = {element.findtext("name", ""): element.findtext("value", "") for element in elements}
     return {name: value for name, value in values.items() if not name.startswith(("auth.", "ssl."))}
 
 
 def troubles(graph: Graph) -> list[str] | None:
-    """Bricks that this client is not connected to; of a server all of whose bricks are away, the server. None where a
-    brick does not say."""
+    """Return the bricks that this client is not connected to, or their server if all its bricks are missing. None if
+    unknown for any brick."""
     if not graph.bricks or any(brick.connected is None for brick in graph.bricks):
         return None
     away = [brick for brick in graph.bricks if not brick.connected]
@@ -135,14 +135,14 @@ def troubles(graph: Graph) -> list[str] | None:
 
 
 def placement(pathinfo: str) -> list[str] | None:
-    """``trusted.glusterfs.pathinfo``: host and brick of everything that the directory lies on."""
+    """Parse ``trusted.glusterfs.pathinfo``: host and brick of every part of the directory."""
     return [f"{host}:{brick}" for brick, host in _POSIX.findall(pathinfo)] or None
 
 
 def _read_pathinfo(target: Path) -> str:
     try:
         return os.getxattr(target, "trusted.glusterfs.pathinfo").decode(errors="replace")
-    except OSError:  # only root may ask
+    except OSError:  # only root may read it
         return ""
 
 
@@ -155,12 +155,12 @@ def _read_version(root: str | None) -> str | None:
 
 
 def _parse_volume(mount_entry: mount.Mount) -> str:
-    """Of ``server:/volume/folder``."""
+    """Return the volume in ``server:/volume/folder``."""
     return mount_entry.source.rpartition(":")[2].strip("/").partition("/")[0]
 
 
 def _query_info(mount_entry: mount.Mount) -> ElementTree.Element | None:
-    """``volume info --xml``, from the daemon of the server that the mount names."""
+    """Query ``volume info --xml`` from the daemon of the mount's server."""
     server, volume = (mount_entry.server or "").strip("[]"), _parse_volume(mount_entry)
     if not server or not volume or server in _silent:
         return None

@@ -1,7 +1,7 @@
-"""The translators of a GlusterFS client, as ``MOUNT/.meta/graphs/active`` shows them (since GlusterFS 3.6).
+"""The translators of a GlusterFS client, as shown in ``MOUNT/.meta/graphs/active`` (since GlusterFS 3.6).
 
-One directory for each: ``type``, ``options/*``, ``subvolumes/*`` (links), ``private``. Of hundreds of bricks only what
-is needed is read: each file is a question to the client's process.
+Each has a directory: ``type``, ``options/*``, ``subvolumes/*`` (links), ``private``. With hundreds of bricks only the
+necessary files are read: each is a query to the client process.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from .. import reading
 
 _CLIENT = "protocol/client"
-# Those that an option puts into the client or takes out: option (performance.…) → type.
+# Translators that an option enables or disables: option (performance.…) → type.
 SWITCHED = {
     "write-behind": "performance/write-behind",
     "read-ahead": "performance/read-ahead",
@@ -26,8 +26,8 @@ SWITCHED = {
     "nl-cache": "performance/nl-cache",
     "client-io-threads": "performance/io-threads",
 }
-# What of a translator's own state is a setting and no counter. Its ``options`` are no use: they are those of the time
-# when the translators were last put together, and a value that is changed since is not among them (seen with 10.3).
+# The settings among a translator's own state; the rest are counters. Its ``options`` directory is useless: it shows the
+# state at the last assembly of the translators, without later changes (seen with 10.3).
 _LIVE = {
     "performance/write-behind": ("aggregate_size", "window_size", "flush_behind", "trickling_writes"),
     "performance/read-ahead": ("page_size", "page_count"),
@@ -39,14 +39,13 @@ _LIVE = {
     "cluster/disperse": ("read-policy", "parallel-writes"),
     _CLIENT: ("ping_timeout",),
 }
-# What the shape of the volume follows from, which no option changes.
+# The options that determine the shape of the volume.
 _SHAPE = ("redundancy", "arbiter-count")
 
 
 @dataclass(frozen=True)
 class Translator:
-    """One of them, with the settings that it says are in effect (``live``), and those that made the volume
-    (``shape``)."""
+    """A translator with its settings in effect (``live``), and those that formed the volume (``shape``)."""
 
     name: str
     type: str
@@ -57,7 +56,7 @@ class Translator:
 
 @dataclass(frozen=True)
 class Brick:
-    """Where data lies, and whether this client is connected to it; None where the client does not say."""
+    """A brick, and whether this client is connected to it; None if unknown."""
 
     host: str
     path: str
@@ -71,13 +70,13 @@ class Brick:
 
 @dataclass(frozen=True)
 class Graph:
-    """All but the bricks' own translators, by name; and the bricks in the volume's order."""
+    """All translators except those of the bricks, by name, and the bricks in the volume's order."""
 
     translators: dict[str, Translator]
     bricks: tuple[Brick, ...]
 
     def select_type(self, kind: str) -> list[Translator]:
-        """The translators of a type, in the volume's order."""
+        """Return the translators of a type, in the volume's order."""
         return sorted(
             (translator for translator in self.translators.values() if translator.type == kind),
             key=lambda translator: _parse_number(translator.name),
@@ -85,7 +84,7 @@ class Graph:
 
 
 def read(root: str) -> Graph | None:
-    """That of the volume which is mounted at ``root``; None where it shows none."""
+    """Read the graph of the volume mounted at ``root``; None if it shows none."""
     folder = Path(root) / ".meta" / "graphs" / "active"
     try:
         names = sorted(os.listdir(folder), key=_parse_number)
@@ -97,7 +96,7 @@ def read(root: str) -> Graph | None:
         if kind == _CLIENT:
             bricks.append(_read_brick(folder / name))
             if len(bricks) > 1:
-                continue  # all are told the same
+                continue  # all bricks have the same options
         if kind:
             translators[name] = _read_translator(folder / name, kind)
     return Graph(translators, tuple(bricks)) if translators else None
@@ -129,6 +128,6 @@ def _list_names(folder: Path) -> list[str]:
 
 
 def _parse_number(name: str) -> tuple[str, int]:
-    """``client-10`` comes after ``client-9``."""
+    """Sort key: ``client-10`` comes after ``client-9``."""
     match = re.search(r"\d+$", name)
     return (name[: match.start()], int(match[0])) if match else (name, -1)

@@ -1,7 +1,7 @@
-"""Lustre: how files of the target's directory are striped, on which servers, with which options of the client, and
-whether it has a connection to each of its servers.
+"""Lustre: striping of the target directory's files, servers, client options, and connections to the servers.
 
-All is asked of the client: ``lfs`` of the mount, ``lctl get_param`` of its parameters, most of which any user may read.
+All facts come from the client: ``lfs`` for the mount, ``lctl get_param`` for parameters, most of which any user may
+read.
 """
 
 from __future__ import annotations
@@ -15,26 +15,28 @@ from .. import mount, reading
 from ..fact_types import TargetCondition
 from .family import UNKNOWN_REDUNDANCY, FileSystemFamily, Redundancy, condition
 
-# Parameters of the client that change what is measured, by its parts: to the servers of data (osc) and of metadata
-# (mdc), and of the mount (llite).
+# Client parameters that affect measurements, by part: data servers (osc), metadata servers (mdc), mount (llite).
 _OPTIONS = {
     "osc": ("max_rpcs_in_flight", "max_pages_per_rpc", "max_dirty_mb", "checksums", "short_io_bytes"),
     "mdc": ("max_rpcs_in_flight", "max_mod_rpcs_in_flight"),
     "llite": ("max_read_ahead_mb", "max_read_ahead_per_file_mb", "max_cached_mb", "statahead_max", "fast_read"),
 }
-# A connection that is not used is taken down after a while, and comes back with the next request.
+# An idle connection is closed after a while, and reopened by the next request.
 _WELL = ("FULL", "IDLE")
 _COMPONENT = "lcme_id"
 # osc.scratch-OST0000-osc-ffff9c00.max_dirty_mb=2000; the file system's name comes first.
 _PARAMETER = re.compile(r"^(\w+)\.([^.\s]+)\.(\w+)=(.*)$")
-# Of several lines, which only max_cached_mb has: users, max_cached_mb, used_mb …
+# The only parameter with several lines: users, max_cached_mb, used_mb …
 _LIMIT = "max_cached_mb"
 
 
 def parse_getstripe(content: str) -> dict[str, Any]:
-    """``lfs getstripe -d``: stripe_count, stripe_size and the like, one or several on a line. A layout of several
-    components (progressive, or with data on the metadata server) has these for each: then ``components`` says them with
-    ``start`` and ``end`` (bytes; None: the end of the file), and ``mirrors`` how often the file is kept."""
+    """Parse ``lfs getstripe -d``: stripe_count, stripe_size and others, one or several on a line.
+
+    A layout of several components (progressive, or with data on the metadata server) has these for each. ``components``
+    then lists them with ``start`` and ``end`` (bytes; None: the end of the file). ``mirrors`` is the number of copies
+    of the file.
+    """
     header, *parts = re.split(rf"(?m)^ *{_COMPONENT}:.*$", content)
     if not parts:
         return _parse_pairs(content)
@@ -45,7 +47,8 @@ def parse_getstripe(content: str) -> dict[str, Any]:
 
 
 def parse_parameters(content: str, name: str) -> dict[str, str]:
-    """``lctl get_param``: ``osc.max_dirty_mb`` → its value, or all that differ, of the file system of that name."""
+    """Parse ``lctl get_param``: ``osc.max_dirty_mb`` → its value, or all different ones, for the file
+    system ``name``."""
     values_by_option: dict[str, list[str]] = {}
     part = ""
     for line in content.splitlines():
@@ -62,7 +65,7 @@ def parse_parameters(content: str, name: str) -> dict[str, str]:
 
 
 def parse_imports(content: str, name: str) -> dict[str, tuple[str, str]]:
-    """``lctl get_param osc.*.import mdc.*.import``: target → (state of the connection, the server's address)."""
+    """Parse ``lctl get_param osc.*.import mdc.*.import``: target → (connection state, server address)."""
     imports = {}
     for block in re.split(r"(?m)^\w+\.[^.\s]+\.import=.*$", content)[1:]:
         fields = reading.key_values(block)
@@ -74,7 +77,7 @@ def parse_imports(content: str, name: str) -> dict[str, tuple[str, str]]:
 
 
 def troubles(imports: dict[str, tuple[str, str]]) -> list[str]:
-    """Targets without a connection: ``OST0001 on 10.0.0.5@tcp: DISCONN``."""
+    """Return targets without a connection: ``OST0001 on 10.0.0.5@tcp: DISCONN``."""
     return [
         f"{target}{f' on {server}' if server else ''}: {state or 'no state'}"
         for target, (state, server) in sorted(imports.items())
@@ -83,7 +86,7 @@ def troubles(imports: dict[str, tuple[str, str]]) -> list[str]:
 
 
 def name_of(source: str) -> str:
-    """``10.0.0.1@tcp:10.0.0.2@tcp:/scratch/sub`` → ``scratch``."""
+    """Return ``scratch`` for ``10.0.0.1@tcp:10.0.0.2@tcp:/scratch/sub``."""
     return source.rpartition(":/")[2].partition("/")[0]
 
 
@@ -99,7 +102,7 @@ def _read_identity(target: Path, mount_entry: mount.Mount) -> dict[str, Any]:
 
 
 def _describe_redundancy(striping: dict[str, Any], imports: dict[str, tuple[str, str]]) -> Redundancy | dict[str, Any]:
-    """One copy, unless the layout says mirrors: these are made equal later, by a command of its own."""
+    """Return one copy, unless the layout has mirrors: these are synchronised later, by a separate command."""
     if not imports:
         return {}
     data = {server for target, (_, server) in imports.items() if target.startswith("OST") and server}
@@ -127,7 +130,7 @@ def _list_parameters() -> Iterator[str]:
 
 
 def _read_parameters(names: Iterator[str] | list[str]) -> str | None:
-    """What it prints of those that there are: versions differ, and of one that is not there it complains."""
+    """Return the output for existing parameters: versions differ, and unknown ones cause errors."""
     return reading.tool(["lctl", "get_param", *names], whatever_code=True)
 
 

@@ -1,6 +1,6 @@
-"""MooseFS: how many copies its servers make of the target's files, and which chunk servers are there.
+"""MooseFS: number of copies of the target's files, and connected chunk servers.
 
-The master is asked by its own tool, which comes with the client; the mount is only asked for the goal.
+The master is queried by its own tool, which comes with the client; the mount is queried only for the goal.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ def _read_goal(target: Path) -> int | None:
 
 
 def master(source: str) -> tuple[str, str]:
-    """Host and port of ``mfs#host:port/subfolder``."""
+    """Return host and port of ``mfs#host:port/subfolder``."""
     place = source.partition("#")[2].partition("/")[0]
     host, _, port = place.partition(":")
     return host, port or _PORT
 
 
 def parse_goal(content: str) -> int | None:
-    """``mfsgetgoal``: ``/mnt/m/d: 2``; None for a storage class that is no number of copies."""
+    """Parse ``mfsgetgoal``: ``/mnt/m/d: 2``; None for a storage class that is not a number of copies."""
     return reading.integer(content.strip().rpartition(":")[2].strip())
 
 
 def parse_servers(content: str) -> tuple[list[str], list[str], str | None]:
-    """``mfscli -SCS -n -s'|'``: chunk servers that are connected, those that are not (``10.0.0.2:9422``), and the
-    version of the connected ones."""
+    """Parse ``mfscli -SCS -n -s'|'``: connected chunk servers, disconnected ones (``10.0.0.2:9422``), and the version
+    of the connected ones."""
     lists: dict[str, list[str]] = {"chunk": [], "disconnected": []}
     version = None
     for line in content.splitlines():

@@ -1,4 +1,4 @@
-"""NFS: what the kernel's client agreed on with the server."""
+"""NFS: the parameters negotiated between the kernel's client and the server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .family import FileSystemFamily
 
 
 def parse_mountstats(content: str, mount_point: str) -> dict[str, Any]:
-    """The NFS mount's part of /proc/self/mountstats: version, its options, age, number of connections."""
+    """Parse the NFS mount's part of /proc/self/mountstats: version, options, age, number of connections."""
     facts: dict[str, Any] = {}
     inside = False
     for line in content.splitlines():

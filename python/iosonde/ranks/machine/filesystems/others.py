@@ -1,4 +1,4 @@
-"""BeeGFS, GPFS, ZFS and XFS: what one call of their tool prints."""
+"""BeeGFS, GPFS, ZFS and XFS: the output of one call of their tool."""
 
 from __future__ import annotations
 
