@@ -84,7 +84,7 @@ def reasons(facts: Mapping[str, Any]) -> dict[str, str]:
     elif facts.get("state") == "cold-requested" and size and memory and size < memory:
         texts["unverified"] = Message(
             "unverified-cache",
-            "the files ({size}) fit into the node's memory ({memory}), and dropping them from the cache was not verified",
+            "the files ({size}) fit into the node's memory ({memory}), and the cache drop was not verified",
             size=format_size(size),
             memory=format_size(memory),
         )

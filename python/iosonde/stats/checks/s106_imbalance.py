@@ -121,7 +121,7 @@ def _to_do(work: Estimate) -> str:
         return ""
     text = f": it has {_above_even(work)} more work"
     if work.low is None:
-        return f"{text}in a single trial: inconclusive"
+        return f"{text} in a single trial: inconclusive"
     return text if work.low > 1 else f"{text}: not significant"
 
 

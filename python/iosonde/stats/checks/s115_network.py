@@ -166,7 +166,7 @@ def _describe_flushed(phases: Sequence[StoredPhase]) -> str:
     )
     if not rest:
         return ""
-    return f"; {format_size(int(later))} of {format_size(int(rest))} went with the flush after it"
+    return f"; {format_size(int(later))} of {format_size(int(rest))} were sent by the flush after it"
 
 
 def _name_step(phase: StoredPhase) -> str:

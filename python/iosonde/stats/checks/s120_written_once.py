@@ -47,8 +47,8 @@ def check(subject: Subject) -> list[Finding]:
             Severity.WARNING,
             Message(
                 "written-once",
-                "{filesystem} only supports writing a file once, from beginning to end: data that {operations} wrote inside "
-                "a file may have been silently dropped",
+                "{filesystem} only supports writing a file once, from beginning to end: data that {operations} wrote "
+                "inside a file may have been silently dropped",
                 filesystem=next(iter(filesystems.values())),
                 operations=some(names),
             ),

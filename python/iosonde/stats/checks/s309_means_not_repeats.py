@@ -27,7 +27,7 @@ CODE = "S309"
 
 
 def check_fit(subject: FitSubject) -> list[Finding]:
-    """No setting occurs twice on a grid."""
+    """Report a grid on which no setting occurs twice."""
     assumptions = subject.assumptions
     if assumptions is None or not assumptions.design_like:
         return []
