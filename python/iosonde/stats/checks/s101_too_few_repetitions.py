@@ -6,8 +6,8 @@ What it says
 
 How we know
     With n trials the smallest and the largest enclose the median with
-    probability 1 - 2·0.5ⁿ: 93.75 % for 5 trials, 96.9 % for 6. One trial shows
-    no spread: the next value cannot be predicted.
+    probability 1 - 2·0.5ⁿ: 93.75 % for 5 trials, 96.9 % for 6. A single trial
+    shows no spread: the next value cannot be predicted.
 
 When it is wrong
     When each trial is itself a long average of a process known to be steady.

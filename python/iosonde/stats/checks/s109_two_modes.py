@@ -6,14 +6,15 @@ What it says
 
 How we know
     The best split of the sorted trials explains more of their sum of squares
-    (Engelman & Hartigan 1969) than even a flat unimodal population does in one
-    of a hundred tables, for the values and for their logs. Each group holds at
-    least a fifth of the trials. Below 10 trials two modes cannot be detected.
+    (Engelman & Hartigan 1969) than it does for even a flat unimodal population
+    in one of a hundred tables. This holds for the values and for their logs.
+    Each group holds at least a fifth of the trials. Below 10 trials two modes
+    cannot be detected.
 
     Above 100 trials of positive values, the hills of their density on a
-    logarithmic axis are counted instead, if the valley between them is deeper
-    than chance makes it (iosonde diagnose). Two must hold a twentieth of the
-    trials each; smaller ones are listed with them.
+    logarithmic axis are counted instead (iosonde diagnose). The valley between
+    two hills must be deeper than chance makes it. Two hills must hold a
+    twentieth of the trials each; smaller ones are listed with them.
 
 When it is wrong
     When a slow drift makes the first half of the trials differ from the

@@ -88,8 +88,8 @@ def _report_cells(copies: Copies, name: str) -> Finding | None:
 
 
 def _is_sure(copies: Copies) -> bool:
-    """Return whether a coarse clock is ruled out as cause. It is if cells of several trials are all equal, or if single
-    values recur at most of the settings that differ in the same way."""
+    """Return whether a coarse clock cannot explain the copies: cells of several trials are all equal, or single values
+    recur at most of the settings that differ in the same way."""
     if any(copy.values.size > 1 for _, copy in copies.cells):
         return True
     pattern = copies.pattern

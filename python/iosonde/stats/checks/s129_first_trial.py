@@ -9,7 +9,7 @@ How we know
     In a cell of n trials without such an effect, the first is the lowest with
     probability 1/n. The cells of a metric in which the first trial is the
     lowest, or the highest, are counted (Poisson-binomial, one false alarm in a
-    hundred tables). One cell of a few trials is not enough.
+    hundred tables). A single cell of a few trials is not enough.
 
 When it is wrong
     When the first row of a cell is not its first trial in time.

@@ -14,7 +14,7 @@ When it is wrong
     error, and whether the line fits cannot be checked.
 
 What to do
-    Regress on the raw repeats. If only means are left, say so beside R².
+    Regress on the raw repeats. If only means are left, report that with R².
 """
 
 from __future__ import annotations
