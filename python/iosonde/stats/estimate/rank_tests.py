@@ -16,7 +16,7 @@ from iosonde.core.types import Estimate
 from .distributions import normal_quantile, normal_two_sided_p, t_two_sided_p
 
 BRUNNER_MUNZEL_FROM = 10
-_EXACT_PAIRS, _EXACT_TIED = 1000, 200  # limits of exact tests: pairs without ties, trials with ties
+_EXACT_PAIRS, _EXACT_TIED = 1000, 200  # limits of the exact test: pairs in all, and trials if there are ties
 _EXACT_SIGNS = 50
 _EXACT_RUNS = 200
 _MOST_PAIRS = 4_000_000  # differences that are sorted in memory; more are counted by bisection
