@@ -30,7 +30,7 @@ DIGEST_BYTES = 8  # of a block: 10⁷ different blocks collide once in 4·10⁵ 
 
 @dataclass(frozen=True)
 class Piece:
-    """One piece of a file: its bytes, the number of whole blocks and of zero blocks, the digests of the other blocks,
+    """A piece of a file: its bytes, the number of whole blocks and of zero blocks, the digests of the other blocks,
     the entropy of its bytes (bits, order 0). By codec: compressed size (bytes) and CPU seconds of compression and of
     decompression, which returned the same bytes. ``read_s``: duration of the read; ``cached``: whether all of it was in
     this node's cache (None: the file system does not say)."""

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from .calls import TreeCalls
 from .walk import THREADS, WalkStalledError
 
-# One row per name: whether it exists, and the requested fields of stat(2).
+# Row of a name: whether it exists, and the requested fields of stat(2).
 _COLUMNS = [
     ("found", "?"), ("mode", "<u4"), ("links", "<u8"), ("size", "<u8"), ("blocks", "<u8"), ("device", "<u8"),
     ("inode", "<u8"), ("owner", "<u4"), ("modified_ns", "<i8"), ("accessed_s", "<i8"),

@@ -20,10 +20,10 @@ ORDER = (UNITS, *PARTS, STOPS, STEP)
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two numbers. ``value`` is in bytes/s or operations/s; ``prefix`` is the million that its tool prints
-    in (2**20, 10**6, or 1). ``unknown``: parts of the definition that the text does not give. ``at`` returns the number
-    under another clock, None if unknown; ``published_clocks`` are the few clocks of which a text has numbers. ``work``
-    is equal for two numbers of the same recorded operations."""
+    """A number and its definition. ``value`` is in bytes/s or operations/s; ``prefix`` is the million that its tool
+    prints in (2**20, 10**6, or 1). ``unknown``: parts of the definition that the text does not give. ``at`` returns the
+    number under another clock, None if unknown; ``published_clocks`` are the few clocks of which a text has numbers.
+    ``work`` is equal for two numbers of the same recorded operations."""
 
     name: str
     operation: str

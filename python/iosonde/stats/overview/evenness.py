@@ -19,7 +19,7 @@ from iosonde.stats.estimate.multiple import holm
 from .balance import busiest_by_mean
 
 _SEED = 20_133
-_DRAWS, _LEAST_DRAWS, _NUMBERS = 1_999, 199, 4e7  # draws, at least, as long as random numbers are at most
+_DRAWS, _LEAST_DRAWS, _NUMBERS = 1_999, 199, 4e7  # most draws, least draws, most random numbers
 _MOST_DRAWS = 20_000  # for levels near 1
 _PIECE = 4e6  # random numbers per step
 

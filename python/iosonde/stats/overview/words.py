@@ -65,9 +65,7 @@ def _describe_scaling(efficiency: Sequence[Efficiency], units: Mapping[str, str]
         text = f"On {size:g} {factor} {_name_item(best, here, units)} has an efficiency of {_format_estimate(best)}"
         text += f": {_judge_item(best)}"
     elif _judge_item(best) not in SOME:
-        text = (
-            f"On {size:g} {factor} there is no gain; the lowest efficiency is that of {_name_item(worst, here, units)}"
-        )
+        text = f"On {size:g} {factor} nothing gains; the lowest efficiency is that of {_name_item(worst, here, units)}"
         text += f" ({_format_estimate(worst)}: {_judge_item(worst)})"
     else:
         text = f"On {size:g} {factor} {_name_item(best, here, units)} scales best (efficiency {_format_estimate(best)})"
