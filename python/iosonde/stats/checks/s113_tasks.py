@@ -18,10 +18,10 @@ When it is wrong
     started), or independent copies on one file are the question.
 
 What to do
-    Write on: mpi and omit mpiexec: then iosonde uses the launcher of the
-    program's MPI. A launcher of another MPI starts independent copies of one
-    task; iosonde doctor lists which belong together. For intended copies, give
-    each its own file, with ${RANK} in the name.
+    Write on: mpi and omit mpiexec: then the launcher of the program's MPI is
+    used. A launcher of another MPI starts independent copies of one task;
+    iosonde doctor lists which belong together. For intended copies, give each
+    its own file, with ${RANK} in the name.
 """
 
 from __future__ import annotations
