@@ -230,5 +230,6 @@ def _describe_untested(untold: Sequence[FactorEffect]) -> str:
         :_MOST_FACTORS
     ]
     if not names:
-        return f"{_join_factors([effect.name for effect in ordered])} cannot be distinguished from variation between bring-ups"
+        factors = _join_factors([effect.name for effect in ordered])
+        return f"{factors} cannot be distinguished from variation between bring-ups"
     return f"{listed(names)} cannot be distinguished from variation between bring-ups: use more repetitions"
