@@ -21,14 +21,14 @@ CLAIMS: dict[str, tuple[tuple[str, ...], dict[VerdictState, str]]] = {
     "compare": (("difference",), {
         DIFFERENT: r"\bis (faster|slower|more|less) than\b",
         EQUAL: r"\bpractically equal\b",
-        INCONCLUSIVE: r"\bCannot tell whether\b|\binconclusive\b",
+        INCONCLUSIVE: r"\bCannot tell whether\b|\b[Ii]nconclusive\b",
         NOT_SEPARABLE: r"\bcannot be separated\b",
     }),
     "scale": (("limit",), {EQUAL: r"\bno limit is seen\b", DIFFERENT: r"\bA limit is seen\b|\brate falls beyond\b"}),
     "summary": (("effect",), {
         DIFFERENT: r"\bmatters?( most)?: ",
         NOT_TESTED: r"\b[Nn]ot tested\b",
-        NOT_SEPARABLE: r"\bcannot be (separated|told apart)\b|\bgo together\b",
+        NOT_SEPARABLE: r"\bcannot be (separated|told apart)\b|\bgo together\b|\bare confounded\b",
     }),
     "rank": (("effect",), {DIFFERENT: r" first \(", NOT_TESTED: r"\b[Nn]ot tested\b"}),
     "regress": (("slope",), {DIFFERENT: r"significant effects: "}),

@@ -126,7 +126,7 @@ def test_a_tree_without_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("asked", "match"),
     [({"files": 1}, "2 files"), ({"precision": 0.0}, "margin"), ({"precision": 1e-5}, "too many"),
-     ({"codecs": ("lz5",)}, "no codec 'lz5'"), ({"level": 2.0}, "confidence level")],
+     ({"codecs": ("lz5",)}, "unknown codec 'lz5'"), ({"level": 2.0}, "confidence level")],
 )  # fmt: skip
 def test_what_cannot_be_asked(tmp_path, asked, match):
     with pytest.raises(InputError, match=match):

@@ -71,9 +71,9 @@ def test_names_that_hold_anything():
 
 @pytest.mark.parametrize(
     "text, match",
-    [(b"", "LIST: the list is empty"), (b"\n \n", "empty"), (b"total 12\n", "LIST, line 1: no form of a list"),
-     (b"\n\n{}\n", "line 3: no form"), (b"5 /t/a\nx\n", "line 2: not as .* is of the form: size and"),
-     (b"/t/a\nt/b\n", "line 2: not as the first"), (b"Type=REG File=/t/a\n5 /t/b\n", "line 2: not as")],
+    [(b"", "LIST: the list is empty"), (b"\n \n", "empty"), (b"total 12\n", "LIST, line 1: unknown form of a list"),
+     (b"\n\n{}\n", "line 3: unknown form"), (b"5 /t/a\nx\n", "line 2: does not have the form of .*: size and"),
+     (b"/t/a\nt/b\n", "line 2: does not have"), (b"Type=REG File=/t/a\n5 /t/b\n", "line 2: does not have")],
 )  # fmt: skip
 def test_what_is_no_list_is_said_with_its_line(text, match):
     with pytest.raises(InputError, match=match) as error:
@@ -164,7 +164,7 @@ def test_what_a_list_cannot(tmp_path):
         (SurveyQuery(str(tmp_path), files_from=str(tmp_path / "none")), "No such file"),
         (SurveyQuery(str(tmp_path), files_from=str(tmp_path)), "Is a directory"),
         (SurveyQuery(str(tmp_path), files_from=str(tmp_path / "list"), allocated=True), "allocated"),
-        (SurveyQuery(str(tmp_path), files_from=str(tmp_path / "other")), "no name in it is below"),
+        (SurveyQuery(str(tmp_path), files_from=str(tmp_path / "other")), "no listed file is below"),
     ):
         with pytest.raises(InputError, match=match):
             survey(asked)

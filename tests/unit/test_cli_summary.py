@@ -145,7 +145,7 @@ def test_latency_is_per_trial_and_hides_the_tail_it_did_not_see(measured):
     assert (p50["operation"], p50["kind"], p50["n"]) == ("create", "create", 6)
     assert p50["duration_low"] < 1e-4 < p50["duration_high"]
     assert p99["duration"] == pytest.approx(2e-4, rel=0.2)
-    assert p999["duration"] is None and "operations a trial" in p999["warnings"][0]
+    assert p999["duration"] is None and "operations per trial" in p999["warnings"][0]
 
 
 def test_latency_is_of_what_was_asked_for(measured):

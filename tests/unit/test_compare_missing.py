@@ -44,7 +44,7 @@ def test_timeouts_of_one_side_leave_an_equal_or_open_verdict_open_and_are_named(
     text = " ".join(lines(made))
     text = " ".join(text.split())
     assert "0 of 10 of a and 5 of 10 of b" in text and "p = 0.033" in text
-    assert not re.search(r"\d+ trials a side", text)
+    assert not re.search(r"\d+ trials per side", text)
     equal = compared(times(1, n=40), times(2, n=40, missing=12))
     assert equal.items[0].comparison.verdict == EQUAL
     assert equal.verdicts[0].state is VerdictState.INCONCLUSIVE

@@ -61,7 +61,7 @@ def test_a_warm_up_promises_no_number_of_trials():
     made = compared(y)
     (claim,) = made.verdicts
     assert claim.state is VerdictState.INCONCLUSIVE and claim.doubts == ("drift",)
-    assert not re.search(r"\d+ trials a side", " ".join(lines(made)))
+    assert not re.search(r"\d+ trials per side", " ".join(lines(made)))
 
 
 def test_without_a_drift_only_a_column_of_time_says_that_time_is_in_the_difference():

@@ -112,9 +112,9 @@ def test_contrasts_of_unbalanced_data_compare_equal_mixes():
     ("text", "said"),
     [
         ("b: 1", "do not add up to 0"),
-        ("c: 1 - 0", "names no factor"),
+        ("c: 1 - 0", "has no factor"),
         ("b: 1 - 7", "no level '7'"),
-        ("nothing", "names no factor"),
+        ("nothing", "has no factor"),
     ],
 )
 def test_contrasts_that_are_none_are_refused(text, said):
@@ -138,10 +138,10 @@ def test_scaling_shifting_and_permuting_change_no_share(factor, constant, seed):
 @pytest.mark.parametrize(
     ("columns", "on", "said"),
     [
-        ({"a": ["x", "x"], "y": [1, 2]}, ["a"], "one level"),
+        ({"a": ["x", "x"], "y": [1, 2]}, ["a"], "single level"),
         ({"a": ["x", "y", "x", "y"], "y": [1, 1, 1, 1]}, ["a"], "the same in all 4 rows"),
-        ({"a": ["x", "y"], "y": [1, 2]}, ["a"], "every degree of freedom"),
-        ({"a": ["x", "y"] * 4, "b": ["u", "v"] * 4, "y": [1, 2, 3, 4, 5, 6, 7, 9]}, ["a", "b"], "cannot be told apart"),
+        ({"a": ["x", "y"], "y": [1, 2]}, ["a"], "all degrees of freedom"),
+        ({"a": ["x", "y"] * 4, "b": ["u", "v"] * 4, "y": [1, 2, 3, 4, 5, 6, 7, 9]}, ["a", "b"], "cannot be separated"),
         ({"a": ["x", "y"], "y": [1, 2]}, ["y"], "both the response and a factor"),
     ],
 )

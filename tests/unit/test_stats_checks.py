@@ -247,9 +247,9 @@ def test_the_index_of_the_client_tasks_has_an_interval_and_says_who_had_more_to_
 
 @pytest.mark.parametrize(
     ("trials", "said", "ends"),
-    [([200], ": it has 60.0 (~) % more to do, in one trial: cannot tell of others", False),
-     ([110, 300, 120], "% more to do: cannot tell whether it is more", True),
-     ([190, 200, 210], "% more to do", True)],
+    [([200], ": it has 60.0 (~) % more work in a single trial: inconclusive", False),
+     ([110, 300, 120], "% more work: not significant", True),
+     ([190, 200, 210], "% more work", True)],
 )  # fmt: skip
 def test_how_much_more_the_slowest_has_to_do_is_known_over_trials_and_never_over_ranks(trials, said, ends):
     runs = [phases(times=(1000, 1000, 1000, 1500)) for _ in trials]
@@ -335,9 +335,9 @@ def test_a_hint_that_did_not_take_is_said():
     asked = {"romio_ds_read": "enable"}
     assert checks.run(subject_of([], [hints(asked, ufs), {"id": "b", "phases": [{}]}]), ["S111"]) == []
     for more, why in (
-        ({"no_such": "1"}, "the MPI-IO hint no_such=1 did not take: the library does not know it"),
-        ({"romio_ds_read": "disable"}, "romio_ds_read=disable did not take: the library says enable"),
-        ({"striping_unit": "131072"}, "this file system has no stripes to ROMIO (UFS)"),
+        ({"no_such": "1"}, "the MPI-IO hint no_such=1 is not in force: the library does not know it"),
+        ({"romio_ds_read": "disable"}, "romio_ds_read=disable is not in force: the library uses enable"),
+        ({"striping_unit": "131072"}, "ROMIO does not stripe on this file system (UFS)"),
     ):
         (finding,) = checks.run(subject_of([], [hints(asked | more, ufs)]), ["S111"])
         assert why in finding.sentence and len(finding.evidence["hints"]) == 1

@@ -191,9 +191,9 @@ def test_sentences_can_be_quoted():
     )
     made = compare.compare(group("1", CP1), group("3", CP3), 0.95, 0.02)
     assert sentence(made, words) == (
-        "Cannot tell whether replicas=3 is slower or faster than replicas=1 (the base): 1.061 (0.959 to 1.174) times "
-        "the time, which holds 1 and reaches beyond ± 2.0 %; 199 → 211 s, n = 8 and 8. About 701 trials a side would "
-        "tell: 693 more."
+        "Inconclusive: replicas=3 may be slower or faster than replicas=1 (the base): 1.061 (0.959 to 1.174) times "
+        "the time, which includes 1 and extends beyond ± 2.0 %; 199 → 211 s, n = 8 and 8. About 701 trials per side "
+        "are needed: 693 more."
     )
 
 

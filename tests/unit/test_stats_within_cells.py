@@ -156,8 +156,8 @@ def test_no_number_of_trials_is_promised_where_the_cells_disagree():
     unlike, alike = told(0.5), told(0.0)
     assert unlike.verdict == alike.verdict == CANNOT_TELL
     assert unlike.n_needed is None and unlike.cells_differ and unlike.to_json()["cells_differ"]
-    assert "disagree" in sentence(unlike)
-    assert alike.n_needed and str(alike.n_needed) in sentence(alike) and "disagree" not in sentence(alike)
+    assert "differ significantly" in sentence(unlike)
+    assert alike.n_needed and str(alike.n_needed) in sentence(alike) and "differ significantly" not in sentence(alike)
 
 
 def test_values_that_never_vary_inside_their_cells_are_doubted_as_they_are_without_cells():

@@ -1,1 +1,1 @@
-"""What a tree of files holds, from a sample: walked whole, drawn in the same pass, a few files read."""
+"""Estimates of the contents of a file tree from a sample: a full walk that draws files, of which few are read."""

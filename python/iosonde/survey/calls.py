@@ -1,4 +1,4 @@
-"""Calls to a tree, any of which may never return: since when each is waited for."""
+"""Calls to a tree that may never return, with the waiting time of each."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _T = TypeVar("_T")
 
 
 class TreeCalls:
-    """The calls of one thread: ``calls(os.open, …)``. Others may ask it how long it has waited.
+    """The calls of one thread: ``calls(os.open, …)``. Other threads may query its waiting time.
 
-    ``since``: when the call that is under way began (monotonic), None between calls; ``heard``: when the tree last
-    gave what it was asked for, not only a look on the way there.
+    ``since``: start of the current call (monotonic), None between calls; ``heard``: when the tree last returned
+    requested data, as opposed to a lookup on the way.
     """
 
     def __init__(self) -> None:
@@ -30,10 +30,10 @@ class TreeCalls:
             self.since = None
 
     def hear(self) -> None:
-        """Note that the tree gave what it was asked for."""
+        """Note that the tree returned the requested data."""
         self.heard = time.monotonic()
 
     def waited_s(self, now: float) -> float:
-        """How long the call that is under way has been waited for."""
+        """Return how long the current call has been waiting."""
         since = self.since
         return 0.0 if since is None else now - since

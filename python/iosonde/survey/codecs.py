@@ -1,4 +1,4 @@
-"""Codecs that a drawn file's bytes are packed and unpacked by: zstd, lz4, gzip, bzip2, xz, each at a level."""
+"""Codecs to compress and decompress the bytes of drawn files: zstd, lz4, gzip, bzip2, xz, each at a level."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 from iosonde.core.errors import InputError
 
 Bytes = Callable[[bytes], bytes]
-# Name → the level that it has by itself, and the least and the greatest there is.
+# Name → default, lowest and highest level.
 LEVELS = {"zstd": (3, 1, 22), "lz4": (0, 0, 16), "gzip": (6, 0, 9), "bzip2": (9, 1, 9), "xz": (6, 0, 9)}
 _ALSO = {"zlib": "gzip", "deflate": "gzip", "bz2": "bzip2", "lzma": "xz", "zstandard": "zstd"}
 
@@ -30,14 +30,14 @@ class Codec:
 
 
 def codec_name(text: str) -> str:
-    """``zstd:3`` of ``zstd``, ``gzip:9`` of ``zlib:9``. Raises InputError."""
+    """Return a codec's full name: ``zstd:3`` for ``zstd``, ``gzip:9`` for ``zlib:9``. Raises InputError."""
     match = re.fullmatch(r"([a-z0-9]+)(?::(\d{1,2}))?", text.strip().lower())
     name = _ALSO.get(match[1], match[1]) if match else ""
     if not match or name not in LEVELS:
         raise InputError(
             "unknown-option-value",
-            "there is no codec '{codec}'",
-            "known are {codecs}; with a level as zstd:19",
+            "unknown codec '{codec}'",
+            "use one of {codecs}, optionally with a level such as zstd:19",
             codec=text,
             codecs=", ".join(LEVELS),
         )
@@ -58,7 +58,7 @@ def codec_name(text: str) -> str:
 
 @cache
 def codec(name: str) -> Codec:
-    """The codec of a name as :func:`codec_name` makes them."""
+    """Return the codec of a name from :func:`codec_name`."""
     family, level = name.split(":")
     return Codec(name, *_MAKERS[family](int(level)))
 
@@ -66,7 +66,7 @@ def codec(name: str) -> Codec:
 def _build_zstd(level: int) -> tuple[Bytes, Bytes]:
     import zstandard
 
-    own = threading.local()  # its contexts are large, and not for two threads at once
+    own = threading.local()  # contexts are large and not thread-safe
 
     def pack(data: bytes) -> bytes:
         if not hasattr(own, "packer"):

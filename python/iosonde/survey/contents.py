@@ -1,5 +1,5 @@
-"""What is measured of a drawn file: its kind, what codecs make of it and how fast, both ways, its entropy, blocks of
-zeros and blocks met before. Of a large file, pieces."""
+"""Measurements of a drawn file: its kind, compressed size and speed per codec, entropy, zero blocks and duplicate
+blocks. Large files are read in pieces."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ FULL_READ_BYTES = 1 << 20  # a file up to here is read whole
 PIECES, PIECE_BYTES = 4, 1 << 18
 BLOCK_BYTES = 4096
 _ZEROS = bytes(BLOCK_BYTES)
-_Timed = tuple[bytes, int, bool | None]  # what was read, in how many ns, and whether it was cached
+_Timed = tuple[bytes, int, bool | None]  # data, duration of the read (ns), whether it was cached
 
-DIGEST_BYTES = 8  # of a block: two of 10⁷ different ones are taken for one once in 4·10⁵ surveys
+DIGEST_BYTES = 8  # of a block: 10⁷ different blocks collide once in 4·10⁵ surveys
 
 
 @dataclass(frozen=True)
 class Piece:
-    """One piece of a file: its bytes, how many of its whole blocks there are and are zeros, the digests of the others,
-    the entropy of its bytes (bits, of order 0), and by codec what it was compressed to (bytes) and how long that and
-    the way back took (seconds of CPU). The way back gave the same bytes. ``read_s``: how long reading it took, and
-    whether all of it was ``cached`` on this node (None: the file system does not tell)."""
+    """A piece of a file: its bytes, the number of whole blocks and of zero blocks, the digests of the other blocks,
+    the entropy of its bytes (bits, order 0). By codec: compressed size (bytes) and CPU seconds of compression and of
+    decompression, which returned the same bytes. ``read_s``: duration of the read; ``cached``: whether all of it was in
+    this node's cache (None: the file system does not say)."""
 
     size: int
     blocks: int
@@ -49,7 +49,8 @@ class Piece:
 
 @dataclass(frozen=True)
 class Contents:
-    """Of one file. ``why``: why it could not be looked at, else ''; ``hung_s``: for how long it had not answered."""
+    """Contents of one file. ``why``: why it could not be read, else ''; ``hung_s``: for how long it had not
+    answered."""
 
     kind: str | None
     pieces: tuple[Piece, ...] = ()
@@ -61,7 +62,7 @@ class Contents:
 
 @dataclass(frozen=True)
 class LookOptions:
-    """What is done with the bytes of a file; the seed places the pieces of large ones, or ``every_piece`` is read."""
+    """Measurements of the bytes of a file; the seed places the pieces of large files, or ``every_piece`` is read."""
 
     codecs: Sequence[str]
     seed: int
@@ -69,7 +70,8 @@ class LookOptions:
 
 
 def look_at(root: int, walked_file: WalkedFile, options: LookOptions, calls: TreeCalls | None = None) -> Contents:
-    """One file. It is opened only if it has blocks; what changes while it is read counts as no answer."""
+    """Measure one file. It is opened only if it has blocks; a file that changes while it is read counts as
+    unreadable."""
     if not walked_file.size:
         return Contents(EMPTY)
     if not walked_file.allocated:
@@ -83,7 +85,7 @@ def look_at(root: int, walked_file: WalkedFile, options: LookOptions, calls: Tre
 
 
 def _read_contents(file: Opened, walked_file: WalkedFile, options: LookOptions, calls: TreeCalls) -> Contents:
-    # First of all what is timed: to look at its head would bring more of a file into memory.
+    # Timed reads come first: reading the head would bring more of the file into the cache.
     timed: Iterable[_Timed] = (
         _read_piece(file, walked_file, place, calls)
         for place in (_choose_places(walked_file, options) if options.codecs else ())
@@ -102,7 +104,7 @@ def _read_contents(file: Opened, walked_file: WalkedFile, options: LookOptions, 
 
 
 def _read_piece(file: Opened, walked_file: WalkedFile, place: tuple[int, int], calls: TreeCalls) -> _Timed:
-    """Raises UnansweredError where fewer bytes come than are promised."""
+    """Read and time a piece. Raises UnansweredError on a short read."""
     offset, size = place
     data, ns, cached = calls(read_timed, file.fd, offset, size)
     if len(data) < size:
@@ -112,7 +114,7 @@ def _read_piece(file: Opened, walked_file: WalkedFile, place: tuple[int, int], c
 
 
 def _read_head(file: Opened, walked_file: WalkedFile, size: int, calls: TreeCalls) -> bytes:
-    """The same of the first bytes."""
+    """Read the first bytes. Raises UnansweredError on a short read."""
     size, head = min(size, walked_file.size), b""
     while len(head) < size:
         more = calls(os.pread, file.fd, size - len(head), len(head))
@@ -136,7 +138,7 @@ def _is_present(name: bytes, directory: int, calls: TreeCalls) -> bool:
 
 
 def _choose_places(walked_file: WalkedFile, options: LookOptions) -> Iterable[tuple[int, int]]:
-    """The whole of a small file; of a large one a piece at random in each quarter, on a block's begin."""
+    """Return the whole of a small file; else a random piece in each quarter, aligned to blocks."""
     if walked_file.size <= FULL_READ_BYTES:
         return [(0, walked_file.size)]
     if options.every_piece:
@@ -159,7 +161,7 @@ def _measure_piece(data: bytes, codecs: Iterable[str]) -> Piece:
         middle = time.thread_time()
         unpacked = by.unpack(packed)
         sizes[name], packing[name], unpacking[name] = len(packed), middle - began, time.thread_time() - middle
-        if unpacked != data:  # a codec, or memory, that is broken: nothing of this file is believed
+        if unpacked != data:  # broken codec or memory: discard this file
             raise UnansweredError(FAILED)
     return Piece(
         len(data), len(blocks), len(blocks) - len(others), digests, _compute_entropy(data), sizes, packing, unpacking
@@ -167,7 +169,7 @@ def _measure_piece(data: bytes, codecs: Iterable[str]) -> Piece:
 
 
 def _compute_entropy(data: bytes) -> float:
-    """Shannon's, of single bytes: 0 to 8 bits. What repeats at a distance a codec finds, and this does not."""
+    """Return Shannon's entropy of single bytes: 0 to 8 bits. It ignores repetition at a distance, which codecs use."""
     counts = np.bincount(np.frombuffer(data, np.uint8), minlength=256)
     shares = counts[counts > 0] / len(data)
     return max(0.0, float(-(shares * np.log2(shares)).sum()))

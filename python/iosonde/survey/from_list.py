@@ -1,6 +1,6 @@
-"""The same as a walk from a list of files that exists: totals, and two samples in one pass.
+"""A walk replaced by an existing list of files: the same totals, and two samples in one pass.
 
-Of names without a size each is looked up; with sizes, only those that were drawn are.
+Names without a size are all looked up; with sizes, only drawn files are.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .walk import DrawnFiles, Walked, WalkOptions
 
 _CHUNK = 1 << 15
 _DEPTHS = 65
-_MOST_LINKED = 1 << 22  # inodes with several names that are remembered; beyond, every name counts
+_MOST_LINKED = 1 << 22  # hard-linked inodes remembered; beyond, every name counts
 _SIZE_EDGES = 2 ** np.arange(64, dtype=np.uint64)
 _AGE_EDGES_S = 86_400 * np.array(_native.AGE_EDGES_DAYS)
 _COLUMNS = ("size", "allocated", "device", "inode", "owner", "modified_ns", "accessed_s")
@@ -36,17 +36,17 @@ Table = npt.NDArray[np.uint64]
 def walk_list(
     options: WalkOptions, resolved: str, source: str, look_up: LookUp, on_files: Callable[[int], object] | None = None
 ) -> Walked:
-    """``source``: the file with the list, ``-`` for standard input. Names begin with the path of ``options``, absolute
-    or not, or with the ``resolved`` path; ``look_up`` says what the tree has by names from its root on. Raises
-    InputError, and what ``look_up`` raises."""
+    """Build the totals and samples from a list. ``source``: the file with the list, ``-`` for standard input. Names
+    begin with the path of ``options``, absolute or relative, or with the ``resolved`` path. ``look_up`` returns the
+    status of names relative to the root. Raises InputError, and what ``look_up`` raises."""
     began, now_s = time.monotonic(), int(time.time())
     with _open_list(source) as stream:
         listed = read_list(stream, "the list" if source == "-" else source, os.fsencode(options.path))
         if options.allocated and listed.form.sized:
             raise InputError(
                 "conflicting-options",
-                "{source}: a list of sizes does not say what is allocated",
-                "leave out {spell.allocated}",
+                "{source}: a list of sizes has no allocated sizes",
+                "remove {spell.allocated}",
                 source=source,
             )
         totals = _ListTotals(options, now_s)
@@ -61,8 +61,8 @@ def walk_list(
     if not totals.numbers["files"] and totals.outside[0]:
         raise InputError(
             "path-not-listed",
-            "{source}: no name in it is below {path}",
-            "name the tree as the list does",
+            "{source}: no listed file is below {path}",
+            "give the path of the tree as in the list",
             source=source,
             path=options.path,
         )
@@ -81,14 +81,14 @@ def _open_list(source: str) -> Iterator[BinaryIO]:
         raise InputError(
             "unreadable-file",
             "{source}: {reason}",
-            "name a file with a list, or - for standard input",
+            "give the file with the list, or - for standard input",
             source=source,
             reason=error.strerror,
         ) from error
 
 
 class _Names:
-    """Names from the root of the tree on; what is not below it is counted, and left out."""
+    """Names relative to the root of the tree; others are counted and left out."""
 
     def __init__(self, path: str, resolved: str, outside: list[int]) -> None:
         ways = (path, os.path.abspath(path), resolved)
@@ -96,7 +96,7 @@ class _Names:
         self._outside = outside
 
     def below(self, name: bytes) -> bytes | None:
-        """``a/b`` of ``/tree/a/b`` and of ``./a/b``."""
+        """Return ``a/b`` for ``/tree/a/b`` and for ``./a/b``, None if it is not below the root."""
         for start in self._starts:
             if name.startswith(start):
                 name = name[len(start) :]
@@ -116,7 +116,7 @@ def _iter_chunks(listed: FileList, names: _Names) -> Iterator[tuple[list[bytes],
 
 
 class _ListTotals:
-    """Totals so far, and the two samples."""
+    """Running totals, and the two samples."""
 
     def __init__(self, options: WalkOptions, now_s: int) -> None:
         self.options, self.now_s = options, now_s
@@ -133,11 +133,11 @@ class _ListTotals:
         self.linked: set[tuple[int, int]] = set()
 
     def sized(self, names: Sequence[bytes], sizes: Table) -> None:
-        """Files of which the size is all that is known."""
+        """Add files with known sizes only."""
         self._add(names, sizes, np.zeros_like(sizes), sizes)
 
     def looked_up(self, names: Sequence[bytes], table: StatusTable) -> None:
-        """Files that were looked up."""
+        """Add files that were looked up."""
         self.numbers["vanished"] += int((~table["found"]).sum())
         counted = [row for row in np.flatnonzero(table["found"]).tolist() if self._counts(table[row])]
         if not counted:
@@ -158,7 +158,7 @@ class _ListTotals:
                 total[column] += more
 
     def _counts(self, row: np.void) -> bool:
-        """Whether it is a file that was not seen by another name."""
+        """Return whether it is a regular file that was not counted by another name."""
         if not stat.S_ISREG(int(row["mode"])):
             self.numbers["not_files"] += 1
             return False
@@ -184,7 +184,7 @@ class _ListTotals:
         self.by_size.offer(chances[some] / masses[some], [names[at] for at in some.tolist()], sizes[some])
 
     def build_counts(self, listed: FileList) -> dict[str, Any]:
-        """As the walk of a tree says it; without what a list of sizes does not know."""
+        """Return the counts as a walk does, without those that a list of sizes lacks."""
         numbers = {**self.numbers, "outside": self.outside[0]}
         numbers["not_files"] += listed.not_files
         exact = {} if listed.form.sized else {**self.exact, "owners": self.owners}
@@ -193,7 +193,7 @@ class _ListTotals:
 
 
 class _Smallest:
-    """The files with the smallest keys, one more than asked."""
+    """The files with the smallest keys: ``draws`` plus one."""
 
     def __init__(self, draws: int) -> None:
         self._most = draws + 1
@@ -201,7 +201,7 @@ class _Smallest:
         self._files: list[tuple[bytes, int]] = []
 
     def offer(self, keys: npt.NDArray[np.float64], names: Sequence[bytes], sizes: Table) -> None:
-        """Some more, of which those that are small enough are kept."""
+        """Add files; keep those with small enough keys."""
         least = self._keys[-1] if len(self._keys) == self._most else np.inf
         some = np.flatnonzero(keys < least)
         files = [*self._files, *((names[at], int(sizes[at])) for at in some.tolist())]
@@ -210,7 +210,8 @@ class _Smallest:
         self._keys, self._files = all_keys[order], [files[at] for at in order.tolist()]
 
     def drawn(self, look_up: LookUp) -> DrawnFiles:
-        """With what the file system says of each now; a size that differs is that of the list, and will be told."""
+        """Return the sample with the current status of each file. A size that differs stays that of the list, so that
+        the change is detected later."""
         names, sizes = [name for name, _ in self._files], [size for _, size in self._files]
         rows = list(map(_build_row, names, sizes, look_up(names)))
         columns = dict(zip(_COLUMNS, np.array(rows, object).reshape(-1, len(_COLUMNS)).T, strict=True))
@@ -218,7 +219,7 @@ class _Smallest:
 
 
 def _build_row(name: bytes, size: int, now: np.void) -> tuple[int, ...]:
-    if not now["found"]:  # it will be found to have vanished; no file is on such a device
+    if not now["found"]:  # no file has this device: it will be reported as vanished
         key = int.from_bytes(blake2b(name, digest_size=8).digest(), "big")
         return (size, 1, -1, key, 0, 0, 0)
     allocated = 512 * int(now["blocks"]) if now["size"] == size else 1

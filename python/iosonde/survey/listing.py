@@ -1,7 +1,7 @@
-"""Lists of files that other tools wrote: which of the known forms a list has, and its files with their sizes.
+"""Lists of files from other tools: the form of a list, and its files with their sizes.
 
-The first line tells the form, and all others must have it: nothing is guessed line by line. A size counts where it is
-exact; where a tool rounds it (``dwalk``) or gives none, each name has to be looked up.
+The first line determines the form, which all other lines must have. A size counts if it is exact; with rounded sizes
+(``dwalk``) or none, each name has to be looked up.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import BinaryIO
 
 from iosonde.core.errors import InputError
 
-_Entry = tuple[int | None, bytes]  # a size, where it is known; the name as it is written
-_Parse = Callable[[bytes], _Entry | None]  # None: another thing than a file
+_Entry = tuple[int | None, bytes]  # the size, if known; the name as listed
+_Parse = Callable[[bytes], _Entry | None]  # None: not a regular file
 _BLOCK_BYTES = 1 << 20
 _MOST_NAME_BYTES = 1 << 20
-_HINT = "write one with: find PATH -type f -printf '%s %p\\0'; docs/commands/survey.md has the others"
+_HINT = "write one with: find PATH -type f -printf '%s %p\\0'; other forms are in docs/commands/survey.md"
 
 
 class _NoMatchError(Exception):
-    """A line that has not the form of the first."""
+    """Raised for a line that does not have the form of the first."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class ListForm:
 
 @dataclass(frozen=True)
 class FileList:
-    """A list that was begun to be read: its form, and the rest of its entries."""
+    """A list being read: its form, and an iterator over the rest of its entries."""
 
     form: ListForm
     entries: Iterator[_Entry]
@@ -44,14 +44,14 @@ class FileList:
 
     @property
     def not_files(self) -> int:
-        """Directories, links and others that the list says are none, so far."""
+        """Return the number of listed directories, links and others so far."""
         return self.others[0]
 
 
 def read_list(stream: BinaryIO, name: str, tree_path: bytes) -> FileList:
-    """A list of files; ``name`` is that of the list, for errors; ``tree_path`` the path of the tree, which names may
-    begin with. Raises InputError: at once where the form is not known, while it is iterated for a line that is
-    different."""
+    """Read a list of files. ``name``: the name of the list, for errors; ``tree_path``: the path of the tree, which
+    names may begin with. Raises InputError: at once for an unknown form, during iteration for a line of another
+    form."""
     records = _iter_records(stream, name)
     number, first = next(((at, record) for at, record in records if record.strip()), (0, b""))
     if not number:
@@ -60,7 +60,7 @@ def read_list(stream: BinaryIO, name: str, tree_path: bytes) -> FileList:
     if not form:
         raise InputError(
             "unknown-file-format",
-            "{path}, line {line}: no form of a list that is known",
+            "{path}, line {line}: unknown form of a list",
             _HINT,
             path=name,
             line=number,
@@ -81,8 +81,8 @@ def _iter_entries(
         except _NoMatchError:
             raise InputError(
                 "mixed-formats",
-                "{path}, line {line}: not as the first line, which is of the form: {form}",
-                "names with a newline in them have to end with a zero byte: find … -printf '%s %p\\0'",
+                "{path}, line {line}: does not have the form of the first line: {form}",
+                "end names that contain a newline with a zero byte: find … -printf '%s %p\\0'",
                 path=name,
                 line=number,
                 form=form.name,
@@ -94,7 +94,7 @@ def _iter_entries(
 
 
 def _iter_records(stream: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
-    """Numbered from 1: ended by zero bytes where the first block has one, else by newlines."""
+    """Iterate over records, numbered from 1: ended by zero bytes if the first block has one, else by newlines."""
     rest = stream.read(_BLOCK_BYTES)
     end = b"\0" if b"\0" in rest else b"\n"
     number = 0
@@ -110,7 +110,7 @@ def _iter_records(stream: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
         if len(rest) > _MOST_NAME_BYTES + _BLOCK_BYTES:
             raise InputError(
                 "line-too-long",
-                "{path}, line {line}: too long for a name",
+                "{path}, line {line}: name too long",
                 _HINT,
                 path=name,
                 line=number + 1,
@@ -120,7 +120,7 @@ def _iter_records(stream: BinaryIO, name: str) -> Iterator[tuple[int, bytes]]:
 
 
 def _form_of(first: bytes, starts: tuple[bytes, ...]) -> ListForm | None:
-    """That of the first line."""
+    """Return the form of the first line, or None."""
     if (columns := _report_columns(first)) is not None:
         return ListForm(_REPORT, True, _build_report_parser(columns))
     for form in (*_FORMS, ListForm("names", False, _names_with(starts))):
@@ -148,7 +148,7 @@ def _build_report_parser(columns: list[bytes]) -> _Parse:
         cells = record.split(b",", len(columns) - 1)
         if len(cells) < len(columns) or not cells[size].strip().isdigit():
             raise _NoMatchError
-        # The path is set to the right of 40 characters, behind a comma and a blank.
+        # The path is right-aligned to 40 characters, after a comma and a blank.
         return (int(cells[size]), cells[-1].lstrip(b" ")) if cells[kind].strip() == b"file" else None
 
     return parse
@@ -184,7 +184,7 @@ def _parse_dwalk(record: bytes) -> _Entry | None:
 
 
 def _columns_by(delimiter: bytes) -> _Parse:
-    """Two columns, the size first or last."""
+    """Return a parser of two columns, the size first or last."""
 
     def parse(record: bytes) -> _Entry:
         first, _, rest = record.partition(delimiter)
@@ -208,7 +208,7 @@ def _parse_find(record: bytes) -> _Entry:
 
 
 def _names_with(starts: tuple[bytes, ...]) -> _Parse:
-    """A line is a name if it begins so."""
+    """Return a parser of names that begin with one of ``starts``."""
 
     def parse(record: bytes) -> _Entry:
         if record.startswith(starts):

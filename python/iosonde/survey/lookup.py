@@ -1,4 +1,4 @@
-"""What the file system says of names in an open tree, by several threads; no symbolic link is followed."""
+"""Status of names in an open tree, looked up by several threads; no symbolic link is followed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from .calls import TreeCalls
 from .walk import THREADS, WalkStalledError
 
-# One row a name: whether it was found, and of stat(2) what is asked for here.
+# Row of a name: whether it exists, and the requested fields of stat(2).
 _COLUMNS = [
     ("found", "?"), ("mode", "<u4"), ("links", "<u8"), ("size", "<u8"), ("blocks", "<u8"), ("device", "<u8"),
     ("inode", "<u8"), ("owner", "<u4"), ("modified_ns", "<i8"), ("accessed_s", "<i8"),
@@ -22,17 +22,17 @@ _COLUMNS = [
 STATUS = np.dtype(_COLUMNS)
 StatusTable = npt.NDArray[np.void]
 LookUp = Callable[[Sequence[bytes]], StatusTable]
-# Called about ten times a second: the name that is waited for the longest, and how long.
+# Called about ten times a second with the name that has been waiting longest, and its waiting time.
 OnLookUp = Callable[[bytes, float], object]
 
 _PASS = os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 _MISSING = (False,) + (0,) * (len(_COLUMNS) - 1)
-_FEWEST = 64  # names of a thread
+_FEWEST = 64  # names per thread
 _JOIN_S = 0.1
 
 
 def look_up_all(root: int, names: Sequence[bytes], limit_s: float, on_look_up: OnLookUp) -> StatusTable:
-    """The status of each name, from an open directory on. Raises WalkStalledError where none answers any more."""
+    """Look up each name from the open directory ``root``. Raises WalkStalledError when no call answers any more."""
     step = max(_FEWEST, len(names) // THREADS + 1)
     threads = [_Thread(root, names[at : at + step]) for at in range(0, len(names), step)]
     for thread in threads:
@@ -56,7 +56,8 @@ def _check_stall(threads: Sequence[_Thread], began: float, limit_s: float, on_lo
 
 
 class _Thread(threading.Thread):
-    """Looks up neighbours of a list, which mostly goes directory by directory: the last one is kept open."""
+    """Looks up consecutive names of a list; the last directory is kept open, as lists are mostly sorted by
+    directory."""
 
     def __init__(self, root: int, names: Sequence[bytes]) -> None:
         super().__init__(daemon=True)

@@ -1,7 +1,7 @@
-"""What kind of file it is, by its first bytes: formats of science, archives, programs, pictures, text; else ``other``.
+"""Kind of a file by its first bytes: formats of science, archives, programs, images, text; else ``other``.
 
-The marks are those that the formats' own specifications give. A name is never believed, but for the pieces of a Zarr
-array, which have no mark: they are known by what lies beside them.
+The magic numbers are those of the formats' own specifications. Names are ignored, except for the chunks of a Zarr
+array, which have no magic number: neighbouring files identify them.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import zlib
 from collections.abc import Callable
 
 HEAD_BYTES = 8192
-LONG_HEAD_BYTES = 65_536  # to find in an HDF5 file what NetCDF-4 writes into it
+LONG_HEAD_BYTES = 65_536  # enough to contain the marks of NetCDF-4 in an HDF5 file
 OTHER, TEXT, ZEROS, EMPTY = "other", "text", "only zeros", "empty"
 
 _GZIP = b"\x1f\x8b"
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _USER_BLOCKS = (0, 512, 1024, 2048, 4096)
 _IN_NETCDF4 = (b"_NCProperties", b"_Netcdf4Dimid", b"_Netcdf4Coordinates", b"_nc3_strict", b"_NCCOPY")
-# (where, mark, kind): the first that fits.
+# (offset, mark, kind): the first match counts.
 _MARKS: tuple[tuple[int, bytes, str], ...] = (
     (0, b"CDF\x01", "NetCDF classic"),
     (0, b"CDF\x02", "NetCDF 64-bit offset"),
@@ -82,8 +82,8 @@ _ZARR_PIECE = re.compile(rb"(?:c[./])?\d+(?:[./]\d+)*$")
 
 
 def kind_of(head: bytes, size: int, name: bytes = b"", has_neighbor: Callable[[bytes], bool] | None = None) -> str:
-    """The kind of a file of this size that begins so. ``has_neighbor`` says if a file of a name is in the same
-    directory."""
+    """Return the kind of a file of this size and head. ``has_neighbor`` returns whether its directory has a file of a
+    name."""
     if not size:
         return EMPTY
     if head.startswith(_GZIP):
@@ -107,12 +107,12 @@ def kind_of(head: bytes, size: int, name: bytes = b"", has_neighbor: Callable[[b
 
 
 def needs_long_head(head: bytes) -> bool:
-    """Whether more of the file decides: HDF5 or NetCDF-4."""
+    """Return whether a longer head decides between HDF5 and NetCDF-4."""
     return any(head.startswith(_HDF5, where) for where in _USER_BLOCKS)
 
 
 def _classify_gzip(head: bytes) -> str:
-    """BGZF, which genomics has in gzip, says in its first block what it holds."""
+    """Tell BGZF files of genomics from plain gzip by their first block."""
     if len(head) < 18 or not head[3] & 4 or head[12:14] != b"BC":
         return "gzip"
     try:
@@ -123,7 +123,7 @@ def _classify_gzip(head: bytes) -> str:
 
 
 def _is_text(head: bytes, size: int) -> bool:
-    """UTF-8 without the control characters that no text has; the last character may be cut."""
+    """Return whether it is UTF-8 without control characters that text lacks; the last character may be cut."""
     if _CONTROLS.search(head):
         return False
     try:

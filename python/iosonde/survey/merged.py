@@ -1,7 +1,7 @@
-"""A walk by several processes, each of its own directories, as one: totals are sums, samples those of all files.
+"""Merge walks by several processes, each of its own directories: totals are sums, samples those of all files.
 
-A sample of the smallest keys merges exactly: the smallest of all are among the smallest of each part, and the key of a
-file follows from seed and inode wherever it was seen.
+Samples of the smallest keys merge exactly: the smallest of all are among the smallest of each part. The key of a file
+depends on seed and inode only, whichever process draws it.
 """
 
 from __future__ import annotations
@@ -17,19 +17,20 @@ from .walk import DrawnFiles, Walked
 
 @dataclass(frozen=True)
 class WalkedPart:
-    """What one process saw. ``device``: of the tree's root, as its node knows it; others may number it differently."""
+    """The walk of one process. ``device``: device number of the tree's root on its node; other nodes may number it
+    differently."""
 
     walked: Walked
     device: int
 
 
 def merged(parts: Sequence[WalkedPart], draws: int) -> Walked:
-    """The whole, as the first process would have seen it."""
+    """Merge the parts into the walk that the first process alone would have returned."""
     first, walks = parts[0], [_renumber_device(parts[0].device, part) for part in parts]
     names = sorted({name for walk in walks for name in walk.strata})
     strata = {name: _sum_walks([walk.strata[name] for walk in walks if name in walk.strata], draws) for name in names}
     total = _sum_walks(walks, draws)
-    if len(parts) > 1:  # a name that one process misses may be what another counted
+    if len(parts) > 1:  # a hard link that one process counts may belong to a file that another counts
         total.counts["links_unchecked"] += total.counts["linked_elsewhere"]
         total.counts["linked_elsewhere"] = 0
     return Walked(
@@ -57,7 +58,7 @@ def _add_values(name: str, values: Sequence[Any]) -> Any:
 
 
 def _select_smallest(samples: Iterable[DrawnFiles], draws: int) -> DrawnFiles:
-    """The first of all, and the key from which on none was drawn."""
+    """Return the ``draws`` smallest keys of all samples, with the threshold key from which on no file was drawn."""
     samples = list(samples)
     columns = {name: np.concatenate([sample.columns[name] for sample in samples]) for name in samples[0].columns}
     paths = [path for sample in samples for path in sample.paths]
@@ -73,7 +74,7 @@ def _select_smallest(samples: Iterable[DrawnFiles], draws: int) -> DrawnFiles:
 
 
 def _renumber_device(device: int, part: WalkedPart) -> Walked:
-    """Files of the tree's own file system have the device's number that the first process knows."""
+    """Replace the device number of files on the tree's own file system by that of the first process."""
     for walked in (part.walked, *part.walked.strata.values()):
         for sample in (walked.by_count, walked.by_size):
             numbers = sample.columns["device"]

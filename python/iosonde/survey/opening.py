@@ -1,4 +1,4 @@
-"""Opening a file that was drawn: by its names from the root on, no link followed, never one that has moved to tape."""
+"""Open drawn files: by their names relative to the root, without following links, never a file migrated to tape."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 
 @dataclass(frozen=True)
 class WalkedFile:
-    """What the walk saw of a file; one that differs now is another, or was changed."""
+    """The status of a file as walked; a file that differs now was replaced or changed."""
 
     path: bytes
     size: int
@@ -28,28 +28,28 @@ class WalkedFile:
 
     @property
     def inode_key(self) -> tuple[int, int]:
-        """What tells it from all others."""
+        """Return its unique key."""
         return self.device, self.inode
 
     def same(self, now: os.stat_result) -> bool:
-        """Whether it is still as it was."""
+        """Return whether it is unchanged."""
         there = (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns)
         return there == (self.device, self.inode, self.size, self.modified_ns)
 
 
 class UnansweredError(Exception):
-    """A drawn file cannot be looked at; the text is one of ``REASONS``."""
+    """Raised for a drawn file that cannot be read; the text is one of ``REASONS``."""
 
 
 RELEASED, CHANGED, VANISHED, DENIED, FAILED = "released", "changed", "vanished", "denied", "failed"
-SHORT = "short"  # fewer bytes could be read than its size promises
-HUNG, NOT_TRIED = "hung", "not tried"  # it does not answer; the whole tree did not answer any more
+SHORT = "short"  # fewer bytes could be read than its size
+HUNG, NOT_TRIED = "hung", "not tried"  # the file does not answer; the whole tree no longer answered
 REASONS = (RELEASED, CHANGED, VANISHED, DENIED, FAILED, SHORT, HUNG, NOT_TRIED)
 
 
 @dataclass(frozen=True)
 class Opened:
-    """A file that is open for reading. ``touched``: its access time changes by that."""
+    """A file open for reading. ``touched``: reading changes its access time."""
 
     fd: int
     directory: int
@@ -58,10 +58,10 @@ class Opened:
 
 @contextmanager
 def opened(root: int, walked_file: WalkedFile, calls: TreeCalls) -> Iterator[Opened]:
-    """A drawn file, from the open root of the walk. Raises UnansweredError.
+    """Open a drawn file from the open root of the walk. Raises UnansweredError.
 
-    It is looked at before it is opened (``O_PATH`` opens nothing): a file without a block is on tape or a hole, and to
-    open it could call it back. What has another inode by now is not read.
+    Its status is checked first with ``O_PATH``, which opens nothing. A file without blocks is on tape or a hole, and
+    opening it could recall it. A file with another inode by now is not read.
     """
     descriptors: list[int] = []
     try:
@@ -95,7 +95,7 @@ def _check_unchanged(walked_file: WalkedFile, now: os.stat_result) -> None:
 
 
 def _for_reading(there: int, calls: TreeCalls) -> tuple[int, bool]:
-    """The same inode by the kernel's own link to it; its access time stays where we may ask for that."""
+    """Reopen the same inode by the kernel's own link, without changing its access time where permitted."""
     link = f"/proc/self/fd/{there}"
     try:
         return calls(os.open, link, _READ | os.O_NOATIME), False

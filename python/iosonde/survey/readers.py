@@ -1,4 +1,4 @@
-"""Several threads that look at drawn files. One whose file does not answer is left to it, and another one goes on."""
+"""Threads that read drawn files. A thread whose file does not answer is abandoned, and another one continues."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from .contents import Contents, LookOptions, look_at
 from .opening import HUNG, NOT_TRIED, WalkedFile
 
 AT_ONCE = 8
-MOST_STUCK = 64  # threads; a tree of which more files hang is not read any further
-LATE_S = 1.0  # after the end of the time for reading no call is waited for longer than so
+MOST_STUCK = 64  # threads; a tree with more hanging files is not read any further
+LATE_S = 1.0  # longest wait for a call after the reading time is over
 _LOOK_S = 0.1
-# Called about ten times a second: how many files are done, the one that is waited for the longest, and how long.
+# Called about ten times a second: number of finished files, the file waiting longest, and its waiting time.
 OnRead = Callable[[int, bytes, float], object]
 
 
 @dataclass(frozen=True)
 class Patience:
-    """``limit_s``: how long a call to the tree may take; ``seconds``: after so long, LATE_S at most. None: no end."""
+    """``limit_s``: time limit of a call to the tree; ``seconds``: total reading time, exceeded by at most LATE_S (None:
+    no limit)."""
 
     limit_s: float
     seconds: float | None = None
@@ -31,12 +32,13 @@ class Patience:
 def look_at_all(
     root: int, files: Sequence[WalkedFile], options: LookOptions, patience: Patience, on_read: OnRead | None = None
 ) -> list[Contents]:
-    """Each file's contents, several at a time; of files that do not answer, that. ``root`` is an open directory."""
+    """Return the contents of each file, read by several threads. ``root`` is an open directory. Files that do not
+    answer are marked as such."""
     return _Readers(root, files, options, patience).read(on_read or (lambda *_: None))
 
 
 class _Reader(threading.Thread):
-    """``place``: of the file that it looks at. ``is_stuck``: nobody waits for it any more."""
+    """``place``: index of the current file. ``is_stuck``: the thread was abandoned."""
 
     def __init__(self, readers: _Readers) -> None:
         super().__init__(daemon=True)
@@ -44,7 +46,7 @@ class _Reader(threading.Thread):
         self._readers = readers
 
     def run(self) -> None:
-        """Look at one file after the other."""
+        """Read one file after the other."""
         readers = self._readers
         while not self.is_stuck and (place := readers.take()) is not None:
             self.place = place
@@ -101,7 +103,7 @@ class _Readers:
         if isinstance(contents, BaseException):
             raise contents
         self._heard = time.monotonic()
-        self._store_contents(place, contents)  # also where it comes late
+        self._store_contents(place, contents)  # late results count, too
 
     def _store_contents(self, place: int, contents: Contents) -> None:
         self._unanswered -= self._contents[place] is None
@@ -116,7 +118,7 @@ class _Readers:
         return (self.files[place].path, waited_s) if waited_s else (b"", 0.0)
 
     def _leave_stuck(self, now: float) -> None:
-        """Leave the threads whose calls take too long; all of them, once nothing of the tree answers any more."""
+        """Abandon threads whose calls take too long; all of them once nothing in the tree answers any more."""
         limit_s = self._limit_s(now)
         waiting = self._list_waiting()
         stuck = [reader for reader in waiting if reader.calls.waited_s(now) >= limit_s]

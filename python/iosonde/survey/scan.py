@@ -1,7 +1,7 @@
-"""All files of a tree as they are known after a full scan: sizes, ages, kinds, and what all bytes of them are like.
+"""All files of a tree after a full scan: sizes, ages, kinds, and measurements of all their bytes.
 
-A scan is the truth that samples are held against. It is kept as a file (NumPy's ``npz``), so that what took an hour to
-read is drawn from again and again. No name of a file or directory is in it.
+A scan is the truth that samples are compared with. It is stored as a file (NumPy's ``npz``), so that samples are drawn
+repeatedly from one scan. It contains no names of files or directories.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from .walk import WalkOptions, files_from_drawn
 
 MOST_FILES = 1_000_000
 _VERSION = 1
-_AT_ONCE = 4096  # files of which all pieces are in memory
+_AT_ONCE = 4096  # files whose pieces are in memory together
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class TreeScan:
-    """Files whose contents are known. Of each: ``sizes`` (bytes), ``ages`` (s, when it was scanned), the place of its
-    kind in ``kinds`` (``kind``), the number of its directory of ``depth`` (``part``).
+    """Files with known contents. For each file: ``sizes`` (bytes), ``ages`` (s, at the scan), ``kind`` (index in
+    ``kinds``), ``part`` (number of its directory at ``depth``).
 
-    ``pieces``: by a name (``zeros``, ``entropy`` of 8 bits, a codec), a value from 0 to 1 of each piece; those of file
-    i are from ``first[i]`` to ``first[i + 1]``. Empty where nothing but the begin of files was read. ``n_omitted``:
-    files that gave no answer.
+    ``pieces``: by name (``zeros``, ``entropy`` of 8 bits, a codec), a value from 0 to 1 of each piece; those of file i
+    are from ``first[i]`` to ``first[i + 1]``. Empty if only the heads of files were read. ``n_omitted``: unreadable
+    files.
     """
 
     sizes: Floats
@@ -50,7 +50,7 @@ class TreeScan:
     first: Integers = field(default_factory=lambda: np.zeros(1, np.int64))
 
     def save(self, path: str) -> None:
-        """Keep it. Raises InputError where that cannot be written."""
+        """Write the scan. Raises InputError if it cannot be written."""
         temporary = Path(f"{path}.part")
         try:
             with temporary.open("wb") as out:
@@ -64,21 +64,21 @@ class TreeScan:
             raise InputError(
                 "unwritable-file",
                 "{path}: {reason}",
-                "name a file in a directory that you may write",
+                "give a file in a writable directory",
                 path=path,
                 reason=error.strerror,
             ) from error
 
 
 def load_scan(path: str) -> TreeScan:
-    """A scan that was kept. Raises InputError."""
+    """Read a stored scan. Raises InputError."""
     try:
         with np.load(path, allow_pickle=False) as archive:
             if int(archive["version"]) != _VERSION:
                 raise InputError(
                     "unsupported-version",
-                    "{path} is a scan of version {version}",
-                    "scan anew, into another file",
+                    "{path}: unsupported scan version {version}",
+                    "scan again into another file",
                     path=path,
                     version=archive["version"],
                 )
@@ -88,7 +88,7 @@ def load_scan(path: str) -> TreeScan:
                             archive["first"])  # fmt: skip
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(
-            "not-a-scan", "{path} is not a scan of a tree", "name a new file, into which one is written", path=path
+            "not-a-scan", "{path} is not a scan of a tree", "give a new file to write one", path=path
         ) from error
 
 
@@ -98,14 +98,14 @@ def scan_tree(
     depth: int = 1,
     on_progress: Callable[[str, int], object] | None = None,
 ) -> TreeScan:
-    """Read the begin of every file, with codecs all of it. Raises InputError, NoAnswerError."""
+    """Read the head of every file and, with codecs, all of it. Raises InputError, NoAnswerError."""
     walk_options = WalkOptions(tree.path, 0, MOST_FILES)
     walked = tree.walk(walk_options, on_progress and (lambda files: on_progress("files seen", files)))
     if walked.files > MOST_FILES:
         raise InputError(
             "too-many-files",
-            "{path}: {n_files:,} files are more than are read whole",
-            "name a part of the tree",
+            "{path}: {n_files:,} files are too many for a full scan",
+            "give a part of the tree",
             path=tree.path,
             n_files=walked.files,
         )
@@ -153,7 +153,7 @@ def _collect_values(name: str, looked: Sequence[Contents]) -> Floats:
 
 
 def _compute_value(name: str, piece: Piece) -> float:
-    """As a survey measures it, from 0 to 1."""
+    """Return a measurement as a survey defines it, from 0 to 1."""
     if name == "zeros":
         return piece.zeros / piece.blocks if piece.blocks else 0.0
     if name == "entropy":

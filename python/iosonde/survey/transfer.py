@@ -1,4 +1,4 @@
-"""What goes between a survey and the process that touches the tree, as plain values."""
+"""Data exchanged between a survey and the process that accesses the tree, as plain values."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .contents import Contents, Piece
 from .opening import WalkedFile
 from .walk import DrawnFiles, Walked
 
-_LISTS = ("owners", "errors")  # tables by number: keys of JSON are texts
+_LISTS = ("owners", "errors")  # tables with numeric keys, which JSON does not have
 
 
 def name_to_text(name: bytes) -> str:
-    """Return any bytes as text; those that are no UTF-8 as surrogates."""
+    """Return any bytes as text, with surrogates for invalid UTF-8."""
     return name.decode("utf-8", "surrogateescape")
 
 
 def name_from_text(text: str) -> bytes:
-    """And back."""
+    """Invert :func:`name_to_text`."""
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -32,12 +32,12 @@ def array_to_text(array: npt.NDArray[Any]) -> str:
 
 
 def array_from_text(text: str, kind: np.dtype[Any]) -> npt.NDArray[Any]:
-    """And back."""
+    """Invert :func:`array_to_text`."""
     return np.frombuffer(base64.b64decode(text), kind).copy()
 
 
 def files_to_rows(files: Iterable[WalkedFile]) -> list[list[Any]]:
-    """Return drawn files as they are asked for."""
+    """Return drawn files as plain rows."""
     return [
         [name_to_text(file.path), file.size, file.allocated, file.device, file.inode, file.modified_ns]
         for file in files
@@ -45,12 +45,12 @@ def files_to_rows(files: Iterable[WalkedFile]) -> list[list[Any]]:
 
 
 def files_from_rows(rows: Iterable[list[Any]]) -> list[WalkedFile]:
-    """And back."""
+    """Invert :func:`files_to_rows`."""
     return [WalkedFile(name_from_text(path), *numbers) for path, *numbers in rows]
 
 
 def contents_to_rows(contents: Iterable[Contents]) -> list[list[Any]]:
-    """Return what was found in files."""
+    """Return contents of files as plain rows."""
     return [
         [
             content.kind,
@@ -65,7 +65,7 @@ def contents_to_rows(contents: Iterable[Contents]) -> list[list[Any]]:
 
 
 def contents_from_rows(rows: Iterable[list[Any]]) -> list[Contents]:
-    """And back."""
+    """Invert :func:`contents_to_rows`."""
     return [Contents(kind, tuple(map(_piece_from_row, pieces)), *rest) for kind, pieces, *rest in rows]
 
 
@@ -91,7 +91,7 @@ def _piece_from_row(row: list[Any]) -> Piece:
 
 
 def walked_to_json(walked: Walked) -> dict[str, Any]:
-    """Return what a walk found."""
+    """Return a walk as plain values."""
     totals = {name: value for name, value in walked.counts.items() if not isinstance(value, np.ndarray)}
     totals |= {name: list(totals[name].items()) for name in _LISTS if name in totals}
     tables = {name: _array_to_json(value) for name, value in walked.counts.items() if name not in totals}
@@ -107,7 +107,7 @@ def walked_to_json(walked: Walked) -> dict[str, Any]:
 
 
 def walked_from_json(data: Mapping[str, Any]) -> Walked:
-    """And back."""
+    """Invert :func:`walked_to_json`."""
     totals = {**data["found"], **{name: _array_from_json(table) for name, table in data["tables"].items()}}
     totals |= {name: dict(totals[name]) for name in _LISTS if name in totals}
     strata = {name: walked_from_json(stratum) for name, stratum in data["strata"].items()}

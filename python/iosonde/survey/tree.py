@@ -1,4 +1,4 @@
-"""A tree of files that may hang: this process makes no call to it, a child does, which can be left behind."""
+"""A tree of files that may hang: only a child process accesses it, which can be abandoned."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from .transfer import array_from_text, contents_from_rows, files_to_rows, name_t
 from .walk import Walked, WalkOptions
 
 OnCount = Callable[[int], object]
-HINT = "check its server and the network; a process that hangs ends when they answer again"
+HINT = "check its server and the network; hanging processes end when they answer again"
 _FILES_A_CALL = 2048
-_MAX_HANGS = 3  # files that do not answer; of more the number is said
+_MAX_HANGS = 3  # listed files that do not answer; the others are counted
 
 
 def _add_done(on_done: OnCount, before: int, done: int) -> None:
@@ -43,11 +43,11 @@ def resolve(path: Path, limit_s: float = LIMIT_S) -> Path:
 
 
 class SurveyedTree:
-    """An open tree, inside ``with``. ``limit_s``: how long a call to it may take; ``on_wait`` is told what is waited
-    for, and for how long already.
+    """An open tree, inside ``with``. ``limit_s``: time limit of a call to it; ``on_wait`` receives the current
+    operation and its waiting time.
 
-    ``resolved``: its absolute path without links; ``device``: of its root; ``is_readable``; ``inodes``: those in use
-    in its file system, None where that is not known.
+    ``resolved``: its absolute path without links; ``device``: device number of its root; ``is_readable``; ``inodes``:
+    inodes in use on its file system, None if unknown.
     """
 
     def __init__(self, path: str, limit_s: float = LIMIT_S, on_wait: OnWait | None = None) -> None:
@@ -62,11 +62,11 @@ class SurveyedTree:
         try:
             absolute = os.path.abspath(self.path)
             facts = self._child.call("hold", self.path, f"opening {self.path}", path=absolute, shown=self.path)
-        except OSError as error:  # the directory that we are in is gone
+        except OSError as error:  # the working directory was removed
             raise InputError(
                 "unreadable-directory",
                 "{path}: {reason}",
-                "name a directory that you may read",
+                "give a readable directory",
                 path=self.path,
                 reason=error.strerror,
             ) from error
@@ -82,7 +82,7 @@ class SurveyedTree:
         self._child.close()
 
     def walk(self, options: WalkOptions, on_files: OnCount | None = None) -> Walked:
-        """See ``survey.walk``. Raises InputError; NoAnswerError where it does not come to an end."""
+        """See ``survey.walk``. Raises InputError; NoAnswerError if it does not finish."""
         answer = self._ask_child("walk", f"walking {self.path}", on_files, limit_s=self.limit_s, **asdict(options))
         if "stalled" in answer:
             raise self._stall_error(answer, answer["files"])
@@ -103,8 +103,8 @@ class SurveyedTree:
         on_done: OnCount | None = None,
         seconds: float | None = None,
     ) -> list[Contents]:
-        """See ``survey.readers``: files that do not answer say so, and ``hangs`` names them. ``seconds``: the time for
-        reading that is left."""
+        """See ``survey.readers``: files that do not answer are marked, and ``hangs`` lists them. ``seconds``: remaining
+        reading time."""
         began, contents = time.monotonic(), list[Contents]()
         for at in range(0, len(files), _FILES_A_CALL):
             if any(content.why == NOT_TRIED for content in contents):
@@ -131,7 +131,7 @@ class SurveyedTree:
         return contents + [Contents(None, why=NOT_TRIED)] * (len(files) - len(contents))
 
     def hangs(self) -> tuple[str, ...]:
-        """Return what did not answer, a sentence each; after the tree was closed also which process is left there."""
+        """Return a sentence for each hang; after the tree was closed also the process that still hangs."""
         sentences = [
             self._describe_hang(path, since, hung_s, "reading it") for path, since, hung_s in self._hangs[:_MAX_HANGS]
         ]
@@ -152,7 +152,7 @@ class SurveyedTree:
             self._on_count = None
 
     def _report_wait(self, what: str, waited_s: float) -> None:
-        if self._is_opening and self._on_wait:  # whatever takes longer says itself what it waits for
+        if self._is_opening and self._on_wait:  # longer operations report their own waits
             self._on_wait(what, waited_s)
 
     def _report_sign(self, sign: dict[str, Any]) -> None:
@@ -166,7 +166,7 @@ class SurveyedTree:
         hang = self._describe_hang(answer["stalled"], time.time() - answer["hung_s"], answer["hung_s"], "looking at it")
         return NoAnswerError(
             "no-response",
-            "{hang}{leftovers}; {files} had been counted, and nothing is known of the rest",
+            "{hang}{leftovers}; {files} had been counted, the rest is unknown",
             HINT,
             hang=hang,
             leftovers=self._describe_stuck_process(),
@@ -177,7 +177,7 @@ class SurveyedTree:
     def _describe_hang(self, path: str | bytes, since: float, hung_s: float, what: str) -> Message:
         return Message(
             "no-response",
-            "{path} does not answer: {operation} hangs since {since} ({seconds:.0f} s)",
+            "{path} does not answer: {operation} has been hanging since {since} ({seconds:.0f} s)",
             path=self._join_path(path),
             operation=what,
             since=time.strftime("%H:%M:%S", time.localtime(since)),

@@ -1,4 +1,4 @@
-"""The walk of a tree: everything that is known of files without opening one, and which of them are drawn."""
+"""Walk of a tree: all that is known of files without opening them, and samples drawn of them."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from iosonde.engine import _native
 
 from .opening import WalkedFile
 
-THREADS = 16  # a walk mostly waits: for the disks, or for a server's answers
+THREADS = 16  # a walk mostly waits for disks or servers
 
 
 @dataclass(frozen=True)
 class WalkOptions:
-    """Where, how many are drawn by either way, and what belongs to the tree.
+    """The tree to walk, and how many files to draw by either way.
 
-    ``allocated``: the size that counts is what is allocated. ``by_owner``, ``by_depth``: as many are also drawn of each
-    owner, or of each directory so deep. ``rate``: looks at entries a second, at most (0: no limit).
-    ``share``: which part of the tree, of how many.
+    ``allocated``: use allocated sizes. ``by_owner``, ``by_depth``: draw as many files per owner, or per directory of
+    this depth. ``rate``: entries per second, at most (0: no limit). ``share``: the part of the tree, and the number of
+    parts.
     """
 
     path: str
@@ -41,13 +41,13 @@ class WalkOptions:
     share: tuple[int, int] = (0, 1)
 
     def shared(self, which: int, of: int) -> WalkOptions:
-        """The part of one of several processes that walk the same tree."""
+        """Return the options of one of several processes that walk the same tree."""
         return replace(self, share=(which, of))
 
 
 @dataclass(frozen=True)
 class DrawnFiles:
-    """Files in the order of their keys, and the key from which on none was drawn (None: all there are)."""
+    """Files in the order of their keys, and the threshold key, from which on none was drawn (None: all were drawn)."""
 
     paths: tuple[bytes, ...]
     columns: dict[str, npt.NDArray[Any]]
@@ -57,7 +57,7 @@ class DrawnFiles:
         return len(self.paths)
 
     def first(self, count: int) -> DrawnFiles:
-        """The sample of the same seed that would have been drawn with a smaller number."""
+        """Return the sample that a smaller ``count`` with the same seed would have drawn."""
         if count >= len(self):
             return self
         threshold = float(self.columns["key"][count])
@@ -68,8 +68,8 @@ class DrawnFiles:
 
 @dataclass(frozen=True)
 class Walked:
-    """What ``_native.walk_tree`` found, in its words, the two samples, and how long it took. ``strata``: the same of
-    each part, by its name, with files, bytes and allocated_bytes alone."""
+    """The counts of ``_native.walk_tree``, the two samples, and the duration. ``strata``: the same by part, with files,
+    bytes and allocated_bytes alone."""
 
     counts: dict[str, Any]
     by_count: DrawnFiles
@@ -80,16 +80,16 @@ class Walked:
 
     @property
     def files(self) -> int:
-        """Every regular file once."""
+        """Return the number of regular files, each counted once."""
         return int(self.counts["files"])
 
 
-# Called about ten times a second: files seen so far, what is waited for the longest (from the root on), and how long.
+# Called about ten times a second: files so far, the path (from the root) waiting longest, and its waiting time.
 OnWalk = Callable[[int, bytes, float], object]
 
 
 class WalkStalledError(Exception):
-    """Nothing in the tree answers any more: ``path`` (from the root on) has not for ``hung_s``; ``files`` were seen."""
+    """Nothing in the tree answers any more: ``path`` (from the root) has not for ``hung_s``; ``files`` were counted."""
 
     def __init__(self, path: bytes, hung_s: float, files: int) -> None:
         super().__init__()
@@ -99,8 +99,8 @@ class WalkStalledError(Exception):
 def walk(
     options: WalkOptions, root: str | None = None, limit_s: float = math.inf, on_walk: OnWalk | None = None
 ) -> Walked:
-    """Walk a tree; ``root``: a path of it that stays. Raises InputError where it cannot be opened, WalkStalledError
-    where nothing got on for ``limit_s``."""
+    """Walk a tree; ``root``: a path of it that stays valid. Raises InputError if it cannot be opened, WalkStalledError
+    after ``limit_s`` without progress."""
     began, now_s = time.monotonic(), int(time.time())
     stall = _Stall(limit_s, on_walk or (lambda *_: None))
     try:
@@ -125,7 +125,7 @@ def walk(
         raise InputError(
             "unreadable-directory",
             "{path}: {reason}",
-            "name a directory that you may read",
+            "give a readable directory",
             path=options.path,
             reason=why,
         ) from error
@@ -133,8 +133,8 @@ def walk(
     if strata is None:
         raise InputError(
             "too-many-parts",
-            "there are more than 10,000 parts to sample by themselves",
-            "name fewer: a depth of 1, say",
+            "cannot sample more than 10,000 parts separately",
+            "choose fewer parts, such as a depth of 1",
         )
     parts = {
         os.fsdecode(stratum.pop("name")): _build_walked(stratum, options.draws, seconds, now_s, {})
@@ -144,7 +144,7 @@ def walk(
 
 
 class _Stall:
-    """Follows the threads of a walk: since when each is where it is, and when any of them last got on."""
+    """Monitors the threads of a walk: since when each is at its place, and when any of them last progressed."""
 
     def __init__(self, limit_s: float, on_walk: OnWalk) -> None:
         self._limit_s, self._on_walk = limit_s, on_walk
@@ -152,7 +152,7 @@ class _Stall:
         self._advanced, self._heard = -1, 0.0
 
     def __call__(self, files: int, advanced: int, steps: list[tuple[int, int, bytes]]) -> None:
-        """As ``walk_tree`` tells it. Raises WalkStalledError."""
+        """Receive the progress of ``walk_tree``. Raises WalkStalledError."""
         now = time.monotonic()
         if advanced != self._advanced:
             self._advanced, self._heard = advanced, now
@@ -175,6 +175,6 @@ def _build_drawn(columns: dict[str, Any], draws: int) -> DrawnFiles:
 
 
 def files_from_drawn(drawn: DrawnFiles) -> Iterable[WalkedFile]:
-    """The drawn files as they are looked at."""
+    """Convert drawn files to files to be read."""
     columns = [drawn.columns[name].tolist() for name in ("size", "allocated", "device", "inode", "modified_ns")]
     return (WalkedFile(path, *row) for path, *row in zip(drawn.paths, *columns, strict=True))

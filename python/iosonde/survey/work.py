@@ -1,7 +1,7 @@
-"""What is done in a tree for the main process, by a child that may hang in its stead (``foreign.child_program``).
+"""Operations on a tree in a child process that may hang (``foreign.child_program``).
 
-Plain values go in and come out. A call to the tree that takes too long is seen here, by a thread that makes none, and
-is answered as what it is: what the others found is not lost with it.
+Arguments and results are plain values. A thread without calls to the tree detects calls that take too long and reports
+them. Results of the other calls are kept.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from iosonde.core.errors import InputError
 
-# All that operations need, as it is imported before a time limit counts.
+# Imported before a time limit counts: everything that the operations need.
 from .contents import LookOptions
 from .lookup import look_up_all
 from .readers import Patience, look_at_all
@@ -20,26 +20,26 @@ from .transfer import array_to_text, contents_to_rows, files_from_rows, name_fro
 from .walk import WalkOptions, WalkStalledError
 from .walk import walk as walk_all
 
-_INODES_S = 0.3  # for a number that is only shown
+_INODES_S = 0.3  # time limit of an optional number
 _root = -1
 _progress: dict[str, Any] = {"signs": 0, "done": 0, "path": "", "waited_s": 0.0}
 
 
 def resolve(path: str) -> str:
-    """The path without links."""
+    """Return the path without links."""
     return os.path.realpath(path)
 
 
 def hold(path: str, shown: str) -> dict[str, Any]:
-    """Open the tree at an absolute path, which the user knows as ``shown``: everything else is done in that directory,
-    whatever is renamed."""
+    """Open the tree at an absolute path, which the user knows as ``shown``. All other operations run in that directory,
+    even if it is renamed."""
     global _root
     try:
         _root = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or "not a path"
         raise InputError(
-            "unreadable-directory", "{path}: {reason}", "name a directory that you may read", path=shown, reason=why
+            "unreadable-directory", "{path}: {reason}", "give a readable directory", path=shown, reason=why
         ) from error
     return {
         "resolved": os.path.realpath(path),
@@ -80,7 +80,7 @@ def look(
 
 
 def progress() -> dict[str, Any]:
-    """How far it is. It differs each time as long as somebody here looks after what may hang."""
+    """Return the progress. It changes with each call while the monitoring thread is alive."""
     return dict(_progress)
 
 
@@ -99,8 +99,8 @@ def _find_root_path() -> str:
 
 
 def _inodes_in_use() -> int | None:
-    """Of the whole file system, if it counts them: at most so many files can be met. One that takes long to say it has
-    an archive, or a server, that is away: the number is done without."""
+    """Return the inodes in use on the file system, an upper bound of the files, or None if it does not count them. A
+    slow answer means that an archive or a server is away: the number is left out."""
     answers: list[os.statvfs_result] = []
 
     def count_inodes() -> None:

@@ -1,17 +1,16 @@
-"""How strongly a series says that its level changed somewhere, with what its autocorrelation leaves of that.
+"""Evidence that a series changed its level somewhere, corrected for its autocorrelation.
 
-1. Values become normal scores of their ranks (van der Waerden 1952), so that skewed noise, two modes and single
-   outliers say no more than normal noise does.
-2. For each place the difference of the means before and after, in standard errors. The variance of a mean is that of
-   a first-order autoregressive series: what is left after the most likely change gives its correlation, corrected for
-   its bias (Kendall 1954, Biometrika 41, 403-404, for two means). It is what a permutation of moving blocks (Künsch
-   1989) estimates by drawing, without the loss at the blocks' ends, which makes its intervals too short.
-3. That the correlation is itself an estimate makes the tails longer: Student's t, with the degrees of freedom that
-   the delta method gives.
-4. The chance that a place as telling as the best one is seen *at any of N looks* follows from the rate at which the
-   generalised likelihood ratio crosses a level without a change (Siegmund & Venkatraman 1995, Annals of Statistics
-   23, 255-271, with ν of Siegmund 1985). Shares as small as 10⁻⁶ are needed there: counting permutations cannot give
-   them.
+1. Values are replaced by normal scores of their ranks (van der Waerden 1952). Skewed noise, two modes and single
+   outliers then count no more than normal noise.
+2. Each place has the difference of the means before and after, in standard errors. The variance of a mean is that of a
+   first-order autoregressive series. Residuals after the most likely change give its correlation, corrected for bias
+   (Kendall 1954, Biometrika 41, 403-404, for two means). A permutation of moving blocks (Künsch 1989) estimates the
+   same by simulation, but its intervals are too short because blocks have ends.
+3. The correlation is itself an estimate, which makes the tails longer: Student's t, with degrees of freedom from the
+   delta method.
+4. The p-value of the best place *over N looks* uses the rate at which the generalised likelihood ratio crosses a level
+   without a change (Siegmund & Venkatraman 1995, Annals of Statistics 23, 255-271, with ν of Siegmund 1985). It must
+   resolve 10⁻⁶, which permutations cannot.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ _STEPS = 64  # of an integral
 
 @dataclass(frozen=True)
 class RankSplit:
-    """The most telling place of a series: ``at`` values are before it. ``z``: the difference of the levels in standard
-    errors, as a normal deviate, above 0 where the values went up. ``correlation``: of neighbours, at least 0.
-    ``first`` to ``last``: the places that are nearly as telling, likelihoods within a factor of e³: of 100 changes that
-    are found, at least 95 are in there (docs/method/watching.md)."""
+    """The most significant place of a series: ``at`` values are before it. ``z``: the difference of the levels in
+    standard errors, as a normal deviate, above 0 where the values went up. ``correlation``: of neighbours, at least 0.
+    ``first`` to ``last``: the places that are nearly as significant, likelihoods within a factor of e³. They enclose at
+    least 95 of 100 detected changes (docs/method/watching.md)."""
 
     at: int
     z: float
@@ -46,9 +45,10 @@ class RankSplit:
 
 
 def best_split(values: Floats, least: int, correlated: float = 0.0) -> RankSplit | None:
-    """The place with at least so many values on either side. None where there is no such place, or no spread.
+    """Return the most significant place with at least ``least`` values on either side, or None if there is none or no
+    spread.
 
-    ``correlated``: the correlation of neighbours is taken to be at least this, where more is known than these values.
+    ``correlated``: a lower bound of the correlation of neighbours that is known from more than these values.
     """
     n = values.size
     if n < 2 * least or np.ptp(values) == 0:
@@ -56,7 +56,7 @@ def best_split(values: Floats, least: int, correlated: float = 0.0) -> RankSplit
     scores = normal_scores(values)
     before = np.arange(least, n - least + 1)
     sums = np.cumsum(scores)[before - 1]
-    apart = -sums / (n - before) - sums / before  # of the means: the scores add up to 0
+    apart = -sums / (n - before) - sums / before  # difference of the means: the scores add up to 0
     at = int(before[np.argmax(np.abs(apart) * np.sqrt(before * (n - before)))])
     rest = np.concatenate([scores[:at] - scores[:at].mean(), scores[at:] - scores[at:].mean()])
     square = float(rest @ rest)
@@ -90,7 +90,8 @@ def _compute_expected_scores(n: int) -> Floats:
 
 
 def _estimate_correlation(rest: Floats, square: float) -> float:
-    """Of neighbours; not below 0, as values that repel each other are no reason to be more sure."""
+    """Estimate the correlation of neighbours from residuals. It is at least 0: values that repel each other add no
+    certainty."""
     uncorrected = float(rest[1:] @ rest[:-1]) / square
     n = rest.size
     corrected = (uncorrected + 2 / n) / max(0.1, 1 - 4 / n)
@@ -98,15 +99,16 @@ def _estimate_correlation(rest: Floats, square: float) -> float:
 
 
 def lasting_correlation(values: Floats) -> float:
-    """Of neighbours in a series whose level may change a few times, which this hardly sees: from the mean squares of
-    differences over one and two steps, 2σ²(1-ρ) and 2σ²(1-ρ²) of a first-order autoregressive series."""
+    """Estimate the correlation of neighbours in a series whose level may change a few times. A few changes hardly
+    affect the mean squares of differences over one and two steps: 2σ²(1-ρ) and 2σ²(1-ρ²) of a first-order
+    autoregressive series."""
     scores = normal_scores(values)
     lag1_square, two = (float(np.mean(np.square(scores[lag:] - scores[:-lag]))) for lag in (1, 2))
     return min(max(two / lag1_square - 1, 0.0), _MOST_CORRELATED) if lag1_square > 0 else 0.0
 
 
 def times_as_uncertain(correlation: float, most: int) -> Floats:
-    """For each number of neighbours up to ``most``: the variance of their mean over that of as many independent
+    """Return, for each number of neighbours up to ``most``, the variance of their mean relative to independent
     values."""
     n = np.arange(1, most + 1)
     limit = (1 + correlation) / (1 - correlation)
@@ -115,14 +117,14 @@ def times_as_uncertain(correlation: float, most: int) -> Floats:
 
 
 def _as_normal(t: float, df: float) -> float:
-    """The normal deviate with the tail of this t."""
+    """Return the normal deviate with the tail of this t."""
     p = t_two_sided_p(abs(t), df)
     return math.copysign(-normal_quantile(p / 2) if p > 0 else math.inf, t)
 
 
 def chance(z: float, looks: int, least: int, longest: int) -> float:
-    """Of a split as telling as this, up or down, at any of so many looks at a series that does not change, where from
-    ``least`` to ``longest`` values after it are looked for."""
+    """Return the p-value of a split this significant, up or down, at any of ``looks`` looks at a series without a
+    change. Each look searches for ``least`` to ``longest`` values after the split."""
     if z < 1:
         return 1.0
     if math.isinf(z):

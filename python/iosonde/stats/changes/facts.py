@@ -1,4 +1,4 @@
-"""What the runs say of the system on either side of a change: facts that were one thing before and another after."""
+"""Facts about the system that differ between the runs before and after a change."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import Any
 
 from iosonde.core.stored import StoredRun
 
-# Of each side: a fact that was otherwise in one of so many runs next to the change is not what changed there.
+# Runs on each side of the change: a fact that varies among them is not what changed there.
 _NEAR = 5
-_MOST = 8  # shown
-# They change with every run, or say the same as the commit of the subject.
+_MOST = 8  # listed facts
+# They change with every run, or repeat the commit of the subject.
 _NOT_OF_THE_SYSTEM = ("host.uptime_s", "host.boot_id", "scheduler", "lab", "condition", "quota")
 
 
 @dataclass(frozen=True)
 class FactChange:
-    """A fact by its name, as it was in the last runs before a change and in the first after it."""
+    """A fact by its name, with its values in the last runs before a change and the first after it."""
 
     name: str
     before: str
     after: str
 
     def to_json(self) -> dict[str, str]:
-        """The stable JSON form."""
+        """Return the stable JSON form."""
         return {"name": self.name, "before": self.before, "after": self.after}
 
 
 def changed_facts(before: Sequence[StoredRun], after: Sequence[StoredRun]) -> tuple[FactChange, ...]:
-    """Those that are the same in all runs next to the change on each side, and not the same on both."""
+    """Return the facts that are constant in the runs next to the change on each side, but differ between the sides."""
     sides = [[dict(_list_facts(run)) for run in runs] for runs in (before[-_NEAR:], after[:_NEAR])]
     if not all(sides):
         return ()
@@ -43,7 +43,7 @@ def changed_facts(before: Sequence[StoredRun], after: Sequence[StoredRun]) -> tu
 
 
 def _list_facts(run: StoredRun) -> Iterator[tuple[str, str]]:
-    """Versions first, then what the machine and the file system say of themselves."""
+    """Iterate over versions first, then facts about the machine and the file system."""
     yield "source", run.source
     yield from ((f"version of {name}", str(value)) for name, value in run.versions.items())
     for phase in run.phases:
@@ -58,7 +58,7 @@ def _list_facts(run: StoredRun) -> Iterator[tuple[str, str]]:
 
 
 def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Every text and number of a document by the way to it: ``mount.options``."""
+    """Iterate over every text and number of a document with its path: ``mount.options``."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield from _leaves(item, f"{name}.{key}" if name else str(key))

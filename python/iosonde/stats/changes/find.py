@@ -1,6 +1,6 @@
-"""All changes of many series at once: hierarchical, as E-divisive (Matteson & James 2014, JASA 109, 334-345; Hunter:
-Fleming et al. 2023, ICPE), on seeded intervals (Kovács et al. 2023, Biometrika 110, 249-256), so that a dip that ends
-is found, too; the share of false ones among the series held by Benjamini & Hochberg."""
+"""All changes of many series at once. The search is hierarchical, as E-divisive (Matteson & James 2014, JASA 109,
+334-345; Hunter: Fleming et al. 2023, ICPE), on seeded intervals (Kovács et al. 2023, Biometrika 110, 249-256), which
+also detect a temporary dip. Benjamini & Hochberg limit the false discovery rate among the series."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NEWEST = 14
 
 @dataclass(frozen=True)
 class Search:
-    """What counts as a change. ``least``: values on either side; ``share``: by how much the mean has to differ;
+    """Criteria of a change. ``least``: values on either side; ``share``: minimum relative difference of the means;
     ``rate``: the most false alarms, over all series and ``looks`` together, of changes among the ``newest`` values."""
 
     least: int = LEAST
@@ -36,9 +36,9 @@ class Search:
 
 @dataclass(frozen=True)
 class Break:
-    """The series changed between value ``at`` - 1 and ``at``, at least between ``first`` and ``last``, looked at from
-    ``begin`` to ``end``. ``p``: the chance of one as telling at any of the looks at a series that does not change.
-    ``n_until_detected``: how many values after the change are enough to tell it, all before it being known."""
+    """A change between value ``at`` - 1 and ``at``, at least between ``first`` and ``last``, in the segment from
+    ``begin`` to ``end``. ``p``: p-value over all looks at a series that does not change. ``n_until_detected``: values
+    after the change that suffice to detect it if all values before it are known."""
 
     begin: int
     end: int
@@ -51,9 +51,10 @@ class Break:
 
 
 def find(series: Sequence[Floats], search: Search) -> list[tuple[Break, ...]]:
-    """The changes of each series, the first one first. Values are finite, in the order of time.
+    """Return the changes of each series in order of time. Values are finite and in order of time.
 
-    The newest are judged among themselves: what changed long ago in other series makes no alarm of today likelier.
+    The newest values are judged among themselves: an old change in another series must not make an alarm today
+    likelier.
     """
     first = [_find_strongest(values, 0, values.size, search, 1.0) for values in series]
     most = _compute_p_limit(first, search)
@@ -83,7 +84,7 @@ def _is_new(change: Break, values: Floats, search: Search) -> bool:
 def _select_significant(
     values: Floats, breaks: Sequence[Break], search: Search, most: float, newest_limit: float
 ) -> Iterator[Break]:
-    """Those that count, with how soon a look could see them."""
+    """Iterate over the significant changes, with the delay until a look detects them."""
     for change in breaks:
         limit = newest_limit if _is_new(change, values, search) else most
         if change.p <= limit:
@@ -93,7 +94,7 @@ def _select_significant(
 def _split_segment(
     values: Floats, begin: int, end: int, search: Search, most: float, top: Break | None
 ) -> Iterator[Break]:
-    """Those of a segment, from left to right; ``top`` is the most telling one."""
+    """Iterate over the changes of a segment from left to right; ``top`` is the most significant one."""
     if top is None or top.p > most:
         return
     for low, high in ((begin, top.at), (top.at, end)):
@@ -103,7 +104,7 @@ def _split_segment(
 
 
 def _find_strongest(values: Floats, begin: int, end: int, search: Search, most: float) -> Break | None:
-    """The most telling change in a segment that is large enough to count."""
+    """Return the most significant change in a segment that is large enough to count, or None."""
     candidates = (
         _find_break(values, begin + low, begin + high, search) for low, high in seeded(end - begin, 4 * search.least)
     )
@@ -116,7 +117,7 @@ def _find_strongest(values: Floats, begin: int, end: int, search: Search, most: 
 
 def _find_break(values: Floats, begin: int, end: int, search: Search) -> Break | None:
     part = values[begin:end]
-    # A short stretch of a series that wanders looks like two levels, and says little of its own correlation.
+    # A short stretch of a series that wanders looks like two levels and is too short to estimate its correlation.
     split = best_split(part, search.least, 0.0 if part.size == values.size else _compute_correlation(values.tobytes()))
     if split is None:
         return None
@@ -133,7 +134,7 @@ def _compute_correlation(values: bytes) -> float:
 
 
 def _measure_delay(values: Floats, change: Break, search: Search, most: float) -> int:
-    """How many values after a change a look needed to see it."""
+    """Return the number of values after a change that a look needs to detect it."""
     for end in range(change.at + search.least, change.end):
         candidate = _find_break(values, change.begin, end, search)
         if candidate and candidate.p <= most and candidate.last >= change.first:
@@ -142,13 +143,13 @@ def _measure_delay(values: Floats, change: Break, search: Search, most: float) -
 
 
 def needed(search: Search, series: int) -> int:
-    """The fewest values of a series in which a change, however large, can be told, where so many are looked at."""
+    """Return the fewest values of a series in which a change of any size can be detected, among ``series`` series."""
     return next(n for n in range(2 * search.least, _MANY) if _is_detectable(n, search, series))
 
 
 @lru_cache(64)
 def _is_detectable(n: int, search: Search, series: int) -> bool:
-    """Whether two levels that are far apart can, with noise that is as even as can be."""
+    """Return whether a large change is detectable in ``n`` values with perfectly even noise."""
     noise = np.modf(np.arange(n) * 0.6180339887)[0]
     split = best_split(noise + 100.0 * (np.arange(n) >= n - n // 2), search.least)
     return split is not None and chance(abs(split.z), search.looks, search.least, search.newest) <= search.rate / series
@@ -156,7 +157,7 @@ def _is_detectable(n: int, search: Search, series: int) -> bool:
 
 @lru_cache(4096)
 def seeded(n: int, shortest: int) -> tuple[tuple[int, int], ...]:
-    """All of it, and halves, quarters … that overlap by half, the last of each ending where it ends."""
+    """Return the whole range, and halves, quarters … that overlap by half, the last of each ending at ``n``."""
     intervals, length = [(0, n)], n / 2
     while length >= shortest:
         count = max(1, int(np.ceil((n - length) / (length / 2))))
@@ -168,8 +169,8 @@ def seeded(n: int, shortest: int) -> tuple[tuple[int, int], ...]:
 
 
 def newest_chance(values: Floats, search: Search) -> float:
-    """The p of the most telling change among the newest values of a series: what :func:`find` says of one series in the
-    stretches that end with it; 1 where there is none."""
+    """Return the p-value of the most significant change among the newest values of a series, or 1 if there is none. It
+    is that of :func:`find` for one series in the segments that end with it."""
     n = values.size
     ends = [_find_break(values, begin, end, search) for begin, end in seeded(n, 4 * search.least) if end == n]
     return min((candidate.p for candidate in ends if candidate and _is_new(candidate, values, search)), default=1.0)

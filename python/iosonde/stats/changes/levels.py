@@ -15,7 +15,7 @@ from .evidence import Floats, times_as_uncertain
 
 @dataclass(frozen=True)
 class BeforeAfter:
-    """Means before and after, and after ÷ before. ``n`` counts points."""
+    """Means before and after, and their ratio after / before. ``n`` counts points."""
 
     before: Estimate
     after: Estimate
@@ -23,11 +23,11 @@ class BeforeAfter:
 
 
 def levels(before: Floats, after: Floats, correlation: float, level: float) -> BeforeAfter:
-    """Of two stretches of a series whose neighbours have this correlation.
+    """Estimate the levels of two segments of a series with this ``correlation`` of neighbours.
 
-    The standard deviation is made larger by the root of what the correlation adds to the variance of a mean, the
-    interval is Student's and for the ratio that of ``compare``. A change that was chosen as the largest of many places
-    is, in a series that is noisy for its size, smaller than it looks.
+    The standard deviation is scaled by the square root of the variance that the correlation adds to a mean. The
+    interval is Student's, and that of the ratio is that of ``compare``. The largest of many possible changes is, in a
+    series with few or noisy values, overestimated.
     """
     sides = [_widen_by_correlation(side(part), correlation) for part in (before, after)]
     means = [_estimate_mean(moments, level) for moments in sides]

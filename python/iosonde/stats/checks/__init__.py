@@ -1,12 +1,12 @@
-"""Findings about data: one file each, its docstring the manual page that ``iosonde explain CODE`` prints.
+"""Findings about data: one file per check. Its docstring is the manual page that ``iosonde explain CODE`` prints.
 
-A check is a module ``sNNN_name.py`` with ``CODE`` and ``check(subject) -> list[Finding]`` (S1xx and S2xx, about
-data) or ``check_fit(subject)`` (S3xx, about a regression). Its number says who asks it: ``summary`` and the page
-show those up to S120 and some more (``SUMMARY``), ``check`` all below S300. One with ``NEEDS_RUNS = True`` is left out
-where there is no run.json, as for a plain table. A new check needs no other change in code.
+A check is a module ``sNNN_name.py`` with ``CODE`` and ``check(subject) -> list[Finding]`` (S1xx and S2xx, about data)
+or ``check_fit(subject)`` (S3xx, about a regression). The number decides where it is shown: ``summary`` and the page
+show those up to S120 and some more (``SUMMARY``), ``check`` all below S300. A check with ``NEEDS_RUNS = True`` is
+skipped without run.json, as for a plain table. A new check needs no other change in code.
 
-A check stays silent about what it was not given. One that tests many cells shares ``FAMILY_ALPHA`` among them, so
-its chance of a false alarm on clean data stays near that, however large the table.
+A check is silent about data it does not have. A check of many cells splits ``FAMILY_ALPHA`` among them. Its family-wise
+false alarm rate on clean data then stays near that, whatever the size of the table.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ MAX_LISTED = 10
 
 @dataclass(frozen=True)
 class Subject:
-    """What is looked at. ``cells`` hold the trials of each cell in the order they were made.
+    """Data to check. ``cells`` hold the trials of each cell in the order of measurement.
 
-    ``runs`` are those of a store (empty for a plain table), ``table`` the rows behind the cells.
-    ``bound``: what the network or the devices can carry, in bytes/s; ``limit``: what no value
-    can pass, in the responses' own unit. ``observed``: settings that were
-    only seen, as opposed to set: nobody owes all their combinations. ``probes``: complete repetitions of the store's
-    probes. ``records``: all that is known of each trial of a store, also where only some metrics are looked at.
+    ``runs`` are those of a store (empty for a plain table), ``table`` the rows behind the cells. ``bound``: limit of
+    the network or the devices in bytes/s; ``limit``: upper limit of any value, in the responses' own unit.
+    ``observed``: settings that were only observed, not set; their combinations need not be complete. ``probes``:
+    complete repetitions of the store's probes. ``records``: the full record of each trial of a store, even if only some
+    metrics are checked.
     """
 
     cells: Sequence[TrialCell]
@@ -58,64 +58,64 @@ class Subject:
 
     @property
     def is_order_drawn(self) -> bool:
-        """Whether all trials are ones that were planned here, whose order is drawn."""
+        """Return whether all trials were measured here, in a random order."""
         return bool(self.runs) and all("order" in run.facts and not run.imported for run in self.runs)
 
     @cached_property
     def families(self) -> dict[tuple[str, str], list[TrialCell]]:
-        """The cells by (operation, metric): only these have values of one kind."""
+        """Group the cells by (operation, metric): values within a group are comparable."""
         cells_by_kind: dict[tuple[str, str], list[TrialCell]] = {}
         for cell in self.cells:
             cells_by_kind.setdefault((cell.operation, cell.metric), []).append(cell)
         return cells_by_kind
 
     def name(self, operation: str, metric: str) -> str:
-        """What a finding calls them: the operation alone where it has one metric."""
+        """Return the name of a metric in findings: the operation alone if it has one metric."""
         several = operation and self._metric_counts[operation] > 1
         return f"{operation} {metric_words(metric)}" if several else operation or metric
 
     @cached_property
     def _metric_counts(self) -> Counter[str]:
-        """How many metrics each operation has."""
+        """Count the metrics of each operation."""
         return Counter(operation for operation, _ in self.families)
 
     @cached_property
     def repeated(self) -> list[TrialCell]:
-        """The cells with more than one value: of a table there may be a million others."""
+        """Return the cells with more than one value; a table may have a million others."""
         return [cell for cell in self.cells if cell.values.size > 1]
 
 
 def modules() -> dict[str, str]:
-    """Code → name of the module, without importing any of them."""
+    """Return code → name of the module, without importing the modules."""
     names = sorted(module.name for module in pkgutil.iter_modules(__path__))
     return {
         name.split("_")[0].upper(): f"{__name__}.{name}" for name in names if name[:1] == "s" and name[1:4].isdigit()
     }
 
 
-# The findings that a summary shows, and those about the data that `check` shows.
+# Findings shown by a summary, and findings about data shown by `check`.
 SUMMARY = tuple(code for code in modules() if code <= "S120" or code in ("S127", "S130", "S131"))
 CHECK = tuple(code for code in modules() if code < "S300")
 
 
 def needs_runs(code: str) -> bool:
-    """Whether a check reads run.json, which a plain table has not."""
+    """Return whether a check reads run.json, which a plain table lacks."""
     return getattr(importlib.import_module(modules()[code]), "NEEDS_RUNS", False)
 
 
 def page(code: str) -> str | None:
-    """The manual page of a finding, None if there is no such code."""
+    """Return the manual page of a finding, or None for an unknown code."""
     name = modules().get(code.upper())
     return None if name is None else importlib.import_module(name).__doc__
 
 
 def run(subject: Subject, codes: Sequence[str] | None = None) -> list[Finding]:
-    """All findings (or only those of ``codes``), errors first."""
+    """Return all findings (or only those of ``codes``), errors first."""
     return worst_first([finding for check in _load_checks("check", codes) for finding in check(subject)])
 
 
 def run_fit(subject: FitSubject) -> list[Finding]:
-    """All findings about a regression, errors first."""
+    """Return all findings about a regression, errors first."""
     return worst_first([finding for check in _load_checks("check_fit") for finding in check(subject)])
 
 
@@ -128,13 +128,13 @@ def _load_checks(name: str, codes: Sequence[str] | None = None) -> Iterator[Any]
 
 
 def worst_first(findings: Sequence[Finding]) -> list[Finding]:
-    """Errors, then warnings, then information."""
+    """Sort findings: errors, then warnings, then information."""
     order = [Severity.ERROR, Severity.WARNING, Severity.INFO]
     return sorted(findings, key=lambda finding: order.index(finding.severity))
 
 
 def some(names: Sequence[str]) -> str:
-    """A few names as text: ``a, b and 7 more``."""
+    """Return a few names as text: ``a, b and 7 more``."""
     if len(names) <= 3:
         return ", ".join(names)
     return f"{', '.join(names[:2])} and {len(names) - 2} more"

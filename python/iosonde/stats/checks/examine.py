@@ -1,6 +1,6 @@
-"""What ``check`` says: every finding about a table or a store, how its columns were read, what could not be seen.
+"""The answer of ``check``: every finding about a table or a store, how its columns were read, and gaps.
 
-Silence is not praise: where there are too few trials or facts for a check to see anything, that is said.
+No finding does not mean clean data: gaps list the checks that had too few trials or facts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ..overview.overview import hidden_in_store
 
 @dataclass(frozen=True)
 class Examination:
-    """What was looked at, and what was found. ``unseen``: what could not be told, and what it would need."""
+    """Examined data and findings. ``unseen``: checks that were impossible, and what they need."""
 
     findings: tuple[Finding, ...]
     unseen: tuple[str, ...]
@@ -42,16 +42,16 @@ class Examination:
 
     @property
     def suspicious(self) -> bool:
-        """Whether anything worse than information was found."""
+        """Return whether any finding is worse than information."""
         return any(finding.severity is not Severity.INFO for finding in self.findings)
 
     @property
     def n_by_severity(self) -> dict[Severity, int]:
-        """How many findings there are of each, the least first."""
+        """Count the findings of each severity, the least severe first."""
         return {severity: sum(finding.severity is severity for finding in self.findings) for severity in Severity}
 
     def to_json(self) -> dict[str, Any]:
-        """The stable JSON form of ``iosonde check --json``."""
+        """Return the stable JSON form of ``iosonde check --json``."""
         return {
             "findings": [finding.to_json() for finding in self.findings],
             "unseen": list(self.unseen),
@@ -74,12 +74,11 @@ def examine_table(
     bound: float | None = None,
     limit: float | None = None,
 ) -> Examination:
-    """Everything that is suspicious in a plain table. ``ignored`` are columns that number or date the rows, or hold
-    remarks. Raises DataError."""
+    """Examine a plain table. ``ignored``: columns that number or date the rows, or hold remarks. Raises DataError."""
     if len(table) == 0:
         raise DataError(
             "empty-table",
-            "{source} holds no rows",
+            "{source} has no rows",
             "give a table with at least one measurement",
             source=table.source or "the table",
         )
@@ -92,8 +91,8 @@ def examine_table(
 
 @dataclass(frozen=True)
 class StoreContent:
-    """What is examined of a store besides its cells: ``problems`` are those of its files, ``observed`` the factors that
-    nobody set, ``probes`` the repetitions of its probes, ``all_results`` the results of its runs, of all metrics."""
+    """Contents of a store to examine with its cells. ``problems``: findings about its files; ``observed``: factors that
+    were not set; ``probes``: repetitions of its probes; ``all_results``: results of its runs, of all metrics."""
 
     runs: Sequence[StoredRun]
     problems: Sequence[Finding] = ()
@@ -105,7 +104,7 @@ class StoreContent:
 def examine_store(
     measured: MeasuredCells, level: float, content: StoreContent, bound: float | None = None
 ) -> Examination:
-    """Everything that is suspicious in a store."""
+    """Examine a store."""
     records = None if content.all_results is None else copies.records_of(content.all_results)
     hidden = hidden_in_store(measured)
     subject = checks.Subject(
@@ -151,42 +150,44 @@ def _list_blind_spots(subject: checks.Subject, sizes: Sequence[int]) -> list[str
     repeated = sum(size for size in sizes if size >= 3)
     if most < 2:
         return [
-            Message("no-replication", "one trial a setting: spread, drift, dependence and outliers cannot be seen")
+            Message(
+                "no-replication", "one trial per setting: spread, drift, autocorrelation and outliers cannot be checked"
+            )
         ] + _list_unchecked_limits(subject)
     if repeated < autocorrelation.LEAST:
         gaps.append(
             Message(
                 "too-few-trials",
-                "drift and dependence need at least {least} repeated trials",
+                "drift and autocorrelation need at least {least} repeated trials",
                 least=autocorrelation.LEAST,
             )
         )
     if most < outliers.LEAST:
-        gaps.append(Message("too-few-trials", "outliers need at least {least} trials in a cell", least=outliers.LEAST))
+        gaps.append(Message("too-few-trials", "outliers need at least {least} trials per cell", least=outliers.LEAST))
     if most < modes.LEAST:
-        gaps.append(Message("too-few-trials", "two modes need at least {least} trials in a cell", least=modes.LEAST))
+        gaps.append(Message("too-few-trials", "two modes need at least {least} trials per cell", least=modes.LEAST))
     return gaps + _list_unchecked_limits(subject)
 
 
 def _list_unchecked_limits(subject: checks.Subject) -> list[str]:
     gaps: list[str] = []
     if (subject.bound, subject.limit) == (None, None) and not subject.probes:
-        gaps.append(Message("missing-bound", "values above what the hardware can carry need {spell.bound}"))
+        gaps.append(Message("missing-bound", "values above the hardware limit need {spell.bound}"))
     if not subject.runs:
-        gaps.append(Message("unknown-machines", "caches, loads and clocks of a table's machines are not known"))
+        gaps.append(Message("unknown-machines", "caches, loads and clocks of a table's machines are unknown"))
     if why := wire.unknown(subject.runs):
-        gaps.append(Message("unknown-traffic", "what came over the network: {reason}", reason=why))
+        gaps.append(Message("unknown-traffic", "network traffic: {reason}", reason=why))
     return gaps
 
 
 def _in_time(table: Table, names: Sequence[str]) -> Table:
-    """The rows by the first of these columns that holds dates, if one does."""
+    """Sort the rows by the first of these columns that holds dates, if any."""
     dated = next((name for name in names if not table.column(name).numeric), None)
     if dated is None:
         return table
     try:
         moments = [datetime.fromisoformat(str(value)) for value in table.column(dated).values]
         order = sorted(range(len(table)), key=lambda row: moments[row])
-    except (ValueError, TypeError):  # a missing date, or some with a time zone and some without
+    except (ValueError, TypeError):  # a missing date, or a mix of dates with and without time zone
         return table
     return table.take(np.array(order, dtype=np.intp))

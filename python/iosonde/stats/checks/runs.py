@@ -1,4 +1,4 @@
-"""What the checks read of stored runs: phases by setting, and the facts about a read's cache."""
+"""Data of stored runs for checks: phases by setting, and facts about the cache during reads."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _HERE = ("localhost", "127.", "::1", "[::1")
 
 
 def together_by_setting(runs: Sequence[StoredRun]) -> dict[str, list[StoredPhase]]:
-    """``operation, nodes=2`` → that phase of every complete run with so many nodes, of phases that the ranks do at the
-    same time; not steps that go from rank to rank, nor what only sets up or tears down."""
+    """Group phases of complete runs by setting: ``operation, nodes=2``. Phases that ranks run in turn, and setup or
+    teardown, are left out."""
     phases_by_setting: dict[str, list[StoredPhase]] = {}
     for run in runs:
         if not run.counts:
@@ -28,7 +28,7 @@ def together_by_setting(runs: Sequence[StoredRun]) -> dict[str, list[StoredPhase
 
 
 def read_facts(run: StoredRun) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(operation, facts for ``s104_cache.reasons``) of every phase that reads."""
+    """Iterate over (operation, facts for ``s104_cache.reasons``) of every phase that reads."""
     machine = run.facts.get("machine") or {}
     mount, memory = machine.get("mount") or {}, machine.get("memory") or {}
     for phase in run.phases:
@@ -38,13 +38,14 @@ def read_facts(run: StoredRun) -> Iterator[tuple[str, dict[str, Any]]]:
         facts: dict[str, Any] = dict(phase.cache)
         facts["in_memory"] = mount.get("type") in MEMORY_TYPES
         facts["memory_bytes"] = memory.get("usable_bytes")
-        if not machine.get("infiniband"):  # whose ports do not tell their speed in bits
+        if not machine.get("infiniband"):  # its ports do not report their speed in bits
             facts |= _network_facts(phase, mount, machine.get("network") or ())
         yield phase.operation, facts
 
 
 def _is_elsewhere(mount: Mapping[str, Any]) -> bool:
-    """Whether the data comes from other machines, as far as is known: many a FUSE mount does not name its servers."""
+    """Return whether the data comes from other machines, as far as known: many FUSE mounts do not name their
+    servers."""
     server, kind = str(mount.get("server") or ""), str(mount.get("type") or "")
     return is_network(kind, str(mount.get("source") or "")) and not server.startswith(_HERE)
 
@@ -52,7 +53,7 @@ def _is_elsewhere(mount: Mapping[str, Any]) -> bool:
 def _network_facts(
     phase: StoredPhase, mount: Mapping[str, Any], interfaces: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """The fastest node's rate, and what its interfaces carry: of a file system with a server elsewhere."""
+    """Return the fastest node's rate and the speed of its interfaces, if the file system's server is elsewhere."""
     speeds = [card.get("bits_per_s") for card in interfaces if card.get("state") == "up"]
     if not _is_elsewhere(mount) or not speeds or None in speeds:
         return {}

@@ -5,18 +5,18 @@ What it says
     %), or only one trial at all.
 
 How we know
-    With n trials the smallest and the largest enclose the median with 1 -
-    2·0.5ⁿ: 5 trials give 93.75 %, 6 give 96.9 %. One trial shows no spread:
-    nothing can be said about what the next one would give.
+    With n trials the smallest and the largest enclose the median with
+    probability 1 - 2·0.5ⁿ: 93.75 % for 5 trials, 96.9 % for 6. A single trial
+    shows no spread: the next value cannot be predicted.
 
 When it is wrong
     When each trial is itself a long average of a process known to be steady.
     Even then the spread between trials is usually larger than the spread
-    inside one, and only repeating shows it.
+    within one, and only repetitions show it.
 
 What to do
-    Measure again with --repetitions 6 or more (the same command goes on where
-    it ended), or ask for a half-width with --until 'ci<5%'.
+    Measure again with --repetitions 6 or more (the same command continues
+    where it ended), or request a half-width with --until 'ci<5%'.
 """
 
 from __future__ import annotations

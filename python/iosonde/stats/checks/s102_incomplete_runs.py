@@ -1,22 +1,22 @@
 """S102: incomplete runs
 
 What it says
-    Some runs lack something: a rank died or hung, a tool ended with an error,
-    a table ended early, the disk was full. They are kept in the store and left
-    out of every total.
+    Some runs are incomplete: a rank died or hung, a tool ended with an error,
+    a table ended early, the disk was full. They are kept in the store and
+    excluded from every total.
 
 How we know
-    Every run says itself what is missing: each rank's part is written before
-    the next barrier, and the parent counts what arrived.
+    Every run records what is missing: each rank's part is written before the
+    next barrier, and the parent counts the parts.
 
 When it is wrong
-    Never about the fact. But leaving them out can flatter: if runs fail
-    because the system is slow or full, the rest shows only its good days.
+    Never about the fact. But excluding them can bias the result: if runs fail
+    because the system is slow or full, the others show only its good days.
 
 What to do
-    Read what is missing (iosonde show STORE RUN), cure it, and run the same
-    command again: it measures only what lacks. Where what is missing does not
-    matter, --incomplete takes them in, with every command.
+    See what is missing (iosonde show STORE RUN), fix the cause, and run the
+    same command again: it measures only the missing runs. If the missing part
+    does not matter, --incomplete includes such runs in every command.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ NEEDS_RUNS = True
 
 
 def check(subject: Subject) -> list[Finding]:
-    """Runs whose ``missing`` is not empty."""
+    """Report runs whose ``missing`` is not empty."""
     incomplete = [run for run in subject.runs if run.missing]
     if not incomplete:
         return []
     first = incomplete[0].missing[0]
-    cure = "" if incomplete[0].counts else f"; {spell.incomplete} takes them in as they are"
+    cure = "" if incomplete[0].counts else f"; {spell.incomplete} includes them as they are"
     return [
         Finding(
             CODE,
@@ -48,6 +48,6 @@ def check(subject: Subject) -> list[Finding]:
                 "runs": {run.id: list(run.missing) for run in incomplete[:MAX_LISTED]},
                 "n_runs": len(incomplete),
             },
-            f"see what is missing with iosonde show, cure it, and run the same command again{cure}",
+            f"see what is missing with iosonde show, fix the cause, and run the same command again{cure}",
         )
     ]

@@ -1,26 +1,25 @@
 """S103: drift over the trials
 
 What it says
-    The trials of a cell rise or fall in the order they were made: a file
-    system that fills or fragments, a cache or a garbage collector that wakes
-    up, a neighbour that comes or goes.
+    The trials of a cell rise or fall in the order of measurement. Possible
+    causes: a file system that fills or fragments, a cache or a garbage
+    collector that becomes active, other users of the system.
 
 How we know
-    Mann-Kendall's test, each cell against itself, summed over the cells of an
-    operation (seasonal Kendall; Hirsch, Slack & Smith 1982), exact for few
-    trials. It is reported where chance gives it less than once in a hundred
-    tables. The change is Theil and Sen's slope times the number of trials, in
-    parts of the mean. For a plain table the order is that of its rows.
+    Mann-Kendall's test within each cell, summed over the cells of an operation
+    (seasonal Kendall; Hirsch, Slack & Smith 1982), exact for few trials. It is
+    reported at a false alarm rate of one in a hundred tables. The change is
+    Theil and Sen's slope times the number of trials, relative to the mean. For
+    a plain table the order is that of its rows.
 
 When it is wrong
-    When the rows of a table were sorted by their values before they came here.
-    With fewer than 6 trials in all a drift cannot be seen, so silence means
-    nothing then.
+    When the rows of a table were sorted by their values before. With fewer
+    than 6 trials in all a drift cannot be detected.
 
 What to do
     Find the cause and wait for a steady state, or discard a warm-up on purpose
-    and say so. Trials in random order within blocks (the default of iosonde
-    run) keep a drift from looking like an effect of a factor; the interval
+    and report it. Trials in random order within blocks (the default of iosonde
+    run) keep a drift from looking like an effect of a factor. The interval
     still does not cover tomorrow's value.
 """
 
@@ -36,14 +35,14 @@ CODE = "S103"
 
 
 def check(subject: Subject) -> list[Finding]:
-    """A common trend of the cells of one operation and metric."""
+    """Report a common trend of the cells of one operation and metric."""
     findings, by_kind = [], subject.families
     reported: set[tuple[str, int, float]] = set()
     for (operation, metric), cells in by_kind.items():
         drift = trend([cell.values for cell in cells])
         if drift is None or drift.p >= FAMILY_ALPHA / len(by_kind):
             continue
-        # A rate and a bandwidth of one size of operation are one number: what drifts is said once.
+        # The rate and the bandwidth of operations of one size drift alike: report them once.
         same = (operation, drift.s, round(drift.relative_change, 6))
         if operation and same in reported:
             continue

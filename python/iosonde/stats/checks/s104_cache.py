@@ -1,26 +1,24 @@
 """S104: cache may have served this
 
 What it says
-    A read may have come from memory and not from the storage that was to be
-    measured.
+    A read may have come from memory instead of the storage to be measured.
 
 How we know
-    From any of these, whichever is known: part of the files was still in the
-    page cache of the node that read them (mincore) when the read began; the
-    cache was only asked to let go, which could not be verified, and the files
-    are smaller than the node's memory; the rate is above what the network or
-    the device can carry; the target lies in memory itself (tmpfs).
+    From any of these, where known: part of the files was still in the page
+    cache of the reading node (mincore) when the read began. Or the caches were
+    dropped but this could not be verified, and the files are smaller than the
+    node's memory. Or the rate is above the limit of the network or the device.
+    Or the target lies in memory itself (tmpfs).
 
 When it is wrong
-    When the cache is what you want to measure (a warm read): then this says in
-    other words that you did. Files smaller than memory may still have come
-    from the storage. Cold on the client says nothing about the server's cache.
+    When the cache is what you want to measure (a warm read): then this
+    confirms it. Files smaller than memory may still have come from the
+    storage. A cold client cache does not mean a cold server cache.
 
 What to do
-    Let iosonde drop caches (--cache cold), give a hook that empties the
-    servers', or make the files larger than the memory of all nodes that can
-    hold them. Else report the numbers as what they are: reads with a warm
-    cache.
+    Let iosonde drop caches (--cache cold), give a hook that drops the servers'
+    caches, or make the files larger than the memory of all nodes that can hold
+    them. Else report the numbers as reads with a warm cache.
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ NEEDS_RUNS = True
 
 
 def check(subject: Subject) -> list[Finding]:
-    """One finding for each reason, with the operations that it holds for."""
+    """Report one finding per reason, with its operations."""
     by_reason: dict[str, dict[str, str]] = {}
     for run in subject.runs:
         for operation, facts in read_facts(run):
@@ -67,12 +65,10 @@ def check(subject: Subject) -> list[Finding]:
 
 
 def reasons(facts: Mapping[str, Any]) -> dict[str, str]:
-    """Why a read is suspicious: name of the reason → in words. Facts that are
-    absent or None tell nothing.
+    """Return why a read is suspicious: name of the reason → text. Facts that are absent or None are ignored.
 
-    Keys: ``state`` (cold-verified, cold-requested, warm), ``resident_bytes``,
-    ``bytes`` (of the files read on a node), ``memory_bytes`` (of that node),
-    ``rate_bytes_per_s``, ``limit_bytes_per_s`` and ``limit`` (its name),
+    Keys: ``state`` (cold-verified, cold-requested, warm), ``resident_bytes``, ``bytes`` (of the files read on a node),
+    ``memory_bytes`` (of that node), ``rate_bytes_per_s``, ``limit_bytes_per_s`` and ``limit`` (its name),
     ``in_memory``.
     """
     texts: dict[str, str] = {}
@@ -82,13 +78,13 @@ def reasons(facts: Mapping[str, Any]) -> dict[str, str]:
     if resident and size:
         texts["resident"] = Message(
             "in-page-cache",
-            "{percent:.0f} % of the files was in the page cache when the read began",
+            "{percent:.0f} % of the data was in the page cache when the read began",
             percent=100 * resident / size,
         )
     elif facts.get("state") == "cold-requested" and size and memory and size < memory:
         texts["unverified"] = Message(
             "unverified-cache",
-            "the files ({size}) fit the node's memory ({memory}), and that they left the cache could not be verified",
+            "the files ({size}) fit into the node's memory ({memory}), and the cache drop was not verified",
             size=format_size(size),
             memory=format_size(memory),
         )

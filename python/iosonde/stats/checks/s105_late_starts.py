@@ -1,22 +1,22 @@
 """S105: late starts
 
 What it says
-    The ranks did not start a phase together: the first and the last first
-    operation lie more than 1 % of the phase apart. Rates that count from the
-    first start to the last end then hold some idle time, and the ranks
-    competed less than the number says.
+    The ranks did not start a phase together: their first operations are spread
+    over more than 1 % of the phase. Rates from the first start to the last end
+    then include idle time, and the ranks competed less than the number
+    suggests.
 
 How we know
-    Every rank records the start of its first operation; times of different
-    nodes are moved to one clock, and compared only where the clocks' error is
-    below 1 % of the phase. The median over the trials is what is judged.
+    Every rank records the start of its first operation. Times of different
+    nodes are converted to one clock, and compared only if the clocks' error is
+    below 1 % of the phase. The median over the trials is tested.
 
 When it is wrong
     In an open loop, where ranks are meant to arrive at different times.
 
 What to do
     Make the phase longer (more or larger files), use no more ranks than cores,
-    or look which node starts late in the timeline of the report. The overlap
+    or see which node starts late in the timeline of the report. The overlap
     rate counts only the time in which all ranks were active.
 """
 
@@ -34,8 +34,7 @@ SHARE = 0.01
 
 
 def check(subject: Subject) -> list[Finding]:
-    """Operations whose ranks typically start more than 1 % of the phase
-    apart."""
+    """Report operations whose ranks typically start more than 1 % of the phase apart."""
     late = {}
     for name, phases in together_by_setting(subject.runs).items():
         shares = [

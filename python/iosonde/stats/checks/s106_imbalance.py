@@ -1,28 +1,29 @@
 """S106: ranks finish unequally
 
 What it says
-    The slowest rank of a phase needs more than 10 % longer than the average
-    rank. Until the last rank is done the others wait, so the rate of the whole
-    is lower than what the ranks could do.
+    The slowest rank of a phase takes more than 10 % longer than the average
+    rank. The others wait for it, so the total rate is lower than the ranks
+    could reach.
 
 How we know
     From each rank's own time between its first start and its last end,
-    averaged over the trials; the evidence has the index of each phase (time of
-    the slowest ÷ the mean, 1 is even) with its interval over trials. Where one
-    rank is the slowest more often than chance allows (binomial, 1 % over all
-    phases), it is named: then it is a place and not bad luck. Where the
-    slowest had more to do (bytes, or operations without bytes), that is said,
-    with an interval over trials, too: then the work is shared unevenly, and
-    not the speed. Of one trial neither can be told for others.
+    averaged over the trials. The evidence has the index of each phase (time of
+    the slowest ÷ the mean, 1 is even) with its interval over trials.
+
+    If one rank is the slowest more often than chance allows (binomial, 1 %
+    over all phases), it is named: the cause is then its place. If the slowest
+    rank had more work (bytes, or operations without bytes), this is reported,
+    with an interval over trials, too: then the work is uneven, not the speed.
+    With a single trial both are inconclusive.
 
 When it is wrong
     When ranks have different work on purpose.
 
 What to do
     Look at the timeline in the report. If one host is always last, look at its
-    network link, its load, its mount. If it is another one each time, the
-    servers share unfairly: compare the rates last_done and sum_of_ranks, and
-    say which one you mean.
+    network link, its load, its mount. If it is a different one each time, the
+    servers are unfair: compare the rates last_done and sum_of_ranks, and
+    report which one you mean.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ EXCESS = 0.10
 
 
 def check(subject: Subject) -> list[Finding]:
-    """Phases whose slowest rank takes more than 10 % longer than the mean."""
+    """Report phases whose slowest rank takes more than 10 % longer than the mean."""
     settings = together_by_setting(subject.runs)
     uneven: dict[str, tuple[Estimate, Estimate, str]] = {}
     for name, phases in settings.items():
@@ -95,7 +96,7 @@ def _compute_times(phase: StoredPhase) -> dict[int, int]:
 
 
 def _work_of_slowest(phase: StoredPhase, times: Mapping[int, int]) -> float | None:
-    """What the rank that took longest had to do ÷ the mean of all; None where the store does not say it."""
+    """Return the work of the slowest rank relative to the mean of all; None if the store does not record it."""
     for kind in ("bytes", "operations"):
         work = {rank["rank"]: int(rank.get(kind) or 0) for rank in phase.ranks if rank["rank"] in times}
         if any(work.values()):
@@ -109,23 +110,23 @@ def _over_trials(values: Sequence[float | None], least: float, level: float) -> 
 
 
 def _above_even(index: Estimate) -> str:
-    """``30.0 (21.2 to 38.8) %``: by how much an index is above 1."""
+    """Return how far an index is above 1: ``30.0 (21.2 to 38.8) %``."""
     value, low, high = (None if bound is None else bound - 1 for bound in (index.value, index.low, index.high))
     return percent_interval(replace(index, value=value, low=low, high=high))
 
 
 def _to_do(work: Estimate) -> str:
-    """That the slowest had more to do, and how surely."""
+    """Describe by how much the slowest rank had more work, and how certain this is."""
     if work.value is None or work.value <= 1 + EXCESS / 2:
         return ""
-    text = f": it has {_above_even(work)} more to do"
+    text = f": it has {_above_even(work)} more work"
     if work.low is None:
-        return f"{text}, in one trial: cannot tell of others"
-    return text if work.low > 1 else f"{text}: cannot tell whether it is more"
+        return f"{text} in a single trial: inconclusive"
+    return text if work.low > 1 else f"{text}: not significant"
 
 
 def _flatten_row(name: str, index: Estimate, work: Estimate) -> dict[str, Any]:
-    """Keys of a table; ``n`` counts trials, ``confidence`` is the level of both intervals."""
+    """Return the columns of a row; ``n`` counts trials, ``confidence`` is the level of both intervals."""
     work_columns = work.flat("work") | {"work_n": work.n}
     return {"phase": name, **index.flat("index"), "n": index.n, **work_columns, "confidence": index.level}
 

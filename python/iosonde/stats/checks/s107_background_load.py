@@ -1,26 +1,27 @@
 """S107: background load
 
 What it says
-    Somebody else used a node's CPU while it was measured: other processes, or
-    the host of a virtual machine that took the CPU away (steal).
+    Something else used a node's CPU during the measurement: other processes,
+    or the host of a virtual machine that took the CPU away (steal).
 
 How we know
     During every trial each node samples its CPU use and subtracts that of the
-    measuring processes, and of the daemon that serves the target there (FUSE:
-    glusterfs, ceph-fuse, mfsmount …), which is the client and kept as such
-    (client_daemon_cpu_s, client_daemon_share of facts.loads). In a lab the
-    other hosts, which share these CPUs, are kept apart, too
-    (other_hosts_share). More than 5 % of all CPUs in any trial is reported.
+    measuring processes. It also subtracts that of the daemon that serves the
+    target there (FUSE: glusterfs, ceph-fuse, mfsmount …): it is the client,
+    and recorded as such (client_daemon_cpu_s, client_daemon_share of
+    facts.loads). In a lab the other hosts, which share these CPUs, are
+    recorded separately, too (other_hosts_share). More than 5 % of all CPUs in
+    any trial is reported.
 
 When it is wrong
-    A client in the kernel works in threads of its own: this is part of what is
-    measured, though it looks like somebody else's; so is a daemon in another
-    container. Load on the servers or the network is not seen at all.
+    A kernel client works in threads of its own: they belong to the measurement
+    but count as background load, and so does a daemon in another container.
+    Load on the servers or the network is not detected.
 
 What to do
-    Measure on nodes of your own, or at a quiet hour; else keep the order
-    random and the repetitions many, and compare the trials with and without
-    the load before leaving any out.
+    Measure on dedicated nodes, or at a quiet hour. Else keep the order random
+    and the repetitions many, and compare the trials with and without the load
+    before excluding any.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _SHARES = {"background_share": "other processes used", "steal_share": "the virtu
 
 
 def check(subject: Subject) -> list[Finding]:
-    """Trials during which others used a node's CPU."""
+    """Report trials during which others used a node's CPU."""
     worst: dict[str, tuple[float, str]] = {}
     loaded: dict[str, list[str]] = {}
     for run in subject.runs:

@@ -2,25 +2,25 @@
 
 What it says
     Single trials lie far from the others of their cell. They are kept in every
-    number: an outlier is a measurement until it is known why it is none.
+    number: an outlier is a valid measurement until a cause is known.
 
 How we know
     Rosner's generalised ESD test (Technometrics 25, 1983), which for one
-    candidate is Grubbs' test, of the values and of their logs: both must say
-    so. On normal and on log-normal trials it speaks once in a hundred tables,
-    however many cells there are. At most one trial in five, and 20 in a cell,
-    are looked at.
+    candidate is Grubbs' test, of the values and of their logs: both must be
+    significant. On normal and on log-normal trials it raises one false alarm
+    in a hundred tables, whatever the number of cells. At most one trial in
+    five, and 20 in a cell, are tested.
 
 When it is wrong
     Latency and rates can have long tails by nature: then these trials are the
-    system's real behaviour, and the median and the percentiles say more than
-    the mean. Two groups of trials (S109) are not outliers.
+    system's real behaviour, and the median and the percentiles describe it
+    better than the mean. Two groups of trials (S109) are not outliers.
 
 What to do
-    Keep them, unless something outside the value itself shows that the trial
-    was broken: a foreign job, a full disk, an incomplete run. Then name the
-    trial and the reason, and show the result with and without it. Never drop a
-    trial because of its value.
+    Keep them, unless independent evidence shows that the trial was broken:
+    another user's job, a full disk, an incomplete run. Then name the trial and
+    the reason, and show the result with and without it. Never drop a trial
+    because of its value.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CODE = "S108"
 
 
 def check(subject: Subject) -> list[Finding]:
-    """Trials that lie far from their cell."""
+    """Report trials that lie far from their cell."""
     outliers = []
     for cell in subject.repeated:
         for position in far_off(cell.values, FAMILY_ALPHA / max(1, len(subject.cells))):
@@ -55,6 +55,6 @@ def check(subject: Subject) -> list[Finding]:
             f"outlier in {first['cell']}: {significant(first['value'], 4)} against a median of "
             f"{significant(first['median'], 4)} ({first['trial']}){more}; kept",
             {"trials": outliers[:MAX_LISTED], "n": len(outliers)},
-            "keep it, unless something besides its value shows that the trial was broken",
+            "keep it, unless independent evidence shows that the trial was broken",
         )
     ]

@@ -1,22 +1,24 @@
 """S109: two modes
 
 What it says
-    The trials of a cell fall into two groups, or more. Their mean is then a
+    The trials of a cell fall into two or more groups. Their mean is then a
     value that the system never shows.
 
 How we know
     The best split of the sorted trials explains more of their sum of squares
-    (Engelman & Hartigan 1969) than even a flat population with one mode lets
-    expect once in a hundred tables, for the values and for their logs. Each
-    group holds at least a fifth of the trials. Below 10 trials two modes
-    cannot be seen. Above 100 trials of positive values the hills of their
-    density on a logarithmic axis are counted instead, those with a valley
-    between them that is deeper than chance makes it (iosonde diagnose): two
-    must hold a twentieth of the trials each, smaller ones are named with them.
+    (Engelman & Hartigan 1969) than it does for even a flat unimodal population
+    in one of a hundred tables. This holds for the values and for their logs.
+    Each group holds at least a fifth of the trials. Below 10 trials two modes
+    cannot be detected.
+
+    Above 100 trials of positive values, the hills of their density on a
+    logarithmic axis are counted instead (iosonde diagnose). The valley between
+    two hills must be deeper than chance makes it. Two hills must hold a
+    twentieth of the trials each; smaller ones are listed with them.
 
 When it is wrong
     When a slow drift makes the first half of the trials differ from the
-    second: then S103 says so too.
+    second: then S103 is reported, too.
 
 What to do
     Find the factor that switches (which server, which path, NUMA, cache hit or
@@ -41,21 +43,21 @@ from ..overview.cells import TrialCell
 from . import FAMILY_ALPHA, MAX_LISTED, Subject
 
 CODE = "S109"
-MANY = 100  # trials, from which on hills are counted
-_LARGE = 0.05  # share of a hill that is no group of outliers
+MANY = 100  # trials above which hills are counted
+_LARGE = 0.05  # share of a hill that is not a group of outliers
 _NUMBERS = ("two", "three", "four", "five", "six")
 
 
 @dataclass(frozen=True)
 class _Groups:
-    """(mean, trials) of each group, the lowest first; ``p`` where two were tested, else None."""
+    """(mean, trials) of each group, the lowest first; ``p`` for two tested groups, else None."""
 
     groups: tuple[tuple[float, int], ...]
     p: float | None = None
 
 
 def check(subject: Subject) -> list[Finding]:
-    """Cells whose trials fall into groups."""
+    """Report cells whose trials fall into groups."""
     split_cells = [*_find_two_modes(subject), *_find_several_modes(subject)]
     if not split_cells:
         return []
@@ -77,7 +79,7 @@ def check(subject: Subject) -> list[Finding]:
 
 
 def _find_two_modes(subject: Subject) -> list[tuple[TrialCell, _Groups]]:
-    """By the best split, of few trials and of values that are not all positive."""
+    """Find two groups by the best split, for few trials or values that are not all positive."""
     tested = [(cell, two_modes(cell.values)) for cell in subject.repeated if not _is_countable(cell)]
     splits = [(cell, split) for cell, split in tested if split is not None]
     return [(cell, _Groups(((split.low_mean, split.n_low), (split.high_mean, cell.values.size - split.n_low)), split.p))
@@ -85,7 +87,7 @@ def _find_two_modes(subject: Subject) -> list[tuple[TrialCell, _Groups]]:
 
 
 def _find_several_modes(subject: Subject) -> list[tuple[TrialCell, _Groups]]:
-    """By the hills of the density, of many trials."""
+    """Find groups by the hills of the density, for many trials."""
     split_cells = []
     for cell in subject.repeated:
         log_histogram = histogram.histogram_from_values(cell.values) if _is_countable(cell) else None

@@ -1,14 +1,14 @@
-"""S110: something varied unseen
+"""S110: hidden factor
 
 What it says
-    A column that was not grouped by has several values inside one cell: the
-    trials of that cell were not made at one setting, so its mean mixes them
-    and its interval is too wide or too narrow.
+    A column that is not a factor has several values inside one cell: its
+    trials were not measured at one setting. The mean mixes them, and the
+    interval is too wide or too narrow.
 
 How we know
-    Every column but the response and those of --by is looked at. A column that
-    merely numbers the trials, or that is another measurement (hardly any value
-    comes twice), is left out.
+    Every column but the response and those of --by is checked. Columns that
+    number the trials, or are another measurement (values hardly ever repeat),
+    are left out.
 
 When it is wrong
     When the column is a label without effect, such as the name of the person
@@ -16,7 +16,7 @@ When it is wrong
 
 What to do
     Group by it (--by), keep one of its values (--where), or average over it on
-    purpose and say so.
+    purpose and report that.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CODE = "S110"
 
 
 def check(subject: Subject) -> list[Finding]:
-    """One finding for all columns that vary inside a cell."""
+    """Report one finding for all columns that vary inside a cell."""
     if not subject.hidden:
         return []
     columns = list(subject.hidden)
@@ -49,6 +49,6 @@ def check(subject: Subject) -> list[Finding]:
                 "columns": columns[:MAX_LISTED],
                 "cells": {name: cells[:MAX_LISTED] for name, cells in subject.hidden.items()},
             },
-            f"hold it fixed with {spell.where}, or make it a factor with {spell.by}",
+            f"keep it fixed with {spell.where}, or make it a factor with {spell.by}",
         )
     ]

@@ -1,19 +1,19 @@
-"""S111: MPI-IO hints that did not take
+"""S111: MPI-IO hints not in force
 
 What it says
-    A hint was given to the MPI library, and is not in force: the library does
-    not know it, gave it another value, or the file system behind it has no use
-    for it. Trials that differ in this hint alone are the same trial.
+    A hint was given to the MPI library but is not in force: the library does
+    not know it, gave it another value, or the file system does not support it.
+    Trials that differ in this hint alone are the same trial.
 
 How we know
-    After the file was opened, the library was asked for its hints
-    (MPI_File_get_info), and they are compared with those that were given. Of
-    striping hints the library repeats what it was told even where its driver
-    ignores them: ROMIO's driver for ordinary file systems is named then.
+    After the file was opened, the hints in force (MPI_File_get_info) are
+    compared with those that were given. For striping hints the library repeats
+    their values even if its driver ignores them: ROMIO's driver for ordinary
+    file systems is named then.
 
 When it is wrong
-    A library may spell a value in another way, or keep a hint to itself.
-    What it did is seen in bytes_moved: a sieve moves the holes too.
+    A library may spell a value differently, or not report a hint. Its effect
+    is visible in bytes_moved: a sieve moves the holes, too.
 
 What to do
     Look up the spelling in the library's manual. Striping needs a parallel
@@ -36,7 +36,7 @@ ORDINARY = ("UFS", "NFS")
 
 
 def check(subject: Subject) -> list[Finding]:
-    """One finding for all hints, with what was asked and what is in force."""
+    """Report one finding for all hints, with their requested and effective values."""
     ignored: dict[str, str] = {}
     for run in subject.runs:
         for phase in run.phases:
@@ -49,7 +49,7 @@ def check(subject: Subject) -> list[Finding]:
         Finding(
             CODE,
             Severity.WARNING,
-            f"the MPI-IO hint {first} did not take: {why}{more}",
+            f"the MPI-IO hint {first} is not in force: {why}{more}",
             {"hints": dict(list(ignored.items())[:MAX_LISTED])},
             "look it up in the library's manual; iosonde explain S111",
         )
@@ -65,6 +65,6 @@ def _not_taken(hints: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         if name not in took:
             yield f"{name}={value}", "the library does not know it"
         elif str(took[name]) != str(value):
-            yield f"{name}={value}", f"the library says {took[name]}"
+            yield f"{name}={value}", f"the library uses {took[name]}"
         elif name in STRIPING and driver.startswith(ORDINARY):
-            yield f"{name}={value}", f"this file system has no stripes to ROMIO ({driver.split(':')[0]})"
+            yield f"{name}={value}", f"ROMIO does not stripe on this file system ({driver.split(':')[0]})"

@@ -1,22 +1,21 @@
-"""S112: output that nobody reads
+"""S112: unrecognised output
 
 What it says
-    A step was asked to read what its command prints (parse: auto), and no
-    importer recognised it. How long the command took is then all that is
-    known of the step.
+    A step should parse the output of its command (parse: auto), but no
+    importer recognised it. Only the duration of the step is known then.
 
 How we know
-    Every importer looked at the output of every rank and none claimed it. In
-    trials in which some ranks' output was recognised and others' was not, the
-    trial is incomplete instead.
+    Every importer examined the output of every rank and none recognised it. If
+    the output of only some ranks of a trial was recognised, the trial is
+    incomplete instead.
 
 When it is wrong
     When the command was never meant to print results (cp, tar, a script).
 
 What to do
     Look at the output (iosonde show STORE RUN --printed). Name its tool with
-    parse: TOOL, add an importer (docs/importers.md), or say parse: none. If
-    only some trials are concerned, look what the tool said in them: they are
+    parse: TOOL, add an importer (docs/importers.md), or set parse: none. If
+    only some trials are concerned, see what the tool printed in them: they are
     missing from its metrics.
 """
 
@@ -31,7 +30,7 @@ CODE = "S112"
 
 
 def check(subject: Subject) -> list[Finding]:
-    """One finding for all steps; a warning where other trials of a step were read."""
+    """Report one finding for all steps; a warning if other trials of a step were recognised."""
     why: dict[str, str] = {}
     unread: dict[str, int] = {}
     trials: dict[str, int] = {}
@@ -53,7 +52,7 @@ def check(subject: Subject) -> list[Finding]:
             Severity.WARNING if partly else Severity.INFO,
             Message(
                 "unread-output",
-                "of {operation} only the time is known in {n} of {n_trials} trials: {reason}{more}",
+                "only the duration of {operation} is known in {n} of {n_trials} trials: {reason}{more}",
                 operation=first,
                 n=unread[first],
                 n_trials=trials[first],
@@ -61,6 +60,6 @@ def check(subject: Subject) -> list[Finding]:
                 more=more,
             ),
             {"trials": dict(list(unread.items())[:MAX_LISTED])},
-            "name its tool with parse: TOOL, or say parse: none; iosonde show STORE RUN --printed shows the output",
+            "name its tool with parse: TOOL, or set parse: none; iosonde show STORE RUN --printed shows the output",
         )
     ]

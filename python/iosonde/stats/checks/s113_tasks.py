@@ -1,27 +1,27 @@
-"""S113: an MPI program with another number of tasks
+"""S113: wrong number of MPI tasks
 
 What it says
-    The output of an MPI program (ior, mdtest, md-workbench, io500) tells how
-    many tasks it had, and that is not the number of ranks of the trial: N
-    copies of one task each, which overwrite each other's files and whose
-    numbers are added up or averaged, or fewer tasks than were meant.
+    The number of tasks in the output of an MPI program (ior, mdtest,
+    md-workbench, io500) is not the number of ranks of the trial. Either N
+    copies of one task each ran, which overwrite each other's files and whose
+    numbers are added up or averaged, or fewer tasks than intended.
 
 How we know
-    From the outputs: how many there were in a step, and the tasks that each
-    says it had. The ranks are nodes x ranks per node. Looked at are steps that
-    are one MPI job (on: mpi), that begin with a launcher (mpiexec, srun), and
-    that all ranks run (on: all) without anything that tells the
-    copies apart, as ${RANK}.
+    From the number of outputs in a step, and the number of tasks in each. The
+    ranks are nodes x ranks per node. Checked are steps that are one MPI job
+    (on: mpi), that begin with a launcher (mpiexec, srun), or that all ranks
+    run (on: all) without anything that distinguishes the copies, such as
+    ${RANK}.
 
 When it is wrong
-    When fewer tasks were meant: ior -N 2 takes two, however many were started;
-    and where independent copies on one file are the question.
+    When fewer tasks were intended (ior -N 2 uses two, however many were
+    started), or independent copies on one file are the question.
 
 What to do
-    Write on: mpi and leave mpiexec out: then the launcher is the one of the
-    program's MPI. A launcher of another MPI starts copies that each believe to
-    be alone; iosonde doctor says which belong together. For copies that are
-    meant, give each its own file, with ${RANK} in the name.
+    Write on: mpi and omit mpiexec: then the launcher of the program's MPI is
+    used. A launcher of another MPI starts independent copies of one task;
+    iosonde doctor lists which belong together. For intended copies, give each
+    its own file, with ${RANK} in the name.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NEEDS_RUNS = True
 
 
 def check(subject: Subject) -> list[Finding]:
-    """One finding for all steps; it names the first."""
+    """Report one finding for all steps; it names the first."""
     why: dict[str, str] = {}
     wrong: dict[str, int] = {}
     trials: dict[str, int] = {}
@@ -64,13 +64,13 @@ def check(subject: Subject) -> list[Finding]:
                 more=more,
             ),
             {"trials": dict(list(wrong.items())[:MAX_LISTED])},
-            "write on: mpi and leave mpiexec out: one job over all ranks, by the launcher of its MPI",
+            "write on: mpi and omit mpiexec: one job over all ranks, by the launcher of its MPI",
         )
     ]
 
 
 def _describe_mismatch(phase: StoredPhase, run: StoredRun) -> str:
-    """In words, for one run; empty where nothing is."""
+    """Describe the mismatch in one run; '' if there is none."""
     tasks, expected, tool = phase.tasks, phase.tasks_expected, phase.mpi_tool
     if not tasks or expected == 1:
         return ""
@@ -78,7 +78,7 @@ def _describe_mismatch(phase: StoredPhase, run: StoredRun) -> str:
     if phase.on_all_ranks and alone:
         return Message(
             "copies-of-tool",
-            "{operation} is {n_tasks} copies of {tool}, not one job of {ranks} tasks; meant was on: mpi?",
+            "{operation} is {n_tasks} copies of {tool}, not one job of {ranks} tasks; did you mean on: mpi?",
             operation=phase.operation,
             n_tasks=len(tasks),
             tool=tool,
@@ -90,7 +90,7 @@ def _describe_mismatch(phase: StoredPhase, run: StoredRun) -> str:
         return Message(
             "separate-jobs",
             "{operation} was {n_tasks} jobs of {tool} with one task each, not one of {expected}: its "
-            "launcher is of another MPI; on: mpi takes the right one",
+            "launcher belongs to another MPI; on: mpi uses the right one",
             operation=phase.operation,
             n_tasks=len(tasks),
             tool=tool,
@@ -99,7 +99,7 @@ def _describe_mismatch(phase: StoredPhase, run: StoredRun) -> str:
     if expected and any(count not in (expected, None) for count in tasks):
         return Message(
             "wrong-task-count",
-            "{tool} in {operation} says it had {n_tasks} tasks where the trial has {ranks} ranks",
+            "{tool} in {operation} reports {n_tasks} tasks, but the trial has {ranks} ranks",
             tool=tool,
             operation=phase.operation,
             n_tasks=tasks[0],

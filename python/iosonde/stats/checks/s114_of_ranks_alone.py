@@ -1,20 +1,20 @@
-"""S114: numbers of single ranks alone
+"""S114: metrics known per rank only
 
 What it says
-    A number that the tool's users look at first, as a percentile of fio, is
-    known of each rank and not of the trial: several copies of the tool ran at
-    the same time, and each printed its own.
+    A main metric of the tool, such as a percentile of fio, is known for each
+    rank but not for the trial: several copies of the tool ran at the same
+    time, and each printed its own.
 
 How we know
-    Rates are added up over the ranks, times and latencies averaged. Of two
-    percentiles nothing follows for the percentile of both, and a mean of them
-    is none.
+    Rates are added up over the ranks, times and latencies averaged.
+    Percentiles of several ranks cannot be combined, and their mean is not a
+    percentile.
 
 When it is wrong
-    Never; where one rank is all there is, its number is the trial's.
+    Never; with a single rank, its number is the trial's.
 
 What to do
-    Look at them rank by rank: iosonde show STORE --export csv writes them with
+    Compare them rank by rank: iosonde show STORE --export csv writes them with
     a column rank. For one percentile of all, let the tool start its own jobs
     (fio with group_reporting and --on single).
 """
@@ -31,7 +31,7 @@ NEEDS_RUNS = True
 
 
 def check(subject: Subject) -> list[Finding]:
-    """One finding for all such numbers."""
+    """Report one finding for all such metrics."""
     trials: dict[str, int] = {}
     runs = [run for run in subject.runs if run.counts]
     for run in runs:
@@ -46,7 +46,7 @@ def check(subject: Subject) -> list[Finding]:
             Severity.INFO,
             Message(
                 "single-ranks",
-                "{metrics} {are} of each rank alone in {n} of {n_trials} trials: percentiles of several "
+                "{metrics} {are} known per rank only in {n} of {n_trials} trials: percentiles of several "
                 "ranks cannot be combined",
                 metrics=some(sorted(trials)),
                 are="are" if len(trials) > 1 else "is",

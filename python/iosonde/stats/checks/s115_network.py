@@ -1,33 +1,34 @@
-"""S115: not all of it went over the network
+"""S115: less network traffic than I/O
 
 What it says
-    Of a file system with servers elsewhere: fewer bytes came over the network
-    than were read, so a cache of the client had the rest; or fewer were sent
-    than were written, so the client still held the rest when the clock
-    stopped; or hardly a packet went for each create, open or stat, so the
-    client answered by itself. Writes and metadata are said for information.
+    On a file system with remote servers, less data came over the network than
+    was read: a client cache served the rest. Or less was sent than was
+    written: the client still held the rest when the clock stopped. Or hardly a
+    packet was sent per create, open or stat: the client answered by itself.
+    Findings about writes and metadata are information.
 
 How we know
     In every phase each node counts the bytes on its interfaces (and RDMA
     ports) that lead to the servers: before the clock runs, while it runs, and
-    in the flush after. What came while nobody did anything is deducted.
-    Expected are the bytes that were read, and those that were written as often
-    as the client sends each. Below 90 % of it this is said; of metadata below
-    one packet for two operations. Of commands the bytes are those that the
-    tool prints. Metadata that may have gone to a server on this node, over
+    in the flush after. Idle traffic is subtracted. Expected are the bytes
+    read, and the bytes written times the number of copies that the client
+    sends. A finding is reported below 90 % of this; for metadata below one
+    packet per two operations. For commands the bytes are those that the tool
+    prints. Metadata that may have gone to a server on this node, over
     loopback, is left out.
 
 When it is wrong
     When files have holes, which some protocols do not send, or the client
-    compresses what it sends and does not say so in its mount options. When a
-    warm cache is what you want to measure: this then says how warm it was. It
-    says nothing of the servers' caches.
+    compresses data without showing it in its mount options. When you want to
+    measure a warm cache: then this shows how warm it was. The servers' caches
+    are not covered.
 
 What to do
     Remount before the reads (--before-reads), turn the client's own cache off
     (Gluster: performance.quick-read; ceph-fuse: client_oc), read from other
-    nodes than those that wrote, or read more than the cache holds. Of writes:
-    look at the numbers with fsync inside. Else say that it was the cache.
+    nodes than those that wrote, or read more than the cache holds. For writes:
+    use the numbers that include fsync. Else report that the cache was
+    measured.
 """
 
 from __future__ import annotations
@@ -46,18 +47,17 @@ from . import MAX_LISTED, Subject, some
 
 CODE = "S115"
 NEEDS_RUNS = True
-# What came before the clock ran is worth a word from this share of what was read.
+# Smallest share of the data read before the clock ran that is reported.
 _EARLY = 0.3
-# A question and its answer are two packets.
+# A request and its reply are two packets: fewer per operation than this is quiet.
 _QUIET = 0.5
-_QUESTION_BYTES = 80  # no question of a file system is shorter, with its headers
+_QUESTION_BYTES = 80  # the shortest request of a file system, with headers
 
-# By operation.
 Phases = Mapping[str, Sequence[StoredPhase]]
 
 
 def check(subject: Subject) -> list[Finding]:
-    """One finding about reads, one about writes, one about metadata."""
+    """Report one finding about reads, one about writes, one about metadata."""
     cached, buffered, quiet = (dict[str, list[StoredPhase]]() for _ in range(3))
     for phase in wire.phases(subject.runs):
         if phase.network.get("reads") == SERVED_BY_CACHE and phase.cache.get("state") != "warm":
@@ -77,13 +77,13 @@ def _report_cached(of: Phases) -> Iterator[Finding]:
             Severity.WARNING,
             Message(
                 "cached-reads",
-                "a cache of the client served {operations}: {share} of what was read came over the network{early}",
+                "a client cache served {operations}: {share} of the data read came over the network{early}",
                 operations=some(list(of)),
                 share=_format_range(every, "share_received"),
                 early=_describe_early(every),
             ),
             {"operations": _build_evidence(of, "share_received")},
-            "remount before the reads, or turn the client's cache off; else say that these are reads of a cache",
+            "remount before the reads, or turn the client's cache off; else report them as cached reads",
         )
 
 
@@ -95,14 +95,14 @@ def _report_buffered(of: Phases) -> Iterator[Finding]:
             Severity.INFO,
             Message(
                 "buffered-writes",
-                "the client still held data of {operations} when the clock stopped: {share} of what was "
+                "the client still held data of {operations} when the clock stopped: {share} of the data "
                 "written had been sent{flushed}",
                 operations=some(list(of)),
                 share=_format_range(every, "share_sent"),
                 flushed=_describe_flushed(every),
             ),
             {"operations": _build_evidence(of, "share_sent")},
-            "take the numbers with fsync inside for what the servers can do",
+            "use the rates that include fsync for the servers",
         )
 
 
@@ -114,30 +114,30 @@ def _report_quiet(of: Phases) -> Iterator[Finding]:
             Severity.INFO,
             Message(
                 "cached-metadata",
-                "the client answered {operations} by itself: at most {packets:.2g} packets an operation "
+                "the client answered {operations} by itself: at most {packets:.2g} packets per operation "
                 "went over the network",
                 operations=some(list(of)),
                 packets=most,
             ),
             {"operations": _build_evidence(of, "packets_per_operation")},
-            "take these rates for the client's, and no server's",
+            "read these rates as those of the client, not of a server",
         )
 
 
 def _is_quiet(phase: StoredPhase) -> bool:
-    """Whether metadata was asked for, and hardly a packet was sent."""
+    """Return whether hardly a packet was sent for the metadata operations of a phase."""
     packets, moved = phase.network.get("packets_per_operation"), sum(total["bytes"] for total in phase.totals.values())
     return packets is not None and packets < _QUIET and not moved and not _may_be_on_loopback(phase)
 
 
 def _may_be_on_loopback(phase: StoredPhase) -> bool:
-    """Whether so many bytes went over loopback that a server on a node of ours may have had the questions."""
+    """Return whether loopback carried enough bytes for the requests to go to a server on the same node."""
     operations = max((total["count"] for total in phase.totals.values()), default=0)
     return sum(map(_loopback_bytes, phase.network.get("nodes") or ())) >= _QUESTION_BYTES * _QUIET * operations > 0
 
 
 def _loopback_bytes(node: Mapping[str, Any]) -> float:
-    """Those of the timed part, less what came while nobody did anything."""
+    """Return the loopback bytes of the timed part, less idle traffic."""
     timed, idle = node.get(TIMED) or {}, node.get("idle") or {}
     rate = idle.get("loopback_bytes", 0) / idle["seconds"] if idle.get("seconds") else 0.0
     return float(timed.get("loopback_bytes", 0)) - rate * float(timed.get("seconds", 0.0))
@@ -150,14 +150,14 @@ def _format_range(phases: Sequence[StoredPhase], name: str) -> str:
 
 
 def _describe_early(phases: Sequence[StoredPhase]) -> str:
-    """Looking at a file may bring it into the client."""
+    """Describe data read before the clock ran: opening a file may bring it into the client."""
     came = sum(_read_bytes(phase.network, PREPARING, "received_bytes") for phase in phases)
     expected = sum(float(phase.network["expected_received_bytes"]) for phase in phases)
     return f" ({format_size(int(came))} before the clock ran)" if came > _EARLY * expected else ""
 
 
 def _describe_flushed(phases: Sequence[StoredPhase]) -> str:
-    """A client may keep what it holds even when it is told to write out (syncfs does not reach all of them)."""
+    """Describe data sent by the flush. A client may hold data back even then (syncfs does not reach all of them)."""
     later = sum(_read_bytes(phase.network, FLUSH, "sent_bytes") for phase in phases if FLUSH in phase.network)
     rest = sum(
         (1.0 - phase.network["share_sent"]) * phase.network["expected_sent_bytes"]
@@ -166,11 +166,11 @@ def _describe_flushed(phases: Sequence[StoredPhase]) -> str:
     )
     if not rest:
         return ""
-    return f"; {format_size(int(later))} of {format_size(int(rest))} went with the flush after it"
+    return f"; {format_size(int(later))} of {format_size(int(rest))} were sent by the flush after it"
 
 
 def _name_step(phase: StoredPhase) -> str:
-    """A step by the tool that was run in it."""
+    """Name a step by the tool that ran in it."""
     return f"{', '.join(phase.tools)} ({phase.operation})" if phase.tools else phase.operation
 
 
@@ -179,6 +179,6 @@ def _read_bytes(network: Mapping[str, Any], part: str, direction: str) -> int:
 
 
 def _build_evidence(of: Mapping[str, Sequence[StoredPhase]], name: str) -> dict[str, Any]:
-    """Operation → the lowest share and the highest."""
+    """Return operation → the lowest and the highest share."""
     shares = {operation: [float(phase.network[name]) for phase in phases] for operation, phases in of.items()}
     return {operation: [min(several), max(several)] for operation, several in list(shares.items())[:MAX_LISTED]}

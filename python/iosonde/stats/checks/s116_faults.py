@@ -1,24 +1,24 @@
-"""S116: a fault cost more than time
+"""S116: fault with data loss or failures
 
 What it says
-    After a fault was inflicted on the lab, data that was read back was not
-    what had been written, or operations failed, or the file system did not
-    become well again in the time that it was given.
+    After a fault was injected into the lab, data read back differed from data
+    written, or operations failed, or the file system did not recover in the
+    given time.
 
 How we know
-    Each trial keeps what was inflicted and undone and when, and asks the file
-    system's own word for its health afterwards. Content is checked where the
-    phases say verify: true: what is read is compared with what was written,
-    by seed, name and offset.
+    Each trial records the injected faults, their end and their times, and
+    afterwards the health that the file system reports. Content is checked in
+    phases with verify: true: data read is compared with data written, by seed,
+    name and offset.
 
 When it is wrong
-    Without verify nothing is known of the content, and nothing is claimed. A
-    file system's word for its health may come too early.
+    Without verify the content is not checked. A file system may report good
+    health too early.
 
 What to do
-    With two copies or more a server may die: look at the quorum, and at
+    With two or more copies a server may die: look at the quorum, and at
     whether writes were acknowledged before they were on a second server. A
-    volume of one copy fails as it must.
+    volume with one copy must fail.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from . import MAX_LISTED, Subject
 
 CODE = "S116"
 NEEDS_RUNS = True
-_WRONG = re.compile(r"not what was written|\d+ of \d+ bytes \(read")  # other content, or the file ends too early
+_WRONG = re.compile(r"not what was written|\d+ of \d+ bytes \(read")  # wrong content, or a truncated file
 
 
 def check(subject: Subject) -> list[Finding]:
-    """One finding for lost data, one for failures, one for what did not heal; each with its first trial."""
+    """Report one finding for lost data, one for failures, one for missing recovery; each with its first trial."""
     hit = [run for run in subject.runs if run.faults]
     failed = {run.id: why for run in hit if (why := _find_failure(run))}
     lost = {run: why for run, why in failed.items() if _WRONG.search(why)}
@@ -51,7 +51,7 @@ def check(subject: Subject) -> list[Finding]:
 
 
 def _find_failure(run: StoredRun) -> str:
-    """What the ranks met, not what the harness says of the fault itself."""
+    """Return the first failure of a rank, ignoring what the harness reports about the fault itself."""
     return next((why for why in run.missing if ": rank " in why), "")
 
 
@@ -65,6 +65,6 @@ def _build_finding(what: str, runs: dict[str, str], of: int, names: dict[str, st
             Severity.WARNING,
             f"{what} in {len(runs)} of {of} trials with faults; first in {first} ({names[first]}): {why}",
             {"runs": dict(list(runs.items())[:MAX_LISTED])},
-            "iosonde show STORE RUN has what was done when",
+            "iosonde show STORE RUN lists the faults with their times",
         )
     ]

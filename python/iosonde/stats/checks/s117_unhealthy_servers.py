@@ -1,21 +1,21 @@
 """S117: servers were down
 
 What it says
-    During some trials something was wrong with the file system itself: a
-    server (brick, chunk server, OSD) that did not answer, or a cluster that
-    repaired itself. A volume with two copies that has lost a server writes
-    one copy, and may look twice as fast.
+    During some trials the file system was unhealthy: a server (brick, chunk
+    server, OSD) did not answer, or a cluster was repairing itself. A volume
+    with two copies that has lost a server writes one copy, and may look twice
+    as fast.
 
 How we know
-    Before and after every trial the file system is asked how it is: GlusterFS
-    by the connections that the client itself shows (.meta), Ceph by `ceph
-    health`, MooseFS by its master (mfscli). What does not say it, or not
-    within a few seconds, is not known, and nothing is claimed.
+    Before and after every trial the health of the file system is queried:
+    GlusterFS by the connections that the client itself shows (.meta), Ceph by
+    `ceph health`, MooseFS by its master (mfscli). A file system that does not
+    answer within a few seconds is of unknown health and not reported.
 
 When it is wrong
-    GlusterFS tells what this client is connected to: another client may see
-    more, or less. A server that was away only between the two looks is not
-    seen at all.
+    GlusterFS reports the connections of this client: another client may see
+    more, or fewer. A server that was down only between the two queries is not
+    detected.
 
 What to do
     Bring the server back, wait until the copies agree, and measure again;
@@ -38,7 +38,7 @@ _MOST_SENTENCES = 3
 
 
 def check(subject: Subject) -> list[Finding]:
-    """One finding with everything that was wrong, each with its first trial and time."""
+    """Report one finding with all problems, each with its first trial and time."""
     troubled: dict[str, list[StoredRun]] = {}
     checked_runs = [run for run in subject.runs if HEALTH in run.factors]
     for run in checked_runs:
@@ -56,7 +56,7 @@ def check(subject: Subject) -> list[Finding]:
             Severity.WARNING,
             Message(
                 "unhealthy",
-                "the file system was not well in {n} of {n_trials} trials: {trials}{more}",
+                "the file system was unhealthy in {n} of {n_trials} trials: {trials}{more}",
                 n=n_runs,
                 n_trials=len(checked_runs),
                 trials="; ".join(sentences[:_MOST_SENTENCES]),
@@ -66,13 +66,13 @@ def check(subject: Subject) -> list[Finding]:
                 "health": {level: [run.id for run in runs][:MAX_LISTED] for level, runs in troubled.items()},
                 "at": {run.id: _list_times(run) for runs in troubled.values() for run in runs[:MAX_LISTED]},
             },
-            f"bring it back and measure again; {spell.where:health=ok} leaves these trials out",
+            f"bring it back and measure again; {spell.where:health=ok} excludes these trials",
         )
     ]
 
 
 def _format_sentence(level: str, runs: list[StoredRun]) -> str:
-    """``10.0.0.2 down in trial X (2026-11-22T10:03:04Z) and 2 more``."""
+    """Return a text such as ``10.0.0.2 down in trial X (2026-11-22T10:03:04Z) and 2 more``."""
     first, more = runs[0], len(runs) - 1
     when = next(iter(_list_times(first).values()), first.started_at)
     place = f"trial {first.id} ({when})"
@@ -80,6 +80,6 @@ def _format_sentence(level: str, runs: list[StoredRun]) -> str:
 
 
 def _list_times(run: StoredRun) -> dict[str, str]:
-    """When it was looked at and not well: ``before``, ``after``."""
+    """Return the times of the queries with problems: ``before``, ``after``."""
     looks = {when: run.conditions.get(when) or {} for when in ("before", "after")}
     return {when: str(look["at"]) for when, look in looks.items() if look.get("health")}

@@ -2,23 +2,23 @@
 
 What it says
     The nodes were hosts of a lab: name spaces on one machine, which share its
-    CPUs, its memory and its disk. What was emulated is not what was asked for,
+    CPUs, its memory and its disk. The emulation differs from its description,
     or the machine was too busy to emulate it: the numbers are the machine's,
     not the file system's.
 
 How we know
-    The lab measures its links and disks when it is brought up, and each
-    trial keeps that with its facts: more than 10 % off is reported. During
-    every trial the CPUs of the machine are sampled: with more than 85 % of
-    them busy on average they may set the rate, since an emulated link takes
-    CPU time as servers and clients do.
+    The lab measures its links and disks when it is brought up, and each trial
+    stores this with its facts: deviations of more than 10 % are reported.
+    During every trial the CPUs of the machine are sampled: above 85 % busy on
+    average they may limit the rate, because emulated links, servers and
+    clients share them.
 
 When it is wrong
-    Where the CPU of clients or servers is the question (--cpus).
+    When the CPU of clients or servers is what you study (--cpus).
 
 What to do
-    Give slower links and disks, which need less CPU: --scale 10 divides all
-    rates by ten and keeps what limits what. Measure on an idle machine.
+    Use slower links and disks, which need less CPU: --scale 10 divides all
+    rates by ten and keeps the bottleneck the same. Measure on an idle machine.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ BUSY = 0.85
 
 
 def check(subject: Subject) -> list[Finding]:
-    """One finding for what was emulated wrongly, one for trials that the machine's CPUs set."""
+    """Report one finding for deviations of the emulation, one for trials that the machine's CPUs may limit."""
     labs = [(run, lab) for run in subject.runs if (lab := _get_lab(run))]
     off = {off_rate: None for _, lab in labs for off_rate in off_rates(lab)}
     findings = []
     if off:
-        findings.append(_build_finding(f"the emulated cluster is not what was asked for: {next(iter(off))}"
+        findings.append(_build_finding(f"the emulated cluster differs from its description: {next(iter(off))}"
                               + (f", and {len(off) - 1} more" if len(off) > 1 else ""),
                               {"warnings": list(off)[:MAX_LISTED]}))  # fmt: skip
     busy = {run.id: share for run, _ in labs if (share := _compute_busy_share(run.facts.get("loads") or ())) > BUSY}
@@ -54,7 +54,7 @@ def check(subject: Subject) -> list[Finding]:
                 Message(
                     "busy-cpus",
                     "up to {share:.0%} of the CPUs that all hosts of the emulated cluster share were busy "
-                    "({n} of {n_trials} trials): they may set the rates",
+                    "({n} of {n_trials} trials): they may limit the rates",
                     share=max(busy.values()),
                     n=len(busy),
                     n_trials=len(labs),
@@ -75,4 +75,6 @@ def _compute_busy_share(loads: Sequence[Mapping[str, Any]]) -> float:
 
 
 def _build_finding(sentence: str, evidence: dict[str, Any]) -> Finding:
-    return Finding(CODE, Severity.WARNING, sentence, evidence, "iosonde lab up … --scale 10 keeps what limits what")
+    return Finding(
+        CODE, Severity.WARNING, sentence, evidence, "iosonde lab up … --scale 10 keeps the bottleneck the same"
+    )

@@ -1,21 +1,21 @@
 """S120: writes that may have been dropped
 
 What it says
-    The file system takes a file from its beginning to its end, once, and
-    several ranks wrote into one file (or commands wrote, of which nobody
-    knows where): what is written inside a file it refuses, or takes and drops
-    without a word. Such a rate is of data that may not be there.
+    The file system only supports writing a file once, from beginning to end.
+    Several ranks wrote into one file, or commands wrote at unknown offsets.
+    Writes inside a file are refused, or accepted and silently dropped: such a
+    rate may be of data that does not exist.
 
 How we know
-    From the type of the mount: HDFS behind its NFS gateway (fuse.hdfs) does
-    so. Whether a phase's ranks share files is known of our own engine.
+    From the type of the mount: HDFS behind its NFS gateway (fuse.hdfs) behaves
+    so. Shared files are known for phases of the built-in engine only.
 
 When it is wrong
     When the commands appended, or wrote each file once: their data are there.
 
 What to do
-    A file for each rank, written in order; and read back what was written
-    (verify: true, or the tool's own check as ior -R).
+    Use a file per rank, written in order; and read back the data (verify:
+    true, or the tool's own check such as ior -R).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NEEDS_RUNS = True
 
 
 def check(subject: Subject) -> list[Finding]:
-    """One finding for all phases."""
+    """Report one finding for all phases."""
     filesystems = {
         phase.operation: run.filesystem
         for run in subject.runs if run.counts and run.filesystem in WRITTEN_ONCE
@@ -47,13 +47,13 @@ def check(subject: Subject) -> list[Finding]:
             Severity.WARNING,
             Message(
                 "written-once",
-                "{filesystem} takes a file from beginning to end, once: what {operations} wrote inside "
-                "one may have been dropped without a word",
+                "{filesystem} only supports writing a file once, from beginning to end: data that {operations} wrote "
+                "inside a file may have been silently dropped",
                 filesystem=next(iter(filesystems.values())),
                 operations=some(names),
             ),
             {"operations": names},
-            "a file for each rank, written in order; read back what was written (verify: true)",
+            "use a file per rank, written in order; read back the data (verify: true)",
         )
     ]
 

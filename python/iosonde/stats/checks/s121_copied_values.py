@@ -1,31 +1,33 @@
 """S121: copied values
 
 What it says
-    The same values stand in more than one place: whole cells (all trials of
+    The same values occur in more than one place: whole cells (all trials of
     one setting equal those of another), single rows, or a whole column. They
     were measured once and written twice.
 
 How we know
-    Equal pairs of values are counted, and set against the number that chance
-    would give for values written with so many digits: pairs that are a few
-    ticks apart are as likely as equal ones (Poisson, one in a thousand). The
-    tick is that of the digits, or of the time that a rate was computed from.
-    Of a store's run all numbers are known: a copy repeats all of them, and a
-    rate that alone comes again was rounded. A 0, lowest or highest value that
-    comes three times or more (a timeout) is left out. The setting in which
+    Equal pairs of values are counted, and compared with the number expected by
+    chance for values of this precision: pairs a few ticks apart are as likely
+    as equal ones (Poisson, one in a thousand). The tick is that of the digits,
+    or of the time from which a rate was computed.
+
+    In a store all metrics of a run are known: a copy repeats all of them, and
+    a rate that recurs alone was rounded. A 0, lowest or highest value that
+    occurs three times or more (a timeout) is left out. The setting in which
     most copies differ from their originals is named.
 
 When it is wrong
     When the values come from a model or a simulation without noise. When a
-    table's rates were computed from a coarse time, equal rates are natural:
-    this is recognised where the work is equal or proportional to settings;
-    where settings have one trial each and the equal ones follow no pattern, it
-    is a warning that names both causes.
+    table's rates were computed from a coarse time, equal rates are natural.
+    This is recognised if the work is equal or proportional to settings. If
+    settings have one trial each and the equal ones follow no pattern, a
+    warning names both causes.
 
 What to do
-    Look at the rows that are named and find out which setting was really
-    measured. Remove the copies before fitting or validating anything: they
-    make repeats that never were (S122), and hide the effect of the setting.
+    Look at the named rows and find out which setting was really measured.
+    Remove the copies before fitting or validating anything: they pretend
+    repetitions that were not measured (S122), and hide the effect of the
+    setting.
 """
 
 from __future__ import annotations
@@ -43,13 +45,13 @@ from ..overview.cells import TrialCell
 from . import MAX_LISTED, Subject
 
 CODE = "S121"
-ACTION = "find out which of them was measured, and remove the copies before any analysis"
+ACTION = "find out which one was measured, and remove the copies before any analysis"
 _LEAST_ROWS = 5
 _LEAST_SINGLES = 4
 
 
 def check(subject: Subject) -> list[Finding]:
-    """Copied cells and rows of each metric, then columns that repeat another."""
+    """Report copied cells and rows of each metric, then columns that repeat another."""
     findings = []
     for (operation, metric), cells in subject.families.items():
         copies = find(cells, subject.records)
@@ -69,7 +71,7 @@ def _report_cells(copies: Copies, name: str) -> Finding | None:
     sure = _is_sure(copies)
     if not sure:
         what = "one setting has" if n == 1 else f"{n} settings have"
-        what = f"{what} the one value of another, by copying or by a clock too coarse for them,"
+        what = f"{what} the same single value as another, by copying or by a coarse clock,"
     example, twin = copies.cells[0]
     where = _in_words(copies.pattern, twin.units) if copies.pattern else f"{twin.name} equals {example.name}"
     pairs = [{"original": a.name, "copy": b.name, "original_places": list(a.places[:MAX_LISTED]),
@@ -86,8 +88,8 @@ def _report_cells(copies: Copies, name: str) -> Finding | None:
 
 
 def _is_sure(copies: Copies) -> bool:
-    """Whether the copies cannot come from a coarse clock: cells of several trials that are all equal, or single
-    values that come again at most of the settings that differ in the same way."""
+    """Return whether a coarse clock cannot explain the copies: cells of several trials are all equal, or single values
+    recur at most of the settings that differ in the same way."""
     if any(copy.values.size > 1 for _, copy in copies.cells):
         return True
     pattern = copies.pattern
@@ -110,7 +112,7 @@ def _report_trials(copies: Copies, name: str) -> Finding | None:
     return Finding(
         CODE,
         Severity.WARNING,
-        f"{n} trial{'s have' if n > 1 else ' has'} the value of another one in {name}, where chance would give "
+        f"{n} trial{'s have' if n > 1 else ' has'} the same value as another one in {name}, where chance would give "
         f"{copies.expected:.2g} equal pairs: {first} and {second}",
         {
             "metric": name,
@@ -123,7 +125,7 @@ def _report_trials(copies: Copies, name: str) -> Finding | None:
 
 
 def _report_columns(table: Table, cells: Sequence[TrialCell]) -> list[Finding]:
-    """Measured columns that are equal in every row."""
+    """Report measured columns that are equal in every row."""
     names = list(dict.fromkeys(cell.metric for cell in cells))
     findings = []
     for place, name in enumerate(names):

@@ -2,17 +2,17 @@
 
 What it says
     Rows that are copies of each other (S121) would fall into different folds
-    of a cross-validation: the model is then tested on values that it has seen,
-    and its error looks smaller than it is.
+    of a cross-validation. The model is then tested on values that it was
+    trained on, and its error looks smaller than it is.
 
 How we know
-    A row with one twin meets it in the training part of k random folds with
-    probability (k - 1) / k. The share of rows for which that happens is
-    computed for 2, 4 and 8 folds.
+    A row with one copy meets it in the training part of k random folds with
+    probability (k - 1) / k. The share of such rows is computed for 2, 4 and 8
+    folds.
 
 When it is wrong
-    When the folds are made by hand so that twins stay together, or when
-    nothing is to be validated.
+    When the folds are made by hand so that copies stay together, or nothing is
+    to be validated.
 
 What to do
     Remove the copies, or keep all rows of one origin in one fold. Trials of
@@ -32,7 +32,7 @@ FOLDS = (2, 4, 8)
 
 
 def check(subject: Subject) -> list[Finding]:
-    """For each metric with copies, how many rows would be tested on what was trained."""
+    """Report, for each metric with copies, how many rows would be tested on training values."""
     findings = []
     for (operation, metric), cells in subject.families.items():
         copies = find(cells, subject.records)
@@ -45,8 +45,8 @@ def check(subject: Subject) -> list[Finding]:
         findings.append(Finding(
             CODE,
             Severity.WARNING,
-            f"random folds would test {100 * leaked['8']:.0f} % of the rows of {name} on values that "
-            f"were trained on (8 folds; {copies.rows_with_twin} of {rows} rows have a twin)",
+            f"random folds would test {100 * leaked['8']:.0f} % of the rows of {name} on training "
+            f"values (8 folds; {copies.rows_with_twin} of {rows} rows have a copy)",
             {"metric": name, "rows_with_twin": copies.rows_with_twin, "n_rows": rows,
              "leaked_share_by_folds": leaked},
             "remove the copies, or keep all rows of one origin in one fold",

@@ -7,20 +7,20 @@ What it says
     other.
 
 How we know
-    The settings' levels are multiplied out. Where at least half of all
-    combinations are there, the table is taken for a full grid with holes, and
-    the holes are named. Where fewer are there it was not meant to be one; this
-    is told as information only. Trials are called unbalanced where a cell has
-    at most half as many as another.
+    All combinations of the settings' levels are listed. If at least half of
+    them were measured, the table is taken for a full grid, and the missing
+    cells are named. With fewer it was not meant as a grid; this is information
+    only. Cells are unbalanced if one has at most half as many trials as
+    another.
 
 When it is wrong
     When a combination is impossible (more servers than nodes), or the design
     is a fraction on purpose.
 
 What to do
-    Measure the missing cells (the same iosonde run command goes on where it
-    ended), or compare only cells that both sides have. An analysis of variance
-    needs to be told which sums of squares to use then.
+    Measure the missing cells (the same iosonde run command continues where it
+    ended), or compare only cells that both sides have. In an analysis of
+    variance, choose the type of sums of squares.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ from . import MAX_LISTED, Subject, some
 CODE = "S123"
 _MOST_CELLS = 100_000
 _GRID_SHARE = 0.5
-_COUNTABLE = 10**15  # more combinations are told by their power of ten
+_COUNTABLE = 10**15  # more combinations are reported as a power of ten
 Key = tuple[tuple[str, Level], ...]
 Units = Mapping[str, str]
 Sizes = dict[Key, int]
-ACTION = "measure them, or compare only what both sides have"
+ACTION = "measure them, or compare only cells that both sides have"
 
 
 def check(subject: Subject) -> list[Finding]:
-    """Values that are missing, cells that are, cells with few trials."""
+    """Report missing values, missing cells, and cells with few trials."""
     findings = [] if subject.table is None or subject.runs else _report_missing_values(subject.table, subject.cells)
     for (operation, metric), cells in subject.families.items():
         name = subject.name(operation, metric)
         levels = None if subject.observed else _count_levels(cells)
-        # Of a million cells not one has to be looked at then.
+        # Avoids a pass over possibly a million cells.
         decidable = levels and (_is_sparse(len(cells), levels) or len(cells) == math.prod(levels))
         if levels and decidable and _is_balanced([cell.values.size for cell in cells]):
             findings += [_no_grid(name, len(cells), levels)] if _is_sparse(len(cells), levels) else []
@@ -67,8 +67,7 @@ def check(subject: Subject) -> list[Finding]:
 
 
 def _count_levels(cells: Sequence[TrialCell]) -> list[int] | None:
-    """How many levels each setting has in these cells, each of which holds a trial; None where that is not known at
-    once."""
+    """Count the levels of each setting in these cells, which all hold a trial; None if this is slow to determine."""
     grid_rows = find_shared_grid(cells)
     if grid_rows is None or not all(cell.values.size for cell in cells):
         return None
@@ -77,7 +76,7 @@ def _count_levels(cells: Sequence[TrialCell]) -> list[int] | None:
 
 
 def _is_sparse(n_there: int, levels: Sequence[int]) -> bool:
-    """Whether so few of the combinations were measured that no grid was meant, or so many are that none is listed."""
+    """Return whether too few combinations were measured for a grid, or there are too many to list."""
     n_combinations = math.prod(levels)
     return (
         len(levels) > 1
@@ -91,7 +90,7 @@ def _is_balanced(sizes: Collection[int]) -> bool:
 
 
 def _count_trials(cells: Sequence[TrialCell], observed: Sequence[str]) -> Sizes:
-    """Trials at each combination of the settings that were set."""
+    """Count the trials at each combination of the controlled settings."""
     sizes: Sizes = {}
     for cell in cells:
         key = tuple((name, level) for name, level in cell.by.items() if name not in observed)
@@ -160,7 +159,7 @@ def _name_cell(key: Key, units: Units) -> str:
 
 
 def _merge_duplicates(findings: Sequence[Finding]) -> list[Finding]:
-    """A hole that all metrics of a store share is one finding, and says so."""
+    """Merge findings on missing cells that all metrics of a store share."""
     first: dict[str, Finding] = {}
     metrics: dict[str, list[str]] = {}
     for finding in findings:

@@ -1,26 +1,26 @@
-"""S124: trials depend on each other
+"""S124: autocorrelated trials
 
 What it says
-    A trial resembles the one before it more than chance allows. The trials
-    then tell less than their number: intervals of the mean are too narrow.
+    A trial resembles the one before it more than chance allows. The trials are
+    then worth fewer independent ones: intervals of the mean are too narrow.
 
 How we know
-    The correlation of neighbouring trials on ranks inside each cell, over all
-    cells of a metric in the order in which they were made (Wald & Wolfowitz
-    1943; Bartels 1982), against what permuting the trials inside their cells
-    gives, at one in a hundred tables. For a plain table the order is that of
-    its dates if it has a column of them, else of its rows. How much an
-    interval loses is in docs/method/coverage.md.
+    The rank correlation of neighbouring trials inside each cell, over all
+    cells of a metric in the order of measurement (Wald & Wolfowitz 1943;
+    Bartels 1982). It is compared with permutations of the trials inside their
+    cells, at one false alarm in a hundred tables. For a plain table the order
+    is that of a column of dates if there is one, else that of its rows.
+    docs/method/coverage.md shows how much coverage an interval loses.
 
 When it is wrong
-    When the rows were sorted by value before they came here. A drift (S103) is
-    seen here too. Below 8 trials nothing is seen.
+    When the rows were sorted by value before. A drift (S103) is reported here,
+    too. With fewer than 8 trials nothing is detected.
 
 What to do
     Let more time pass between trials, put the cells in random order within
     blocks (the default of iosonde run), average neighbouring trials into one,
-    or use fewer degrees of freedom: the number of independent trials that
-    these are worth is in the evidence.
+    or use fewer degrees of freedom: the evidence has the equivalent number of
+    independent trials.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _DRAWN = "let more time pass between trials, or average neighbouring ones (their
 
 
 def check(subject: Subject) -> list[Finding]:
-    """Metrics whose neighbouring trials resemble each other."""
+    """Report metrics whose neighbouring trials resemble each other."""
     by_kind = subject.families
     findings = []
     for (operation, metric), cells in by_kind.items():

@@ -1,16 +1,15 @@
-"""S125: too coarse a clock
+"""S125: coarse clock
 
 What it says
-    The values are whole multiples of a step (a tick of the clock, or digits
-    that were rounded away) that is large against the values or against their
-    spread. What lies between two ticks cannot be seen, and a spread of 0 is
-    not a sure value.
+    The values are whole multiples of a step (a clock tick, or rounding) that
+    is large relative to the values or their spread. Differences below a tick
+    are invisible, and a spread of 0 does not mean an exact value.
 
 How we know
     The step is the greatest common divisor of all values of a column. It is
-    reported where half a step is more than 1 % of the median value of a cell,
-    or where in at least half of the cells all trials lie within two steps, or
-    where all values of a column are the same.
+    reported if half a step is more than 1 % of the median value of a cell, or
+    in at least half of the cells all trials lie within two steps, or all
+    values of a column are equal.
 
 When it is wrong
     When the quantity is a count by nature and exact.
@@ -37,11 +36,11 @@ from . import MAX_LISTED, Subject
 
 CODE = "S125"
 _COARSE = 0.01
-_LEAST = 6  # values, to take a common divisor for a step
+_LEAST = 6  # values needed to accept a common divisor as a step
 
 
 def check(subject: Subject) -> list[Finding]:
-    """Metrics written in steps that hide their value or their spread."""
+    """Report metrics written in steps that hide their value or their spread."""
     findings = []
     for (operation, metric), cells in subject.families.items():
         if _is_constant(cells):
@@ -78,7 +77,7 @@ def check(subject: Subject) -> list[Finding]:
 
 
 def _is_constant(cells: Sequence[TrialCell]) -> bool:
-    """Whether all of many values, of trials that were repeated, are the same."""
+    """Return whether all of many values, including repeated trials, are equal."""
     values = np.concatenate([cell.values for cell in cells])
     return values.size >= _LEAST and np.ptp(values) == 0 and max(cell.values.size for cell in cells) >= 3
 
@@ -91,7 +90,7 @@ def _no_spread(name: str, cells: Sequence[TrialCell]) -> Finding:
     return Finding(
         CODE,
         Severity.WARNING,
-        f"all {n} values of {name} are {significant(value)}: nothing measured has no spread",
+        f"all {n} values of {name} are {significant(value)}: measurements always have a spread",
         {"operation": cells[0].operation, "metric": cells[0].metric, "value": value, "n": n},
         f"write the values with all their digits, or leave the column out with {spell.response}",
     )

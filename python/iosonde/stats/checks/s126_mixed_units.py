@@ -1,25 +1,25 @@
-"""S126: units mixed up
+"""S126: mixed units
 
 What it says
-    Some values differ from the others by a factor that units are mixed up by:
-    1000 or 1024 (once, twice or three times), 8 (bits and bytes), or 1.024,
-    1.0486 and 1.0737 (kB and KiB, MB and MiB, GB and GiB).
+    Some values differ from the others by a factor between common units: 1000
+    or 1024 (once, twice or three times), 8 (bits and bytes), or 1.024, 1.0486
+    and 1.0737 (kB and KiB, MB and MiB, GB and GiB).
 
 How we know
-    Trials of one cell fall into two groups of medians that far apart. For the
-    small factors each group holds at least 3 trials, and the gap between them
-    is ten times as wide as either group. Levels of a text column (a host, a
-    system, a file) differ by a large factor in every setting that both have.
-    Two columns have a constant ratio which is such a factor away from that of
-    the units in their names.
+    The trials of one cell fall into two groups whose medians differ by such a
+    factor. For the small factors each group holds at least 3 trials, and the
+    gap between them is ten times as wide as either group. Or levels of a text
+    column (a host, a system, a file) differ by a large factor in every setting
+    that both have. Or two columns have a constant ratio that differs by such a
+    factor from that of the units in their names.
 
 When it is wrong
-    A cache can be a thousand times as fast as a disk, but it seldom is so in
-    every setting to within a third.
+    A cache can be a thousand times as fast as a disk, but seldom in every
+    setting to within a third.
 
 What to do
-    Look at where the rows came from, correct the unit of the group that is
-    wrong, and write the unit into the column's name.
+    Check where the rows came from, correct the unit of the wrong group, and
+    write the unit into the column's name.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from ..overview.cells import TrialCell, find_shared_grid, median_of
 from . import MAX_LISTED, Subject
 
 CODE = "S126"
-ACTION = "look at where these rows came from, and write the unit into the column's name"
+ACTION = "check where these rows came from, and write the unit into the column's name"
 LARGE = {"1000": 1e3, "1024": 2.0**10, "1000²": 1e6, "1024²": 2.0**20, "1000³": 1e9, "1024³": 2.0**30}
 SMALL = {"8": 8.0, "1.024": 1.024, "1.0486 (1024² ÷ 1000²)": 1.024**2, "1.0737 (1024³ ÷ 1000³)": 1.024**3}
 _LARGE_TOLERANCE = math.log(4 / 3)
@@ -50,7 +50,7 @@ _SMALL_GAP = 10.0
 
 
 def check(subject: Subject) -> list[Finding]:
-    """Groups of values, levels and columns that are a factor of units apart."""
+    """Report groups of values, levels and columns that differ by a factor between units."""
     findings = []
     for (operation, metric), cells in subject.families.items():
         name = subject.name(operation, metric)
@@ -84,7 +84,7 @@ def _in_cells(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
 
 
 def _split_groups(values: npt.NDArray[np.float64]) -> tuple[str, int] | None:
-    """(factor, size of the lower group) of the widest gap in the logs, if it is one of units."""
+    """Return (factor, size of the lower group) of the widest gap in the logs, if it is a factor between units."""
     if values.size < 3 or np.any(values <= 0):
         return None
     x = np.sort(np.log(values))
@@ -143,7 +143,7 @@ def _between_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
 
 
 def _list_text_settings(cells: Sequence[TrialCell]) -> list[str]:
-    """The settings some of whose levels are text."""
+    """Return the settings with levels that are text."""
     grid_rows = find_shared_grid(cells)
     if grid_rows is None:
         return sorted({name for cell in cells for name, level in cell.by.items() if isinstance(level, str)})
@@ -151,7 +151,8 @@ def _list_text_settings(cells: Sequence[TrialCell]) -> list[str]:
 
 
 def _select_comparable(cells: Sequence[TrialCell], setting: str) -> Sequence[TrialCell]:
-    """Those that share all other settings with another one, where that is seen at once: few of a million may."""
+    """Select cells that share all other settings with another cell, if this is fast to determine: few of a million
+    may."""
     grid_rows = find_shared_grid(cells)
     if grid_rows is None:
         return cells
@@ -166,7 +167,7 @@ def _any_text(levels: Iterable[object]) -> bool:
 
 
 def _compare_columns(table: Table, names: Sequence[str]) -> Iterator[Finding]:
-    """Columns of one quantity whose ratio belies the units in their names."""
+    """Report columns of one quantity whose ratio contradicts the units in their names."""
     for a, b in combinations(names, 2):
         x, y = table.numbers(a), table.numbers(b)
         both = ~(np.isnan(x) | np.isnan(y))
@@ -189,7 +190,7 @@ def _compare_columns(table: Table, names: Sequence[str]) -> Iterator[Finding]:
 
 
 def _is_unit_mistake(ratio: float, unit_ratios: Sequence[float]) -> bool:
-    """Whether a ratio is none of those that were said, but a factor of units away from one."""
+    """Return whether a ratio differs from all ``unit_ratios``, but by a factor between units from one of them."""
     off = [abs(math.log(ratio / each)) for each in unit_ratios]
     factors = [math.log(factor) for factor in (LARGE | SMALL).values()]
     return min(off) > 0.005 and any(abs(each - factor) < 0.005 for each in off for factor in factors)

@@ -1,29 +1,30 @@
-"""S127: above what the hardware can carry
+"""S127: above the hardware limit
 
 What it says
-    Some rates are higher than the network or the devices can be. They were
-    served from a cache, were computed with the wrong amount of data or time,
-    or stand in another unit than their column says.
+    Some rates exceed the limit of the network or the devices. They were served
+    from a cache, were computed with the wrong amount of data or time, or are
+    in another unit than their column says.
 
 How we know
-    Values are compared with the bound that was given: rates of bytes with
-    --bound 117MB/s, others with a plain number in their own unit. A unit
-    such as KB is read both as 1000 and as 1024 bytes: an error is what lies
-    above the bound in both readings, a warning what does so in one.
-    Without --bound, a store's own probe of the same nodes is taken: the links
-    of a network file system's clients, or the nodes' disks where the probe was
-    of the same target; in a lab, its links. What was probed may not be all
-    (one file, one stream at a time), so that only 1.5 times its upper end is
-    reported, as a warning; writes without fsync are left out.
+    Values are compared with the given bound: rates of bytes with --bound
+    117MB/s, others with a plain number in their own unit. A unit such as KB is
+    read both as 1000 and as 1024 bytes: above the bound in both readings is an
+    error, in one a warning.
+
+    Without --bound, a store's own probe of the same nodes is used: the links
+    of a network file system's clients, or the nodes' disks if the probe was of
+    the same target; in a lab, its links. A probe may not reach the full rate
+    (one file, one stream at a time). So only values above 1.5 times its upper
+    end are reported, as a warning; writes without fsync are left out.
 
 When it is wrong
-    When the bound is (more nodes have more network), or when the cache is what
-    was to be measured.
+    When the bound is wrong (more nodes have more network), or the cache was to
+    be measured.
 
 What to do
-    If the excess is a factor near 8, 1000 or 1024, look at the unit. If reads
-    exceed and writes do not, it is the cache (S104): drop it, or read more
-    than the memory. Else look at how bytes and seconds were counted.
+    If the excess is a factor near 8, 1000 or 1024, check the unit. If reads
+    exceed and writes do not, the cause is the cache (S104): drop it, or read
+    more than the memory. Else check how bytes and seconds were counted.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ CODE = "S127"
 
 
 def check(subject: Subject) -> list[Finding]:
-    """Metrics with values above ``subject.limit``, rates above ``subject.bound`` or far above what was probed."""
+    """Report metrics with values above ``subject.limit``, and rates above ``subject.bound`` or far above the probe."""
     findings = _above_probe(subject) if subject.bound is None else []
     for (operation, metric), cells in subject.families.items():
         findings += _above_limit(subject.name(operation, metric), cells, subject.limit)
@@ -75,7 +76,7 @@ def check(subject: Subject) -> list[Finding]:
 
 
 def _above_limit(name: str, cells: Sequence[TrialCell], limit: float | None) -> list[Finding]:
-    """One finding for all values above a limit in the metric's own unit."""
+    """Report one finding for all values above a limit in the metric's own unit."""
     above = [(cell, i) for cell in cells for i in np.flatnonzero(cell.values > limit)] if limit is not None else []
     if limit is None or not above:
         return []
@@ -90,7 +91,7 @@ def _above_limit(name: str, cells: Sequence[TrialCell], limit: float | None) -> 
 
 
 def _above_probe(subject: Subject) -> list[Finding]:
-    """One finding for each metric with rates far above what the probe of the same nodes found."""
+    """Report one finding for each metric with rates far above the probe of the same nodes."""
     limits, runs, findings = ProbedLimits(subject.probes, subject.level), {run.id: run for run in subject.runs}, []
     for (operation, metric), cells in subject.families.items():
         above = [excess for cell in cells for excess in limits.beyond(cell, runs)]
@@ -110,5 +111,5 @@ def _far_above(operation: str, metric: str, above: Sequence[BeyondLimit], n: int
         f"{times:.3g} times as much ({place})",
         {"operation": operation, "metric": metric, "unit": "bytes/s", "bound": carried.bytes_per_s, "highest": value,
          "times": times, "n": len(above), "places": [excess.place for excess in above[:MAX_LISTED]]},
-        "a cache served it: drop it, or use more than the memory; or probe again",
+        "drop the cache, or use more data than the memory holds; or probe again",
     )  # fmt: skip

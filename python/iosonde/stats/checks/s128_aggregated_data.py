@@ -1,25 +1,24 @@
 """S128: means instead of measurements
 
 What it says
-    The values look like means of several measurements. Their spread is that of
-    means: smaller, so that intervals come out too narrow and a regression's R²
-    too high.
+    The values look like means of several measurements. Means have a smaller
+    spread: intervals are too narrow and a regression's R² is too high.
 
 How we know
-    From any of these: the column's name says mean, average or median; there is
-    one row for each setting beside a column of standard deviations, errors or
-    counts; or there is one row for each setting and all values, multiplied by
-    the same small number, need a decimal less (a mean of 5 values with 6
-    decimals has a 7th, which is always even).
+    From any of these: the column's name says mean, average or median. Or there
+    is one row per setting and a column of standard deviations, errors or
+    counts. Or there is one row per setting and all values, multiplied by the
+    same small number, need a decimal less (a mean of 5 values with 6 decimals
+    has a 7th, which is always even).
 
 When it is wrong
-    When a tool prints a mean over the operations of one trial: this is one
-    measurement. When a clock counts in steps of 2 or 5 units of the last
-    digit.
+    When a tool prints a mean over the operations of one trial: this is a
+    single measurement. When a clock counts in steps of 2 or 5 units of the
+    last digit.
 
 What to do
     Get the raw values. Until then compare only with the published standard
-    deviations and numbers of trials, and do not take the number of rows for a
+    deviations and numbers of trials, and do not use the number of rows as the
     number of trials.
 """
 
@@ -41,12 +40,12 @@ _CENTERS = frozenset(("mean", "means", "avg", "average", "averaged", "median", "
 _SPREADS = frozenset(("sd", "std", "stdev", "stddev", "stderr", "sem", "ci", "ci95", "cv", "variance", "var"))
 _LEAST = 20
 _SHARE = 0.95
-_FEW = 6  # decimals of a sum whose mean has no end
-_MEANS_OF = (2, 3, 5, 6, 7, 9, 11, 12, 13, 14)  # times 10, 20, … needs a decimal less always
+_FEW = 6  # decimals of a sum whose mean has infinitely many
+_MEANS_OF = (2, 3, 5, 6, 7, 9, 11, 12, 13, 14)  # multiples of 10 always need a decimal less
 
 
 def check(subject: Subject) -> list[Finding]:
-    """Measured columns of a plain table that look like means."""
+    """Report measured columns of a plain table that look like means."""
     if subject.table is None or subject.runs:
         return []
     spreads = [name for name, column in subject.table.columns.items() if _split_words(column.label) & _SPREADS]
@@ -56,7 +55,7 @@ def check(subject: Subject) -> list[Finding]:
         has_center_name = bool(_split_words(subject.table.column(metric).label) & _CENTERS)
         of = _mean_of(cells) if single else None
         reasons = [f"its name says so ('{metric}')"] if has_center_name else []
-        reasons += [f"one row a setting, beside '{spreads[0]}'"] if single and spreads else []
+        reasons += [f"one row per setting, with a column '{spreads[0]}'"] if single and spreads else []
         reasons += [f"every value times {of} needs a decimal less"] if of else []
         if reasons and metric not in spreads:
             findings.append(Finding(
@@ -71,9 +70,9 @@ def _split_words(label: str) -> frozenset[str]:
 
 
 def _mean_of(cells: Sequence[TrialCell]) -> int | None:
-    """The smallest k for which k·x needs a decimal less than x, for nearly all values with the most decimals.
+    """Return the smallest k for which k·x needs a decimal less than x, for nearly all values with the most decimals.
 
-    Values with less (their last digit is a 0 that is not written) tell nothing, nor do a few means of another k.
+    Values with fewer decimals (a trailing 0 is not written) are ignored, and so are a few means of another k.
     """
     values = np.unique(np.concatenate([cell.values for cell in cells]))
     own = decimals(values)

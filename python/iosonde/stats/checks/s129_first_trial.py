@@ -7,17 +7,17 @@ What it says
 
 How we know
     In a cell of n trials without such an effect, the first is the lowest with
-    probability 1/n. The cells of a metric in which it is are counted, and so
-    are those in which it is the highest (Poisson-binomial, one in a hundred
-    tables). One cell of a few trials is not enough to see it.
+    probability 1/n. The cells of a metric in which the first trial is the
+    lowest, or the highest, are counted (Poisson-binomial, one false alarm in a
+    hundred tables). A single cell of a few trials is not enough.
 
 When it is wrong
-    When the first row of a cell is not the trial that was made first.
+    When the first row of a cell is not its first trial in time.
 
 What to do
-    Decide what is to be measured. For a cold system make every trial cold
+    Decide which state to measure. For a cold system make every trial cold
     (--cache cold); for a warm one discard a first trial on purpose, in every
-    cell, and say so.
+    cell, and report that.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CODE = "S129"
 
 
 def check(subject: Subject) -> list[Finding]:
-    """Metrics whose first trial is too often an extreme one."""
+    """Report metrics whose first trial is an extreme one too often."""
     by_kind = subject.families
     findings = []
     for (operation, metric), cells in by_kind.items():
@@ -59,7 +59,7 @@ def check(subject: Subject) -> list[Finding]:
 
 
 def at_least(count: int, chances: Sequence[float]) -> float:
-    """P(at least ``count`` of independent events with these chances)."""
+    """Return P(at least ``count`` of independent events with these chances)."""
     exactly = np.ones(1)
     for chance in chances:
         exactly = np.convolve(exactly, [1 - chance, chance])

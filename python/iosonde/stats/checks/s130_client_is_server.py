@@ -1,23 +1,22 @@
 """S130: a client is a server, too
 
 What it says
-    Ranks ran on a node that also serves the file system that was measured.
-    What they write may stay on that node's own disk, what they read may come
-    from its memory, and client and server share its processors.
+    Ranks ran on a node that also serves the measured file system. Their writes
+    may stay on that node's own disk, their reads may come from its memory, and
+    client and server share its processors.
 
 How we know
-    The servers' addresses, from the mount and from what the file system says
-    of itself, are held against the routes of each node: one leads to the node
-    itself.
+    The servers' addresses, from the mount and from the file system itself, are
+    compared with the routes of each node: one leads to the node itself.
 
 When it is wrong
     When clients on the servers are what you want to measure, as in systems
-    where compute nodes are the storage (HDFS, MTC file systems). An address
-    that moves from node to node may also be here by chance.
+    whose compute nodes are the storage (HDFS, MTC file systems). A floating
+    address may also be on this node by chance.
 
 What to do
-    Run the ranks on nodes that serve nothing (--hosts), or make it a factor:
-    the same with and without, and compare.
+    Run the ranks on nodes that are not servers (--hosts), or make it a factor:
+    measure with and without, and compare.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ NEEDS_RUNS = True
 
 
 def check(subject: Subject) -> list[Finding]:
-    """One finding with every node that is both."""
+    """Report one finding with every node that is both."""
     both: dict[str, list[str]] = {}  # node → runs
     nodes: set[str] = set()
     for run in subject.runs:
@@ -52,20 +51,20 @@ def check(subject: Subject) -> list[Finding]:
             Severity.WARNING,
             Message(
                 "client-is-server",
-                "{n} of {clients} also served the file system: {nodes}; what was written and read there "
-                "need not have gone over the network",
+                "{n} of {clients} also served the file system: {nodes}; data written and read there "
+                "may not have gone over the network",
                 n=len(both),
                 clients=counted(len(nodes), "client node"),
                 nodes=names,
             ),
             {"nodes": {name: several[:MAX_LISTED] for name, several in both.items()}, "n_runs": len(runs)},
-            f"run the ranks on nodes that serve nothing ({spell.hosts}), or make it a factor and compare",
+            f"run the ranks on nodes that are not servers ({spell.hosts}), or make it a factor and compare",
         )
     ]
 
 
 def _list_nodes(run: StoredRun) -> set[tuple[str, str]]:
-    """(Name of a node, its address as a server; '' where it is none), of the nodes whose network was counted."""
+    """Return (name of a node, its address as a server or '') of the nodes with counted network traffic."""
     hosts = run.facts.get("hosts") or []
     nodes = set()
     for phase in run.phases:

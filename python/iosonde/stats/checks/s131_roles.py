@@ -1,23 +1,23 @@
-"""S131: the cluster is not as its file says
+"""S131: cluster differs from its file
 
 What it says
-    Ranks ran on nodes that the cluster file gives another role, or does not
-    name; nodes that it names were not seen; or others than its servers serve
-    the file system.
+    Ranks ran on nodes that have another role in the cluster file, or are not
+    in it. Or nodes of the file were missing. Or other nodes than its servers
+    serve the file system.
 
 How we know
-    The experiment names a cluster file, whose nodes and roles are kept with
-    each run. They are held against the hosts that ranks reported, against the
-    servers that the mount names, and against those that the file system says
-    hold its data.
+    The experiment names a cluster file, whose nodes and roles are stored with
+    each run. They are compared with the hosts that ranks reported, with the
+    servers of the mount, and with those that hold data according to the file
+    system.
 
 When it is wrong
-    When a node is known by another name in the mount than in the file: an
-    address says so. Clients without ranks alone are information: a campaign
-    of few nodes leaves them out on purpose.
+    When a node has different names in the mount and in the file: add its
+    address. Clients without ranks alone are information: a campaign on few
+    nodes omits them on purpose.
 
 What to do
-    Mend the file, or choose other nodes with --hosts.
+    Correct the file, or choose other nodes with --hosts.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NEEDS_RUNS = True
 
 
 def check(subject: Subject) -> list[Finding]:
-    """One finding for each experiment that has a cluster file, with everything that does not fit."""
+    """Report one finding for each experiment that has a cluster file, with all differences."""
     experiments: dict[str, list[StoredRun]] = {}
     for run in subject.runs if any(map(cluster_of, subject.runs)) else ():
         experiments.setdefault(run.experiment, []).append(run)
@@ -49,6 +49,6 @@ def check(subject: Subject) -> list[Finding]:
                 CODE, Severity.WARNING if wrong else Severity.INFO, "; ".join(texts),
                 {"experiment": name, "runs": [run.id for run in runs[:MAX_LISTED]], "said": texts,
                  "roles": cluster.by_role()},
-                f"mend the cluster file, or choose other nodes with {spell.hosts}",
+                f"correct the cluster file, or choose other nodes with {spell.hosts}",
             ))  # fmt: skip
     return findings

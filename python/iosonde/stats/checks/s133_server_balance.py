@@ -1,23 +1,24 @@
-"""S133: servers shared the work unevenly
+"""S133: uneven load of servers
 
 What it says
-    The busiest server took more than its share of what was written or read.
-    Where the servers limit, all wait for it: the others could have done more.
+    The busiest server handled more than its share of the data written or read.
+    If servers are the bottleneck, all wait for it: the others had spare
+    capacity.
 
 How we know
     From the servers' own counts in each trial (a lab with profile: true). The
     index is the bytes of the busiest ÷ the mean of all, over the trials of one
-    setting; 1 is even. It costs at most 1 − 1 ÷ index of the rate. Said from
-    1.1 on, where the interval excludes 1, or every trial had as much: what a
-    trial moved is counted, not estimated.
+    setting; 1 is even. It costs at most 1 − 1 ÷ index of the rate. It is
+    reported from 1.1 on, if the interval excludes 1 or every trial was as
+    uneven: bytes of a trial are counted, not estimated.
 
 When it is wrong
-    When the servers are not what limits: then it costs nothing. With fewer
-    files than servers, or one copy more, it cannot be even.
+    When the servers are not the bottleneck: then it costs nothing. With fewer
+    files than servers, or one more copy, it cannot be even.
 
 What to do
-    More files, stripes or pieces (shards), or another placement; compare what
-    each setting's index is.
+    Use more files, stripes or pieces (shards), or another placement; compare
+    the index of each setting.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ LEAST = 1.1
 
 
 def check(subject: Subject) -> list[Finding]:
-    """One finding about the most uneven setting, with all others in the evidence."""
+    """Report one finding about the most uneven setting, with all others in the evidence."""
     uneven = [balance for balance in balances(subject.runs, subject.level) if _is_uneven(balance)]
     if not uneven:
         return []
@@ -52,8 +53,8 @@ def check(subject: Subject) -> list[Finding]:
             Severity.INFO,
             Message(
                 "uneven-servers",
-                "the busiest of {n_servers} servers{busiest}, took {index} times the mean of what was "
-                "{direction}{setting}: where servers limit, that costs {lost} of the rate{more}",
+                "the busiest of {n_servers} servers{busiest}, handled {index} times the mean of the data "
+                "{direction}{setting}: if servers are the bottleneck, this costs {lost} of the rate{more}",
                 n_servers=worst.n_servers,
                 busiest=who,
                 index=estimate_text(worst.index, ""),
@@ -75,7 +76,7 @@ def check(subject: Subject) -> list[Finding]:
                     for balance in uneven[:MAX_LISTED]
                 ],
             },
-            "more files, stripes or pieces than servers; another placement",
+            "use more files, stripes or pieces than servers, or another placement",
         )
     ]
 

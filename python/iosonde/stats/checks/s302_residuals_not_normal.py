@@ -1,17 +1,17 @@
 """S302: residuals are not normal
 
 What it says
-    The residuals do not look drawn from a normal distribution: long tails,
-    skew, or several groups. Intervals of single observations rely on it most,
-    those of coefficients least.
+    The residuals are not normally distributed: long tails, skew, or several
+    groups. Intervals of single observations depend on normality most, those of
+    coefficients least.
 
 How we know
     Shapiro and Wilk's test at 1 %, up to 5000 rows; beyond, the straightness
     of the Q-Q plot (a correlation below 0.99).
 
 When it is wrong
-    With thousands of rows departures that do not matter are found; look at the
-    Q-Q plot.
+    With thousands of rows negligible departures become significant; look at
+    the Q-Q plot.
 
 What to do
     Take the log of the response if the residuals are skewed, look for a
@@ -32,7 +32,7 @@ LEAST_CORRELATION = 0.99
 
 
 def check_fit(subject: FitSubject) -> list[Finding]:
-    """Normality of the residuals."""
+    """Report residuals that are not normal."""
     assumptions = subject.assumptions
     if assumptions is None:
         return []

@@ -3,19 +3,18 @@
 What it says
     The residuals spread more in one place than in another (often: the larger
     the value, the larger its spread). Coefficients are still unbiased; their
-    standard errors, intervals and p are not right.
+    standard errors, intervals and p-values are wrong.
 
 How we know
     Breusch and Pagan's test in Koenker's studentised form, and Brown and
     Forsythe's over settings with at least 3 repeats; the smaller p, doubled,
-    is held against 1 %.
+    is compared with 1 %.
 
 When it is wrong
-    A missing bend in the line can look like it: see S301 first.
+    A missing curvature can look like it: see S301 first.
 
 What to do
-    Ask for robust standard errors (--robust, HC3), or take the log of the
-    response.
+    Use robust standard errors (--robust, HC3), or the log of the response.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ CODE = "S303"
 
 
 def check_fit(subject: FitSubject) -> list[Finding]:
-    """Equal variance, unless robust errors are used already."""
+    """Report unequal variance, unless robust errors are used already."""
     assumptions = subject.assumptions
     if assumptions is None or subject.fit.robust:
         return []
@@ -42,7 +41,7 @@ def check_fit(subject: FitSubject) -> list[Finding]:
         Finding(
             CODE,
             Severity.WARNING,
-            f"the residuals' spread is not the same everywhere (p={p:.2g}): standard errors are not right",
+            f"the residuals have unequal variance (p={p:.2g}): standard errors are wrong",
             {"breusch_pagan_p": assumptions.breusch_pagan_p, "brown_forsythe_p": assumptions.brown_forsythe_p},
             f"use {spell.robust}, or the log of the response",
         )

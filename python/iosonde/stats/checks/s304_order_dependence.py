@@ -2,22 +2,23 @@
 
 What it says
     Neighbouring rows have similar residuals, or the residuals drift over the
-    rows: the rows are not independent, the intervals too narrow. Or they
-    alternate from row to row: something changes with every second trial.
+    rows: the rows are not independent, and the intervals are too narrow. Or
+    residuals alternate from row to row: something changes with every second
+    trial.
 
 How we know
-    The correlation of neighbours against that of residuals of independent
+    The correlation of neighbours, compared with residuals of independent
     errors, whose mean and variance follow from the model (residuals of one
-    setting sum to 0), and Mann-Kendall's test of the residuals; the smaller p,
-    doubled, is held against 1 %. The order is that of the rows.
+    setting sum to 0), and Mann-Kendall's test of the residuals. The smaller p,
+    doubled, is compared with 1 %. The order is that of the rows.
 
 When it is wrong
-    When the rows were sorted by something else than time: then a missing
-    factor or a bend looks like this.
+    When the rows were sorted by something other than time: then a missing
+    factor or curvature looks like this.
 
 What to do
-    Keep the time order in the table, randomise the order of trials, and take a
-    drift into the model (a time or block column).
+    Keep the time order in the table, randomise the order of trials, and add a
+    drift to the model (a time or block column).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ CODE = "S304"
 
 
 def check_fit(subject: FitSubject) -> list[Finding]:
-    """Autocorrelation and trend of the residuals."""
+    """Report autocorrelation and trend of the residuals."""
     assumptions = subject.assumptions
     if assumptions is None:
         return []

@@ -1,13 +1,13 @@
-"""S305: single points decide
+"""S305: influential points
 
 What it says
-    The fitted line would be another without a single row, or a row does not
-    belong to the line at all, or a coefficient rests on one row alone.
+    The fitted line would differ without a single row, or a row does not belong
+    to the line at all, or a coefficient depends on one row alone.
 
 How we know
-    A row of leverage 1: without it a predictor does not vary. Else
-    Cook's distance above the median of F(parameters, df) (Cook 1977), or an
-    externally studentised residual that chance gives less than once in a
+    A row of leverage 1: without it a predictor does not vary. Else Cook's
+    distance above the median of F(parameters, df) (Cook 1977), or an
+    externally studentised residual that occurs by chance in less than one of a
     hundred tables (Bonferroni over all rows).
 
 When it is wrong
@@ -15,7 +15,7 @@ When it is wrong
 
 What to do
     Look at that row's trial. Fit with and without it and show both; drop it
-    only for a reason besides its value.
+    only for a reason independent of its value.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CODE = "S305"
 
 
 def check_fit(subject: FitSubject) -> list[Finding]:
-    """Leverage, Cook's distance and the studentised residual."""
+    """Report leverage, Cook's distance and studentised residuals."""
     assumptions = subject.assumptions
     findings = _report_deciding(subject)
     if assumptions is None or not assumptions.influential_rows:
@@ -40,7 +40,7 @@ def check_fit(subject: FitSubject) -> list[Finding]:
         Finding(
             CODE,
             Severity.WARNING,
-            f"single rows decide the line or do not belong to it: {some(places)}",
+            f"single rows determine the line or do not belong to it: {some(places)}",
             {
                 "rows": places,
                 "largest_cook": assumptions.largest_cook,
@@ -54,7 +54,7 @@ def check_fit(subject: FitSubject) -> list[Finding]:
 
 
 def _report_deciding(subject: FitSubject) -> list[Finding]:
-    """Coefficients that a single row decides."""
+    """Report coefficients that depend on a single row."""
     if not subject.deciding:
         return []
     names = list(dict.fromkeys(name for several in subject.deciding.values() for name in several))
@@ -65,6 +65,6 @@ def _report_deciding(subject: FitSubject) -> list[Finding]:
             Severity.WARNING,
             f"{some(names)} {rests} on one row alone: {some(list(subject.deciding))}",
             {"rows": list(subject.deciding), "terms": names, "leverage": 1.0},
-            "measure more trials there; one trial says nothing of its own error",
+            "measure more trials there; the error of a single trial is unknown",
         )
     ]

@@ -1,8 +1,8 @@
-"""S306: predictors go together
+"""S306: collinear predictors
 
 What it says
-    Some predictors vary together, so that their effects can hardly be told
-    apart: coefficients are uncertain and may have the wrong sign, though
+    Some predictors vary together, so that their effects can hardly be
+    separated: coefficients are uncertain and may have the wrong sign, though
     predictions inside the data are good.
 
 How we know
@@ -10,8 +10,8 @@ How we know
     above 10.
 
 When it is wrong
-    A predictor and its own square or interaction always go together; then the
-    factor says nothing about the design.
+    A predictor is always correlated with its own square or interaction; then
+    the factor is no defect of the design.
 
 What to do
     Leave one of them out, centre before squaring, or measure settings where
@@ -29,7 +29,7 @@ LIMIT = 10.0
 
 
 def check_fit(subject: FitSubject) -> list[Finding]:
-    """Variance inflation of each predictor; interactions and dummies of one factor are left out."""
+    """Report variance inflation of each predictor; interactions and dummies of one factor are left out."""
     if subject.assumptions is None:
         return []
     high = {name: v for name, v in subject.assumptions.vif.items() if v > LIMIT and ":" not in name and "[" not in name}
@@ -42,7 +42,7 @@ def check_fit(subject: FitSubject) -> list[Finding]:
         Finding(
             CODE,
             Severity.WARNING,
-            f"predictors vary together and can hardly be told apart (variance inflation): {listing}",
+            f"predictors are collinear, their effects can hardly be separated (variance inflation): {listing}",
             {"vif": high, "condition_number": subject.assumptions.condition_number},
             "leave one out, or measure settings where they differ",
         )

@@ -1,19 +1,18 @@
-"""S308: outside the data
+"""S308: extrapolation
 
 What it says
-    A prediction was asked for at a point outside the data that the line was
-    fitted to. Its interval assumes that the line goes on, which nothing here
-    can show.
+    A prediction was requested at a point outside the fitted data. Its interval
+    assumes that the line continues, which the data cannot show.
 
 How we know
-    A predictor is outside its range, or the combination is further from the
-    others (its leverage) than every row.
+    A predictor is outside its range, or the combination has a higher leverage
+    than every row.
 
 When it is wrong
-    When theory says how the relation goes on.
+    When theory says how the relation continues.
 
 What to do
-    Measure there, or quote the prediction as what it is: a guess with an
+    Measure there, or report the prediction as an extrapolation with an
     interval that is too narrow.
 """
 
@@ -27,7 +26,7 @@ CODE = "S308"
 
 
 def check_fit(subject: FitSubject) -> list[Finding]:
-    """Points outside the data."""
+    """Report points outside the data."""
     outside = [point.at for point in subject.points if point.extrapolated]
     if not outside:
         return []
@@ -37,8 +36,8 @@ def check_fit(subject: FitSubject) -> list[Finding]:
         Finding(
             CODE,
             Severity.WARNING,
-            f"{listing} lies outside the data: nothing here shows that the line goes on",
+            f"{listing} lies outside the data: the line may not continue there",
             {"at": outside},
-            "measure there, or say that it is an extrapolation",
+            "measure there, or report it as an extrapolation",
         )
     ]

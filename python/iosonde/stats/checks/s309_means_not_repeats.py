@@ -14,7 +14,7 @@ When it is wrong
     error, and whether the line fits cannot be checked.
 
 What to do
-    Regress on the raw repeats. If only means are left, say so beside R².
+    Regress on the raw repeats. If only means are left, report that with R².
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CODE = "S309"
 
 
 def check_fit(subject: FitSubject) -> list[Finding]:
-    """No setting occurs twice on a grid."""
+    """Report a grid on which no setting occurs twice."""
     assumptions = subject.assumptions
     if assumptions is None or not assumptions.design_like:
         return []

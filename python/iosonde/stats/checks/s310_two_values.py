@@ -1,14 +1,14 @@
 """S310: a line through two values
 
 What it says
-    A numeric predictor has only two different values. Any line goes through
-    two points: that the relation is straight has been assumed, not seen.
+    A numeric predictor has only two distinct values. Any two points lie on a
+    line: linearity is assumed, not tested.
 
 How we know
     By counting.
 
 When it is wrong
-    When the predictor is a switch (0 and 1), for which straightness means
+    When the predictor is a switch (0 and 1), for which linearity means
     nothing.
 
 What to do
@@ -27,7 +27,7 @@ CODE = "S310"
 
 
 def check_fit(subject: FitSubject) -> list[Finding]:
-    """Predictors with two values other than 0 and 1."""
+    """Report predictors with two values other than 0 and 1."""
     fit = subject.fit
     if fit.x is None:
         return []
@@ -43,7 +43,7 @@ def check_fit(subject: FitSubject) -> list[Finding]:
         Finding(
             CODE,
             Severity.INFO,
-            f"{', '.join(predictors)} has only two values: that the relation is straight was not seen",
+            f"{', '.join(predictors)} has only two values: linearity cannot be checked",
             {"predictors": predictors},
             "measure a value between them",
         )

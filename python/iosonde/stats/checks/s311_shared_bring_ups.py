@@ -1,25 +1,24 @@
-"""S311: trials of one bring-up are taken for repetitions
+"""S311: trials of one bring-up treated as repetitions
 
 What it says
     Some factors were set once for several trials (a lab's network or copies, a
-    file system that is mounted anew), so that these trials share whatever went
-    right or wrong at that bring-up. The analysis takes every trial for
-    itself: what it says of these factors is surer than it can be. Its
-    intervals are too narrow and its p too small; the values stand.
+    remounted file system). These trials share any random effect of that
+    bring-up. The analysis treats every trial as independent. For these factors
+    its intervals are too narrow and its p-values too small; the values are
+    right.
 
 How we know
-    The column bring_up of a run says which trials share a bring-up. The factor
-    is the same in all trials of each.
+    The column bring_up of a run identifies the trials of a bring-up. The
+    factor is constant within each.
 
 When it is wrong
-    Where bring-ups do not differ: iosonde anova prints the standard deviation
+    When bring-ups do not differ: iosonde anova prints the standard deviation
     of bring-ups with its interval.
 
 What to do
     iosonde anova tests such factors against the error between bring-ups;
     iosonde compare --group FACTOR and iosonde summary --by FACTOR count
-    bring-ups. Factors that change inside bring-ups are judged well enough
-    here.
+    bring-ups. Factors that change inside bring-ups are tested correctly here.
 """
 
 from __future__ import annotations
@@ -37,19 +36,19 @@ CODE = "S311"
 
 
 def check_fit(subject: FitSubject) -> list[Finding]:
-    """One, where predictors are set once for several trials."""
+    """Report predictors that are set once for several trials."""
     return [] if subject.bring_up_factors is None else [finding(subject.bring_up_factors)]
 
 
 def find_shared_factors(table: Table, names: Sequence[str]) -> BringUpFactors | None:
-    """Of these columns those that are set once for several rows; None where none is."""
+    """Return those of the columns ``names`` that are set once for several rows; None if there are none."""
     units = strata.units_of(table)
     shared = tuple(name for name in names if name in table.columns and _is_shared(table, name, units))
     return BringUpFactors(shared, int(units[0].max()) + 1, len(table)) if shared else None
 
 
 def finding(factors: BringUpFactors, where: str = "here: too sure of that") -> Finding:
-    """Of an analysis of single trials on such factors; ``where`` it takes them for that."""
+    """Return the finding about an analysis of single trials on such factors. ``where`` completes its sentence."""
     return Finding(
         CODE,
         Severity.WARNING,

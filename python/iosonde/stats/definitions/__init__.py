@@ -1,5 +1,5 @@
-"""What other tools call their number, recomputed from the operations of one phase: one file for each tool.
+"""Metrics as other tools define them, recomputed from the operations of one phase: one file per tool.
 
-Arrays in, values in base units out. Each file names the lines of the tool's own source that it follows. ``clock`` is
-what all of them share: which operations are inside, and when the clock stops.
+Arrays in, values in base units out. Each file cites the lines of the tool's source that it follows. ``clock`` is shared
+by all: which operations are inside, and when the clock stops.
 """

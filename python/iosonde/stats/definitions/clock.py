@@ -1,8 +1,8 @@
-"""The operations of one phase under any clock: what is inside, when it stops, in which steps it is read.
+"""The operations of one phase under any clock: which are inside, when it stops, and its resolution.
 
-An operation that is outside (an open before IOzone starts its clock) takes no time: before the first and after the last
-that is inside it is cut off, between them it is cut out and what follows on its rank moves forward. So any two clocks
-can be set on the same operations, and every way from one to the other in single steps has a value at each step.
+An operation outside (an open before IOzone starts its clock) takes no time. Before the first and after the last
+operation inside it is cut off; between them it is cut out, and what follows on its rank moves forward. So any clock can
+be applied to the same operations, and each single step between two clocks has a value.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ DATA = {"write": ("write", "append", "mmap_write"), "read": ("read", "mmap_read"
 LAST_DONE = "last_done"  # all work ÷ (last end − first start)
 FIRST_DONE = "first_done"  # whole operations done by the first rank's end ÷ (that end − first start)
 SUM_OF_RANKS = "sum_of_ranks"  # the sum of each rank's work ÷ its own time
-SUM_UNTIL_FIRST = "sum_until_first"  # the same, each rank stopping when the first one has done its work
+SUM_UNTIL_FIRST = "sum_until_first"  # the same, each rank stopping when the first one has finished its work
 PARENT = "parent"  # work done by the first rank's end ÷ (last end − first start)
 LONGEST_RANK = "longest_rank"  # all work ÷ the longest of the ranks' own times
 SLOWEST_RANK = "slowest_rank"  # ranks × the smallest of work ÷ (last end − its own start)
 STOPS = (LAST_DONE, FIRST_DONE, SUM_OF_RANKS, SUM_UNTIL_FIRST, PARENT, LONGEST_RANK, SLOWEST_RANK)
-# Which moment is one step from which: every other way leads over these.
+# Moment → the neighbouring moment, one step away: all other ways lead through these.
 _NEXT = {SUM_UNTIL_FIRST: SUM_OF_RANKS, **dict.fromkeys((SUM_OF_RANKS, FIRST_DONE, PARENT, LONGEST_RANK, SLOWEST_RANK),
                                                         LAST_DONE)}  # fmt: skip
-# These set no rank's clock against another's.
+# These do not compare the clocks of different ranks.
 OWN_TIMES = (SUM_OF_RANKS, LONGEST_RANK)
 
 _COMPARABLE_ERROR = 0.01  # clocks' error as a fraction of the phase; see stats.recompute
@@ -42,7 +42,7 @@ _COMPARABLE_ERROR = 0.01  # clocks' error as a fraction of the phase; see stats.
 @dataclass(frozen=True)
 class Clock:
     """``inside``: which of PARTS count as time (data and everything else always do); ``stops``: one of STOPS;
-    ``step_ns``: the time is rounded up to a multiple of it (0: not)."""
+    ``step_ns``: the time is rounded up to a multiple of it (0: exact)."""
 
     inside: frozenset[str]
     stops: str
@@ -50,7 +50,7 @@ class Clock:
 
 
 def between(start: str, end: str) -> list[str]:
-    """The moments (of STOPS) that lead from one to the other, each a single change; ``end`` is the last."""
+    """Return the moments (of STOPS) that lead from one to the other, each a single change; ``end`` is the last."""
     up, down = [start], [end]
     while up[-1] in _NEXT:
         up.append(_NEXT[up[-1]])
@@ -64,9 +64,9 @@ def between(start: str, end: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Work:
-    """Operations of one phase, in ns on one clock, sorted by rank and start. ``of`` is the rank's place 0, 1, …
+    """Operations of one phase, in ns on one clock, sorted by rank and start. ``of`` is the index of the rank: 0, 1, …
 
-    ``comparable`` is False where the clocks of the ranks' nodes cannot be set against each other.
+    ``comparable`` is False if the clocks of the ranks' nodes cannot be compared.
     """
 
     of: npt.NDArray[np.int64]
@@ -82,44 +82,45 @@ class Work:
 
     @property
     def ranks(self) -> int:
-        """How many ranks did something."""
+        """Return the number of ranks with operations."""
         return int(self.of[-1]) + 1 if self.of.size else 0
 
     def has(self, *names: str) -> bool:
-        """Whether any operation is of one of these kinds."""
+        """Return whether any operation is of one of these kinds."""
         return bool(self.is_kind(*names).any())
 
     def is_kind(self, *names: str) -> npt.NDArray[np.bool_]:
-        """Which operations are of one of these kinds."""
+        """Return which operations are of one of these kinds."""
         return np.isin(self.kind, [self.kinds.index(name) for name in names if name in self.kinds])
 
     def bytes_of(self, direction: str) -> npt.NDArray[np.float64]:
-        """Bytes moved by each operation in this direction (``write`` or ``read``), 0 for others and failures."""
+        """Return the bytes moved by each operation in this direction (``write`` or ``read``), 0 for others and
+        failures."""
         return np.where(self.is_kind(*DATA[direction]) & self.good, self.size, 0).astype(float)
 
     def count_of(self, *names: str) -> npt.NDArray[np.float64]:
-        """1 for each operation of these kinds that succeeded."""
+        """Return 1 for each operation of these kinds that succeeded."""
         return np.where(self.is_kind(*names) & self.good, 1.0, 0.0)
 
     def directions(self) -> list[str]:
-        """``write`` and ``read``, as far as data moved."""
+        """Return those of ``write`` and ``read`` that moved data."""
         return [name for name in DATA if self.bytes_of(name).any()]
 
     def order(self, direction: str) -> str:
-        """``sequential``, ``backward`` or ``random``: where in its file each rank's data went."""
+        """Return ``sequential``, ``backward`` or ``random``: the order of each rank's offsets in its file."""
         moved = np.flatnonzero(self.bytes_of(direction))
         of, file, offset = self.of[moved], self.file[moved], self.offset[moved]
         step = np.diff(offset)[(np.diff(of) == 0) & (np.diff(file) == 0)]
         return "sequential" if (step >= 0).all() else "backward" if (step <= 0).all() else "random"
 
     def most_files(self) -> int:
-        """The most files that one rank worked on."""
+        """Return the largest number of files of a rank."""
         pairs = np.unique(np.stack([self.of, self.file]), axis=1)[0]
         return int(np.bincount(pairs).max()) if pairs.size else 0
 
 
 def work_of(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> Work:
-    """The operations of this phase out of those of its run."""
+    """Select the operations of this phase from those of its run."""
     rows = operations[operations["phase"] == phase.index]
     ranks, of = np.unique(rows["rank"], return_inverse=True)
     offset = {entry["rank"]: entry.get("clock_offset_ns") or 0 for entry in phase.ranks}
@@ -143,7 +144,7 @@ def work_of(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[st
 
 
 def why_not(phase: StoredPhase) -> str:
-    """Why nothing can be recomputed for this phase; empty where it can."""
+    """Return why nothing can be recomputed for this phase; '' if it can."""
     if not phase.recorded_all:
         return Message(
             "sampled-operations", "not every operation was recorded: 'iosonde run --max-operations N' records more"
@@ -153,7 +154,7 @@ def why_not(phase: StoredPhase) -> str:
 
 @dataclass(frozen=True)
 class RecordedTimeline:
-    """What is left of Work under a clock: per operation its times, per rank its first start and last end (ns)."""
+    """Work as seen by a clock: per operation its times, per rank its first start and last end (ns)."""
 
     of: npt.NDArray[np.int64]
     start: npt.NDArray[np.int64]
@@ -164,27 +165,28 @@ class RecordedTimeline:
 
 
 def timeline(work: Work, inside: frozenset[str], done: npt.NDArray[np.float64]) -> RecordedTimeline:
-    """Cut out what is not inside; ``done`` is the work of each operation (bytes, or 1). All ranks must have any."""
+    """Cut out operations that are not inside; ``done`` is the work of each operation (bytes, or 1). All ranks must have
+    some."""
     outside = work.is_kind(*(name for part in PARTS if part not in inside for name in KINDS[part]))
     spent = np.where(outside, work.end - work.start, 0)
     before = np.cumsum(spent) - spent
     retained = np.flatnonzero(~outside)
     of = work.of[retained]
     first = np.searchsorted(of, np.arange(work.ranks))
-    # Only what was cut out after a rank's own first operation moves it forward.
+    # Only cuts after a rank's own first operation move it forward.
     cut = before[retained] - before[retained][first][of]
     start, end = work.start[retained] - cut, work.end[retained] - cut
     return RecordedTimeline(of, start, end, done[retained], start[first], np.maximum.reduceat(end, first))
 
 
 def rate(work: Work, done: npt.NDArray[np.float64], clock: Clock) -> float | None:
-    """Work per second under ``clock``; None where the record cannot tell it (no time inside, or the ranks' clocks
-    cannot be compared)."""
+    """Return the work per second under ``clock``; None if the record does not determine it (no time inside, or the
+    ranks' clocks cannot be compared)."""
     if not done.any() or (not work.comparable and clock.stops not in OWN_TIMES):
         return None
     outside = work.is_kind(*(name for part in PARTS if part not in clock.inside for name in KINDS[part]))
     if np.unique(work.of[~outside]).size < work.ranks:
-        return None  # a rank of which nothing is left has no time
+        return None  # a rank without operations inside has no time
     line = timeline(work, clock.inside, done)
     own = np.bincount(line.of, line.done, work.ranks).astype(np.float64, copy=False)
     if clock.stops == SUM_OF_RANKS:
@@ -206,7 +208,8 @@ def rate(work: Work, done: npt.NDArray[np.float64], clock: Clock) -> float | Non
 
 
 def _sum_until(line: RecordedTimeline, ranks: int, first_end: int, clock: Clock) -> float | None:
-    """Each rank until the operation in flight at ``first_end`` is done, which counts as time and not as work."""
+    """Sum the rates of the ranks, each until its operation in flight at ``first_end`` is done, which counts as time but
+    not as work."""
     early = line.end <= first_end
     own = np.bincount(line.of[early], line.done[early], ranks).astype(np.float64, copy=False)
     flying = (line.start < first_end) & ~early

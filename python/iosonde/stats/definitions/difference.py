@@ -1,8 +1,9 @@
-"""The difference between two numbers for the same work, split into named parts that multiply to the whole.
+"""Difference between two numbers for the same work, split into named factors whose product is the whole.
 
-From A's number one attribute of its definition after the other is set to B's, as far as A's record (or text) gives the
-number that then comes out; what only B's gives is walked from B's side. What is left between the two is the rest: the
-work itself, and what neither tells. The parts depend on the order, their product does not (a telescoping product).
+Starting from A's number, one attribute of its definition after the other is set to B's, as far as A's record (or text)
+gives the resulting number. Attributes that only B's record gives are walked from B's side. The rest is the difference
+of the work itself and of attributes that neither gives. The parts depend on the order, their product does not (a
+telescoping product).
 """
 
 from __future__ import annotations
@@ -19,11 +20,10 @@ ORDER = (UNITS, *PARTS, STOPS, STEP)
 
 @dataclass(frozen=True)
 class Side:
-    """One number. ``value`` is in bytes/s or operations/s; ``prefix`` is the million that its tool prints in (2**20,
-    10**6, or 1). ``unknown``: parts of the definition that the text does not tell. ``at`` gives the number under
-    another clock, None where that cannot be told; ``published_clocks`` are the few clocks of which a text has numbers.
-    ``work`` is equal for two numbers of the same recorded operations.
-    """
+    """A number and its definition. ``value`` is in bytes/s or operations/s; ``prefix`` is the million that its tool
+    prints in (2**20, 10**6, or 1). ``unknown``: parts of the definition that the text does not give. ``at`` returns the
+    number under another clock, None if unknown; ``published_clocks`` are the few clocks of which a text has numbers.
+    ``work`` is equal for two numbers of the same recorded operations."""
 
     name: str
     operation: str
@@ -41,9 +41,9 @@ class Side:
 
 @dataclass(frozen=True)
 class DifferencePart:
-    """One step from A to B: ``names`` are the attributes that change in it, ``start`` and ``end`` the numbers before
-    and after, in B's millions. ``on`` is the side whose record gave it (``a``, ``b``, or ``both`` for the rest),
-    ``clock`` what holds after it."""
+    """A step from A to B: ``names`` are the attributes that change in it, ``start`` and ``end`` the numbers before and
+    after, in B's millions. ``on`` is the side whose record gave it (``a``, ``b``, or ``both`` for the rest), ``clock``
+    the clock after it."""
 
     names: tuple[str, ...]
     start: float
@@ -53,16 +53,15 @@ class DifferencePart:
 
     @property
     def factor(self) -> float:
-        """What the step multiplies the number by."""
+        """Return the factor by which the step multiplies the number."""
         return self.end / self.start
 
 
 @dataclass(frozen=True)
 class Split:
-    """A's number → parts → B's number. ``residual_attributes``: attributes that differ and are inside the rest,
-    between the clocks
-    ``rest``; ``differ``: settings of the two works that differ (A's, B's); ``unsaid``: side → what its text does not
-    tell."""
+    """A's number → parts → B's number. ``residual_attributes``: attributes that differ within the rest, between the
+    clocks ``rest``; ``differ``: settings of the two works that differ (A's, B's); ``unsaid``: side → attributes that
+    its text does not give."""
 
     a: Side
     b: Side
@@ -74,12 +73,13 @@ class Split:
 
     @property
     def ratio(self) -> float:
-        """B's printed number ÷ A's."""
+        """Return B's printed number ÷ A's."""
         return (self.b.value / self.b.prefix) / (self.a.value / self.a.prefix)
 
 
 def split(a: Side, b: Side, required: Sequence[str] = ()) -> Split:
-    """The parts, in ORDER from A; ``required`` are settings that should be known and are named where they are not."""
+    """Split the difference in ORDER from A; ``required`` are settings that should be known and are listed if they are
+    not."""
     front: list[DifferencePart] = []
     back: list[DifferencePart] = []
     scale = 1 / b.prefix
@@ -96,7 +96,7 @@ def split(a: Side, b: Side, required: Sequence[str] = ()) -> Split:
         for clock, value in _walk_steps(b, there, here, name):
             back.insert(0, DifferencePart((name,), value * scale, high * scale, "b", there))
             there, high = clock, value
-    # What a text does not tell one by one it may tell together: IOR prints the time without open and close.
+    # A text may give attributes together that it does not give separately: IOR prints the time without open and close.
     if (near := _find_nearer(a, here, there, unknown)) and (number := a.at(near)) is not None:
         front.append(DifferencePart(_list_changes(here, near), low * scale, number * scale, "a", near))
         here, low = near, number
@@ -121,13 +121,13 @@ def split(a: Side, b: Side, required: Sequence[str] = ()) -> Split:
 
 
 def _find_nearer(side: Side, clock: Clock, like: Clock, unknown: frozenset[str]) -> Clock | None:
-    """Of the clocks that a text has numbers of, the one nearest to ``like``; None if ``clock`` is as near."""
+    """Return the published clock that is nearest to ``like``; None if ``clock`` is as near."""
     best = min(side.published_clocks, key=lambda candidate: _count_changes(candidate, like, unknown), default=clock)
     return best if _count_changes(best, like, unknown) < _count_changes(clock, like, unknown) else None
 
 
 def _count_changes(clock: Clock, other: Clock, unknown: frozenset[str]) -> int:
-    """How many single changes lead from one clock to the other."""
+    """Count the single changes that lead from one clock to the other."""
     names = [name for name in _list_changes(clock, other) if name not in unknown]
     return len(names) + (len(between(clock.stops, other.stops)) - 1 if STOPS in names else 0)
 
@@ -137,7 +137,8 @@ def _list_changes(clock: Clock, other: Clock) -> tuple[str, ...]:
 
 
 def _walk_steps(side: Side, clock: Clock, like: Clock, name: str) -> list[tuple[Clock, float]]:
-    """From ``clock`` as near to ``like`` in this attribute as this side can tell, by single changes where it can."""
+    """Walk from ``clock`` as near to ``like`` in this attribute as this side's record allows, by single changes if
+    possible."""
     if name != STOPS:
         target = _set_attribute(clock, like, name)
         value = None if target == clock else side.at(target)
@@ -154,7 +155,7 @@ def _get_attribute(clock: Clock, name: str) -> Any:
 
 
 def _set_attribute(clock: Clock, like: Clock, name: str) -> Clock:
-    """``clock`` with this attribute as in ``like``; not for STOPS, which has steps between."""
+    """Return ``clock`` with this attribute as in ``like``; not for STOPS, which has steps between."""
     if name == STEP:
         return replace(clock, step_ns=like.step_ns)
     part = frozenset({name})

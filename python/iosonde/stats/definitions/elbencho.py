@@ -2,9 +2,9 @@
 
 ``first done`` = whole operations that all workers had done when the first one finished ÷ that time; ``last done`` = all
 ÷ the time of the last. Both count from the common start of the phase, in whole µs. With directories as targets (a
-worker has files of its own) open and close of each file are inside; with a file that all share as target it is opened
-before the clock and closed after it. An fsync is never inside: elbencho syncs in a phase of its own. Rates are cut to
-whole numbers.
+worker has files of its own) open and close of each file are inside. With a shared file as target it is opened before
+the clock and closed after it. An fsync is never inside: elbencho syncs in a phase of its own. Rates are cut to whole
+numbers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CLOCK = Clock(INSIDE[DIRECTORY], LAST_DONE)
 
 @dataclass(frozen=True)
 class ElbenchoColumn:
-    """One of the two columns: s, and per second. ``entries_per_s`` is None with a file as target."""
+    """A column of a row: s, and per second. ``entries_per_s`` is None with a file as target."""
 
     seconds: float
     entries_per_s: float | None
@@ -34,7 +34,7 @@ class ElbenchoColumn:
 
 @dataclass(frozen=True)
 class ElbenchoRow:
-    """One phase and direction."""
+    """The row of a phase and direction."""
 
     operation: str
     target: str
@@ -44,7 +44,7 @@ class ElbenchoRow:
 
 
 def rows(work: Work, shared: bool) -> list[ElbenchoRow]:
-    """One row for each direction; ``shared``: all ranks work on the same files."""
+    """Return a row for each direction; ``shared``: all ranks work on the same files."""
     if not work.comparable:
         return []
     target = FILE if shared or not work.has("open", "create") else DIRECTORY

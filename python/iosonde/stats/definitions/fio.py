@@ -1,10 +1,9 @@
-"""fio's lines for a group of jobs (stat.c of fio 3): each job's runtime is its own, and the longest one counts.
+"""fio's lines for a group of jobs (stat.c of fio 3): each job has its own runtime, and the longest one counts.
 
-``bw`` of a group = bytes of all jobs ÷ the longest job's runtime, in ms rounded up; starts that are staggered are
-invisible. ``min`` and ``max`` are of single jobs. The files are opened inside the clock (at the first I/O), an
-``end_fsync`` or ``fsync_on_close`` is inside, the close after it is not. ``lat`` of a synchronous engine is the time of
-the call. Percentiles are of single operations over all jobs; fio's own come from buckets that are up to 1.6 % wide,
-these are exact.
+``bw`` of a group = bytes of all jobs ÷ the longest job's runtime, in ms rounded up; staggered starts are invisible.
+``min`` and ``max`` are of single jobs. The files are opened inside the clock (at the first I/O), an ``end_fsync`` or
+``fsync_on_close`` is inside, the close after it is not. ``lat`` of a synchronous engine is the time of the call.
+Percentiles are of single operations over all jobs; fio's own come from buckets up to 1.6 % wide, these are exact.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.
 
 @dataclass(frozen=True)
 class FioRow:
-    """One direction of a group: bytes/s, operations/s, bytes, ms as fio counts them, ns."""
+    """The row of a direction of a group: bytes/s, operations/s, bytes, ms as fio counts them, ns."""
 
     direction: str
     jobs: int
@@ -42,7 +41,7 @@ class FioRow:
 
 
 def rows(work: Work) -> list[FioRow]:
-    """One row for each direction."""
+    """Return a row for each direction."""
     return [row for way in work.directions() if (row := _build_row(work, way))]
 
 

@@ -2,8 +2,8 @@
 
 ``bw`` = bytes of all tasks ÷ (latest close − earliest open). ``IOPS`` = transfers ÷ (latest end − earliest start of the
 accesses), an fsync of ``-e`` inside. ``Latency`` = the smallest over the tasks of (its access time ÷ its transfers):
-the best task's mean, no percentile. ``open``, ``wr/rd`` and ``close`` are each the latest end − the earliest start over
-the tasks, so that they overlap and do not add up to ``total``.
+the best task's mean, not a percentile. ``open``, ``wr/rd`` and ``close`` are each the latest end − the earliest start
+over the tasks; they overlap and do not add up to ``total``.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ CLOCK = Clock(frozenset({OPEN, FSYNC, CLOSE}), LAST_DONE)
 
 @dataclass(frozen=True)
 class IorRow:
-    """One line of IOR's table; bytes/s, operations/s, s, bytes. None where a task had several files: IOR has one, and
-    what it calls open, access and close would interleave."""
+    """A line of IOR's table; bytes/s, operations/s, s, bytes. None if a task had several files: IOR has one, and its
+    open, access and close times would interleave."""
 
     access: str
     bandwidth: float | None
@@ -36,7 +36,7 @@ class IorRow:
 
 
 def rows(work: Work) -> list[IorRow]:
-    """One row for each direction in which data moved."""
+    """Return a row for each direction in which data moved."""
     return [_build_row(work, direction) for direction in work.directions()]
 
 

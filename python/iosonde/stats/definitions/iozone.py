@@ -1,11 +1,12 @@
 """IOzone's throughput mode (iozone.c, thread_write_test and throughput_test of 3.5).
 
 Files are open before the clock starts. ``Children see`` is the sum of every process's own rate, each until the first
-one is done: the record in flight then counts as time and not as work. ``Parent sees`` is that same work over the time
-until the last process has ended (writers finish their file, uncounted): it is not all bytes ÷ the whole time.
+one is done: the record in flight then counts as time but not as work. ``Parent sees`` is the same work over the time
+until the last process has ended (writers finish their file, uncounted), not all bytes ÷ the whole time.
+
 fsync is inside the children's clock with ``-e`` and close with ``-c``, otherwise neither. The parent waits for both: a
 writer flushes and closes before it ends (with ``-c`` and without ``-e`` it does not flush). A kB is 1024 bytes. The
-parent's polling (1 ms) is in no record and left out.
+parent's polling (1 ms) is not recorded and left out.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ CLOCK = Clock(frozenset(), SUM_UNTIL_FIRST)
 
 
 def parent_clock(inside: frozenset[str]) -> Clock:
-    """What the parent waits for, where ``inside`` is what -e and -c put into the children's clock."""
+    """Return the clock of the parent; ``inside``: the parts that -e and -c include in the children's clock."""
     return Clock(frozenset({CLOSE}) if inside == {CLOSE} else frozenset({FSYNC, CLOSE}), PARENT)
 
 
 @dataclass(frozen=True)
 class IozoneRow:
-    """One block of throughput mode: bytes/s, and bytes."""
+    """A block of throughput mode: bytes/s, and bytes."""
 
     operation: str
     processes: int
@@ -39,7 +40,7 @@ class IozoneRow:
 
 
 def rows(work: Work, inside: frozenset[str] = frozenset()) -> list[IozoneRow]:
-    """One block for each direction; ``inside`` may hold FSYNC (``-e``) and CLOSE (``-c``)."""
+    """Return a block for each direction; ``inside`` may contain FSYNC (``-e``) and CLOSE (``-c``)."""
     assert inside <= set(PARTS)
     return [row for way in work.directions() if (row := _build_row(work, way, inside))]
 

@@ -1,5 +1,5 @@
-"""The numbers of the results file that ``core/many_task.py`` describes, by its own definition: totals are sums of the
-ranks' own rates, and of repetitions means."""
+"""Content of the results file described in ``core/many_task.py``, by its own definition: totals are sums of the ranks'
+own rates, repetitions are averaged."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 from iosonde.core.many_task import IOZONE_NAMES, KB_PER_S
 
 _TOTAL, _OWN = "_sum_of_ranks", "_own"
-# Of a command that ran once for all nodes, its own number is the total.
+# For a command that ran once for all nodes, its own number is the total.
 _SINGLE = ("_last_done", "_mean")
 
 
 def document(rows: Sequence[Mapping[str, Any]], iozone: Iterable[str], varying: Sequence[str]) -> dict[str, Any]:
-    """The file's content from rows of results (with ``run``, ``nodes`` and the other factors as columns).
+    """Return the file's content from rows of results (with ``run``, ``nodes`` and the other factors as columns).
 
-    ``iozone`` are the runs whose output IOzone made; ``varying`` the factors besides ``nodes`` whose levels have to be
-    in a metric's name.
+    ``iozone`` are the runs with output of IOzone; ``varying`` the factors except ``nodes`` whose levels must be in a
+    metric's name.
     """
     by_run: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
@@ -34,7 +34,7 @@ def document(rows: Sequence[Mapping[str, Any]], iozone: Iterable[str], varying: 
 
 
 def _build_entry(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], apart: str) -> dict[str, Any]:
-    """One trial: totals, and one dict for each rank that has numbers of its own."""
+    """Build a trial: totals, and a dict for each rank that has numbers of its own."""
     chosen = _select_rates(rows)
     kinds: dict[str, set[str]] = {}
     for operation, kind, _, _, _ in chosen:
@@ -53,8 +53,8 @@ def _build_entry(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], ap
 
 
 def _select_rates(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, int | None, float, str]]:
-    """(operation, kind, rank, value, unit) of sums and of ranks' own rates; where an operation has none, of its one
-    number."""
+    """Return (operation, kind, rank, value, unit) of sums and of ranks' own rates; else of the single number of an
+    operation."""
     rates = [row for row in rows if row["unit"].endswith("/s")]
     rank_operations = {row["operation"] for row in rates if row["metric"].endswith((_TOTAL, _OWN))}
     selected = []
@@ -74,12 +74,13 @@ def _in_thesis_unit(value: float, unit: str) -> tuple[float, str]:
 
 
 def _shorten_number(value: float) -> float:
-    """A whole number as one: 1433371, not 1433371.0."""
+    """Return a whole number as int: 1433371, not 1433371.0."""
     return int(value) if float(value).is_integer() else value
 
 
 def _merge_cells(cells: list[list[dict[str, Any]]]) -> dict[str, Any]:
-    """One node count: the means over the repetitions of each cell, all cells side by side, and the repetitions."""
+    """Merge the cells of a node count: the means over the repetitions of each cell, all cells side by side, and the
+    repetitions."""
     most = max(len(cell) for cell in cells)
     repetitions = [_side_by_side([cell[turn] for cell in cells if turn < len(cell)]) for turn in range(most)]
     if most == 1:

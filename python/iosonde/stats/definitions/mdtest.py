@@ -1,9 +1,9 @@
 """mdtest's rates (src/mdtest.c, updateResult and summarize_results_rank0 of mdtest 4).
 
 A phase ends with a barrier, so each task's time runs from its own start until the last task is done. A line of the
-summary is tasks × the smallest of the tasks' (items ÷ that time); where all have as many items this is all items ÷
-the longest time. Open, write, fsync (``-y``) and close of a file are inside. Max, Min, Mean and Std Dev (with
-n − 1, 0 for one) are over the iterations, never over tasks.
+summary is tasks × the smallest of the tasks' (items ÷ that time); with equal numbers of items this is all items ÷ the
+longest time. Open, write, fsync (``-y``) and close of a file are inside. Max, Min, Mean and Std Dev (with n − 1, 0 for
+one) are over the iterations, never over tasks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from .clock import CLOSE, DATA, FSYNC, OPEN, SLOWEST_RANK, Clock, Work, rate
 
 CLOCK = Clock(frozenset({OPEN, FSYNC, CLOSE}), SLOWEST_RANK)
-# In the order of mdtest's summary; (name, the kind that is counted, of directories).
+# In the order of mdtest's summary; (name, counted kind, of directories).
 OPERATIONS = (
     ("Directory creation", "mkdir", True),
     ("Directory stat", "stat", True),
@@ -31,7 +31,7 @@ _ALWAYS = ("mkdir", "rmdir", "create", "unlink")
 
 @dataclass(frozen=True)
 class MdtestRow:
-    """One line of the summary, operations/s over the iterations; ``phase`` is ours."""
+    """A line of the summary, operations/s over the iterations; ``phase`` is iosonde's name."""
 
     operation: str
     phase: str
@@ -43,10 +43,10 @@ class MdtestRow:
 
 
 def operation_of(name: str, work: Work) -> tuple[str, str] | None:
-    """(mdtest's name, the kind that is counted) of a phase called ``name``; None for what mdtest does not do.
+    """Return (mdtest's name, the counted kind) of a phase called ``name``; None for phases that mdtest does not have.
 
-    stat and rename are of directories where the phase's name says so. A file of several transfers is none of
-    mdtest's, which writes and reads a file in one piece.
+    stat and rename are of directories if the phase's name says so. Files written in several transfers are excluded:
+    mdtest writes and reads a file in one piece.
     """
     if work.directions() and (work.has(*DATA["write"]) and not work.has("create")):
         return None
@@ -60,11 +60,11 @@ def operation_of(name: str, work: Work) -> tuple[str, str] | None:
 
 
 def iteration(work: Work, kind: str) -> float | None:
-    """One iteration's rate, operations/s."""
+    """Return the rate of an iteration, operations/s."""
     return rate(work, work.count_of(kind), CLOCK)
 
 
 def summary(operation: str, phase: str, rates: Sequence[float]) -> MdtestRow:
-    """The line over all iterations."""
+    """Return the line over all iterations."""
     deviation = statistics.stdev(rates) if len(rates) > 1 else 0.0
     return MdtestRow(operation, phase, max(rates), min(rates), statistics.fmean(rates), deviation, len(rates))

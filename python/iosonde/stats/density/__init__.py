@@ -1,1 +1,1 @@
-"""How values lie: their density on a logarithmic axis, its hills, and whether these are more than chance."""
+"""Density of values on a logarithmic axis, its modes, and their significance."""

@@ -1,13 +1,13 @@
 """The hills of a density, the valleys between them, and over which bandwidths they stay.
 
-A maximum is a hill where the valley to the next higher one is deeper than chance makes it: at x a kernel of bandwidth
-h gathers about M = n·h·f(x)·2√π values (their variance is that of so many counts), √M has the variance 1/4 whatever M,
-and 2(√M_top − √M_valley)/√2 is compared with a normal quantile, with all places that a valley may be at taken into
-account. (What of a smoothed picture is really there: Chaudhuri and Marron 1999, SiZer for exploration of structures
-in curves, JASA 94, 807-823, from whom the effective sample size M is.)
+A maximum is a hill if the valley to the next higher one is deeper than chance makes it. At x a kernel of bandwidth h
+gathers about M = n·h·f(x)·2√π values, whose variance is that of M counts. √M has the variance 1/4 whatever M. So
+2(√M_top − √M_valley)/√2 is compared with a normal quantile, corrected for all possible places of a valley. (Significant
+features of a smoothed density: Chaudhuri and Marron 1999, SiZer for exploration of structures in curves, JASA 94,
+807-823; the effective sample size M is theirs.)
 
-How many hills there are is asked at 32 bandwidths; the answer that stays over the widest part of them (by ratio) is
-taken, at its middle bandwidth, and its part is told as ``stability``.
+Hills are counted at 32 bandwidths. The count that is constant over the widest range of them (by ratio) is taken, at its
+middle bandwidth; the share of this range is ``stability``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..estimate.distributions import normal_quantile
 from . import kernel
 from .histogram import WIDTH, LogHistogram
 
-FINEST = 0.01  # hills that lie nearer than about 3 % are one
+FINEST = 0.01  # hills nearer than about 3 % are merged
 _WIDEST = 0.1
 _OVERSMOOTHED = 0.46  # Terrell (1990): 1.144 σ n^-1/5, above which no bandwidth is reasonable, of 100 values
 _BANDWIDTHS = 32
@@ -34,11 +34,11 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Hills:
-    """``tops`` and the ``valleys`` between them are values, from the least; ``heights`` are the density at the tops,
-    values per natural logarithm.
+    """``tops`` and the ``valleys`` between them are values in ascending order. ``heights`` are the density at the tops,
+    in values per natural logarithm.
 
-    ``counts_at``: (bandwidth, number of hills) for each that was tried; ``stability``: the part of them, by ratio, that
-    has as many hills as were taken; ``stable_from`` and ``stable_to`` are its ends. ``grid`` and ``density`` are the
+    ``counts_at``: (bandwidth, number of hills) for each bandwidth. ``stability``: the share of bandwidths, by ratio,
+    with the chosen number of hills; ``stable_from`` and ``stable_to`` are its ends. ``grid`` and ``density`` are the
     curve at ``bandwidth``.
     """
 
@@ -55,14 +55,15 @@ class Hills:
 
     @property
     def overlap(self) -> float:
-        """The density in the highest valley, as a part of the lower hill beside it; 0 of one hill."""
+        """Return the density in the highest valley relative to its lower neighbouring hill; 0 for one hill."""
         lower = [min(pair) for pair in zip(self.heights, self.heights[1:], strict=False)]
         return max((float(np.interp(valley, self.grid, self.density)) / height
                     for valley, height in zip(self.valleys, lower, strict=True)), default=0.0)  # fmt: skip
 
 
 def hills(histogram: LogHistogram, bandwidth: str | float = kernel.STABLE) -> Hills:
-    """Of a histogram with at least two values; ``bandwidth``: a rule of ``kernel.RULES``, or a number."""
+    """Detect the hills of a histogram with at least two values. ``bandwidth``: a rule of ``kernel.RULES``, or a
+    number."""
     sd, iqr = histogram.spread()
     widest = max(_WIDEST, _OVERSMOOTHED * (min(sd, iqr / 1.34) if iqr > 0 else sd))
     tried = np.geomspace(FINEST, widest, _BANDWIDTHS)
@@ -87,12 +88,12 @@ def hills(histogram: LogHistogram, bandwidth: str | float = kernel.STABLE) -> Hi
 
 
 def hills_of(curve: Array, bandwidth: float) -> tuple[list[int], list[int]]:
-    """(bins of the tops, bins of the valleys between them) of a density of counts per natural logarithm."""
+    """Return (bins of the tops, bins of the valleys between them) of a density of counts per natural logarithm."""
     return _locate_hills(curve, bandwidth)
 
 
 def gathered(curve: Array, bandwidth: float) -> Array:
-    """M: how many values a kernel at each place gathers."""
+    """Return M: the number of values that a kernel gathers at each place."""
     return curve * (bandwidth * 2 * math.sqrt(math.pi))
 
 
@@ -108,7 +109,7 @@ def _locate_hills(curve: Array, bandwidth: float) -> tuple[list[int], list[int]]
 
 
 def _merge_shallow(tops: list[int], valleys: list[int], roots: Array, deep: float) -> tuple[list[int], list[int]]:
-    """Without the hills whose valley is no deeper than chance, the shallowest first."""
+    """Merge hills whose valley is no deeper than chance, the shallowest first."""
     while valleys:
         depth = [min(roots[start], roots[right]) - roots[valley]
                  for start, right, valley in zip(tops, tops[1:], valleys, strict=False)]  # fmt: skip
@@ -118,12 +119,12 @@ def _merge_shallow(tops: list[int], valleys: list[int], roots: Array, deep: floa
         lower = least if roots[tops[least]] < roots[tops[least + 1]] else least + 1
         del tops[lower]
         del valleys[least]
-        # The valley that stays between two tops is the lowest place between them.
+        # The valley left between two tops is the lowest place between them.
     return tops, valleys
 
 
 def _find_longest(many: Sequence[int]) -> tuple[int, int]:
-    """The longest part with one number of hills; of equal ones that of more hills."""
+    """Return the longest run with one number of hills; on a tie the one with more hills."""
     parts = []
     at = 0
     while at < len(many):

@@ -1,7 +1,7 @@
-"""Counts of positive values in bins of their logarithm: all that densities need, merged as easily as added.
+"""Counts of positive values in bins of their logarithm: the input of densities, merged by addition.
 
-Bins are numbered from the value 1, in whatever unit, 1024 to an octave: 0.07 % wide. Two histograms of the same unit
-have the same bins, so that trials, ranks and files are put together by adding their counts.
+Bins are numbered from the value 1, in any unit, 1024 per octave: 0.07 % wide. Histograms of the same unit have the same
+bins: counts of trials, ranks and files are simply added.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 PER_OCTAVE = 1024
-WIDTH = math.log(2) / PER_OCTAVE  # of a bin, in natural logarithms
+WIDTH = math.log(2) / PER_OCTAVE  # bin width in natural logarithms
 LEAST_BINS = 2**14
-_BLOCK = 1 << 18  # values at a time: they stay in the processor's cache
+_BLOCK = 1 << 18  # values per step: they fit into the processor's cache
 _SAMPLE = 100_000
 _FEW_LEVELS = 500
 _SEED = 1985
@@ -27,8 +27,8 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class LogHistogram:
-    """``counts`` of values from 2^(first/1024) on. ``unspread``: the same values where the clock had them, None where
-    they were not spread over its tick."""
+    """``counts`` of values from 2^(first/1024) on. ``unspread``: the counts before values were spread over the clock's
+    tick, or None if they were not spread."""
 
     first: int
     counts: Counts
@@ -36,34 +36,34 @@ class LogHistogram:
 
     @property
     def recorded(self) -> Counts:
-        """The counts of the values as they were recorded."""
+        """Return the counts of the values as they were recorded."""
         return self.counts if self.unspread is None else self.unspread
 
     @property
     def n(self) -> int:
-        """How many values."""
+        """Return the number of values."""
         return int(self.counts.sum())
 
     def value(self, place: float | npt.NDArray[Any]) -> Array:
-        """The value at a place: 0 is the lower edge of the first bin, 0.5 its middle."""
+        """Return the value at a place: 0 is the lower edge of the first bin, 0.5 its middle."""
         values: Array = np.exp2((self.first + np.asarray(place, np.float64)) / PER_OCTAVE)
         return values
 
     def below(self, value: float) -> int:
-        """The number of bins that lie below a value."""
+        """Return the number of bins below a value."""
         return int(np.clip(round(math.log2(value) * PER_OCTAVE) - self.first, 0, self.counts.size))
 
     def quantile(self, share: float) -> float:
-        """The value that so large a share lies below, to a bin."""
+        """Return the quantile at ``share``, with the resolution of a bin."""
         upto = np.cumsum(self.counts)
         return float(self.value(int(np.searchsorted(upto, share * upto[-1])) + 0.5))
 
     def total(self) -> float:
-        """The sum of the values, to a bin."""
+        """Return the sum of the values, with the resolution of a bin."""
         return float(self._bin_values() @ self.counts)
 
     def slowest(self, share: float) -> float:
-        """The part of the sum that the largest values hold, of which there are such a ``share``."""
+        """Return the part of the sum that the largest ``share`` of the values contributes."""
         sums = np.cumsum((self._bin_values() * self.counts)[::-1])
         return float(np.interp(share * self.n, np.cumsum([0, *self.counts[::-1]]), [0.0, *sums]) / sums[-1])
 
@@ -71,23 +71,24 @@ class LogHistogram:
         return self.value(np.arange(self.counts.size) + 0.5)
 
     def spread(self) -> tuple[float, float]:
-        """(standard deviation, interquartile range) of the natural logarithms."""
+        """Return (standard deviation, interquartile range) of the natural logarithms."""
         at = np.arange(self.counts.size) * WIDTH
         middle = float(at @ self.counts) / self.n
         ends = [float(np.searchsorted(np.cumsum(self.counts), share * self.n)) for share in (0.25, 0.75)]
         return math.sqrt(float((at - middle) ** 2 @ self.counts) / self.n), (ends[1] - ends[0]) * WIDTH
 
     def padded(self, sides: float) -> LogHistogram:
-        """With empty bins for so much of a logarithm at both sides, and at least 2^14 in all."""
+        """Pad both sides with empty bins for ``sides`` natural logarithms, to at least 2^14 bins in all."""
         more = max(math.ceil(sides / WIDTH), (LEAST_BINS - self.counts.size + 1) // 2)
         return LogHistogram(self.first - more, np.pad(self.counts, more))
 
 
 def histogram_from_values(values: npt.NDArray[Any]) -> LogHistogram | None:
-    """Of positive values; others (below the clock's resolution) count as half a tick. None where there is none above 0.
+    """Return the histogram of positive values, or None if no value is above 0. Values at or below 0 (finer than the
+    clock) count as half a tick.
 
-    Values that are multiples of a tick that is large against them are spread evenly over it, with a fixed seed: what
-    lies between two ticks is not known, and without it every tick would be a hill of its own.
+    Values that are multiples of a relatively large tick are spread evenly over it, with a fixed seed. Otherwise every
+    tick would be a hill of its own.
     """
     step = tick(values)
     low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
@@ -114,14 +115,14 @@ def histogram_from_values(values: npt.NDArray[Any]) -> LogHistogram | None:
 def _spread_over_tick(
     values: npt.NDArray[np.float32], step: np.float32, rng: np.random.Generator
 ) -> npt.NDArray[np.float32]:
-    """Each value evenly over its tick, none below a quarter of one."""
+    """Spread each value evenly over its tick, none below a quarter of one."""
     lows = np.maximum(values - step / 2, step / 4)
     spread: npt.NDArray[np.float32] = lows + (values + step / 2 - lows) * rng.random(values.size, np.float32)
     return spread
 
 
 def _counts_by_bin(values: npt.NDArray[np.float32], first: int, size: int) -> Counts:
-    """How many values each bin has; the values are overwritten."""
+    """Count the values of each bin; overwrites the values."""
     np.log2(values, out=values)
     values *= PER_OCTAVE
     values -= first
@@ -129,8 +130,8 @@ def _counts_by_bin(values: npt.NDArray[np.float32], first: int, size: int) -> Co
 
 
 def histogram_from_buckets(edges: npt.NDArray[Any], pairs: Iterable[Sequence[int]]) -> LogHistogram | None:
-    """Of a histogram of wider buckets: (bucket, count) each, from ``edges[bucket]`` to the next. What is in one is
-    spread evenly over it, in whole values. None of an empty one."""
+    """Convert a histogram of wider buckets: (bucket, count) each, from ``edges[bucket]`` to the next. Counts are spread
+    evenly over their bucket, in whole values. Return None if it is empty."""
     table = np.array([tuple(pair) for pair in pairs if pair[1]], np.int64).reshape(-1, 2)
     if not table.size:
         return None
@@ -147,7 +148,7 @@ def histogram_from_buckets(edges: npt.NDArray[Any], pairs: Iterable[Sequence[int
 
 
 def merged(parts: Iterable[LogHistogram]) -> LogHistogram:
-    """All of them as one; at least one."""
+    """Merge at least one histogram into one."""
     several = list(parts)
     first = min(part.first for part in several)
     counts = np.zeros(max(part.first + part.counts.size for part in several) - first, np.int64)
@@ -160,14 +161,14 @@ def merged(parts: Iterable[LogHistogram]) -> LogHistogram:
 
 
 def clock_step(values: npt.NDArray[Any]) -> int:
-    """The step that all values of a sample are whole multiples of; 0 of none above 0."""
+    """Return the greatest step of which all values are whole multiples; 0 if none is above 0."""
     return int(np.gcd.reduce(values[:: max(1, values.size // _SAMPLE)].astype(np.int64), initial=0))
 
 
 def tick(values: npt.NDArray[Any]) -> float:
-    """The step in which the values count, of a sample: the distance from the usual value to the next, where few
-    different ones are taken again and again; 0 where they are not seen to count in steps. Rare values, such as a long
-    tail, lie further apart than a step, however many they are."""
+    """Return the clock step of a sample, or 0 if its values do not count in steps. It is the distance from the most
+    frequent value to the next, where few distinct values recur. Rare values, such as a long tail, lie further apart
+    than a step."""
     sample = values[:: max(1, values.size // _SAMPLE)]
     levels, counts = np.unique(sample, return_counts=True)
     if levels.size < 3 or sample.size < 4 * levels.size or levels.size > max(_FEW_LEVELS, sample.size // 100):

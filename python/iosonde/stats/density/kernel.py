@@ -1,4 +1,4 @@
-"""Gaussian kernel density estimates of a histogram, by the fast Fourier transform, and how wide a kernel should be.
+"""Gaussian kernel density estimates of a histogram by the fast Fourier transform, and rules for the bandwidth.
 
 Silverman (1982), Algorithm AS 176: Kernel density estimation using the fast Fourier transform, Applied Statistics 31,
 93-99. Bandwidths are of natural logarithms: 0.1 is about 10 % of a value.
@@ -18,15 +18,14 @@ from .histogram import WIDTH, LogHistogram
 
 STABLE, ISJ, SILVERMAN, SCOTT = "stable", "isj", "silverman", "scott"
 RULES = (STABLE, ISJ, SILVERMAN, SCOTT)
-_NOISE = 1e-12  # of the transform, relative to the highest
+_NOISE = 1e-12  # rounding error of the transform, relative to its maximum
 Array = npt.NDArray[np.float64]
 
 
 def densities(counts: npt.NDArray[np.generic], bandwidths: Sequence[float], width: float = WIDTH) -> list[Array]:
-    """Counts per natural logarithm, smoothed by each bandwidth; zeros where there is nothing but rounding.
+    """Return counts per natural logarithm, smoothed by each bandwidth; zeros where there is nothing but rounding.
 
-    ``counts``: of bins of equal ``width``; what lies outside of them is 0. The transform is as long again, so that
-    nothing comes in at the other end.
+    ``counts``: bins of equal ``width``, 0 outside. The transform is padded to twice the length, to prevent wrap-around.
     """
     length = 1 << (2 * counts.size - 1).bit_length()
     transformed = np.fft.rfft(counts.astype(float), length)
@@ -39,7 +38,7 @@ def densities(counts: npt.NDArray[np.generic], bandwidths: Sequence[float], widt
 
 
 def rule(histogram: LogHistogram, name: str) -> float:
-    """The bandwidth by a rule of ``RULES`` that is not ``stable``. Raises InputError for another name."""
+    """Return the bandwidth by a rule of ``RULES`` other than ``stable``. Raises InputError for another name."""
     sd, iqr = histogram.spread()
     narrow = min(sd, iqr / 1.34) if iqr > 0 else sd
     if name == SILVERMAN:  # Silverman (1986), Density Estimation, eq. 3.31
@@ -50,17 +49,17 @@ def rule(histogram: LogHistogram, name: str) -> float:
         return improved_sheather_jones(histogram)
     raise InputError(
         "unknown-option-value",
-        "there is no bandwidth '{bandwidth}'",
-        "one of {rules}, or a number as 0.05",
+        "unknown bandwidth '{bandwidth}'",
+        "use one of {rules}, or a number such as 0.05",
         bandwidth=name,
         rules=", ".join(RULES),
     )
 
 
 def improved_sheather_jones(histogram: LogHistogram) -> float:
-    """The bandwidth of Botev, Grotowski and Kroese (2010), Kernel density estimation via diffusion, Annals of
+    """Return the bandwidth of Botev, Grotowski and Kroese (2010), Kernel density estimation via diffusion, Annals of
     Statistics 38, 2916-2957: the fixed point of eq. (26) with l = 7 on the cosine transform of the histogram. It
-    assumes no normal hill; where no fixed point is found, Silverman's rule."""
+    assumes no normal hill. Without a fixed point, return Silverman's rule."""
     from scipy.fft import dct
     from scipy.optimize import brentq
 
@@ -80,7 +79,7 @@ def improved_sheather_jones(histogram: LogHistogram) -> float:
 
 
 def _fixed_point(t: float, n: int, order: Array, squares: Array) -> float:
-    """t − ξγ^[7](t)."""
+    """Return t − ξγ^[7](t)."""
     stage = 7
     norm = 2 * math.pi ** (2 * stage) * float(np.sum(order**stage * squares * np.exp(-order * math.pi**2 * t)))
     for s in range(stage - 1, 1, -1):

@@ -1,9 +1,9 @@
-"""A second opinion: a mixture of normal distributions of the logarithms, fitted to the histogram.
+"""An independent check of the hills: a mixture of normal distributions of the logarithms, fitted to the histogram.
 
-Dempster, Laird and Rubin (1977), JRSS B 39, 1-38: expectation and maximisation, on binned counts; how many components
-says Schwarz's criterion (1978, Annals of Statistics 6, 461-464). A hill that is not normal takes several components:
-what is compared with the hills of the density is how many hills the fitted curve has, by the same rule
-(Hennig 2010, Advances in Data Analysis and Classification 4, 3-34, on merging components).
+Dempster, Laird and Rubin (1977), JRSS B 39, 1-38: expectation maximisation on binned counts. Schwarz's criterion (1978,
+Annals of Statistics 6, 461-464) chooses the number of components. A hill that is not normal needs several components.
+So the hills of the fitted curve, by the same rule, are compared with those of the density (Hennig 2010, Advances in
+Data Analysis and Classification 4, 3-34, on merging components).
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from .histogram import WIDTH, LogHistogram
 MOST = 6
 _BINS = 256
 _ROUNDS = 150
-_SETTLED = 1e-7  # change of the log-likelihood of a value
+_SETTLED = 1e-7  # change of the log-likelihood per value
 _NARROWEST = 0.005
 Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Normals:
-    """``weights``, ``medians`` (values) and ``sds`` (of the natural logarithm) of each component, by median; how many
-    ``hills`` they make together, and Schwarz's criterion."""
+    """``weights``, ``medians`` (values) and ``sds`` (of the natural logarithm) of each component, by median. ``hills``
+    of the fitted curve; ``bic``: Schwarz's criterion."""
 
     weights: tuple[float, ...]
     medians: tuple[float, ...]
@@ -38,7 +38,8 @@ class Normals:
 
 
 def normals(histogram: LogHistogram, bandwidth: float) -> Normals:
-    """The mixture of 1 to 6 components with the least BIC. ``bandwidth``: what its hills are compared at."""
+    """Fit the mixture of 1 to 6 components with the least BIC. ``bandwidth``: the one at which its hills are
+    counted."""
     step = max(1, math.ceil(histogram.counts.size / _BINS))
     counts = np.pad(histogram.counts, (0, -histogram.counts.size % step)).reshape(-1, step).sum(axis=1)
     filled = np.flatnonzero(counts)
@@ -55,20 +56,21 @@ def normals(histogram: LogHistogram, bandwidth: float) -> Normals:
 
 
 def _guess_means(x: Array, weight: Array, k: int) -> list[Array]:
-    """Where k components begin: each with as many values; and, for small hills far off, each as far from the next."""
+    """Return starting means of k components: with equal numbers of values and, for small hills far off, equally
+    spaced."""
     upto = (np.cumsum(weight) - weight / 2) / weight.sum()
     places = (np.arange(k) + 0.5) / k
     return [np.interp(places, upto, x), x[0] + places * (x[-1] - x[0])]
 
 
 def _fit_components(x: Array, weight: Array, mean: Array, width: float) -> tuple[tuple[Array, Array, Array], float]:
-    """The components and the log-likelihood, from these means on."""
+    """Fit the components from these means; return them and the log-likelihood."""
     n, k = weight.sum(), mean.size
     total_sd = math.sqrt(float(weight @ (x - weight @ x / n) ** 2) / n)
     least = max(_NARROWEST, width / 2)
     sd, share, before = np.full(k, max(total_sd / k, least)), np.full(k, 1 / k), -math.inf
     likelihood = -math.inf
-    for _ in range(_ROUNDS):  # a row a component
+    for _ in range(_ROUNDS):  # one row per component
         height = np.log(share / (sd * math.sqrt(2 * math.pi)))
         logs = height[:, None] - ((x - mean[:, None]) / sd[:, None]) ** 2 / 2
         top = logs.max(axis=0)

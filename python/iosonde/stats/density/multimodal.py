@@ -1,12 +1,12 @@
-"""Is there more than one hill at all? Silverman's test.
+"""Silverman's test of more than one hill.
 
-Silverman (1981), Using kernel density estimates to investigate multimodality, JRSS B 43, 97-99: the critical bandwidth
-is the least at which the estimate has one mode; a sample drawn from the estimate at it, with the variance of the data,
-has more than one mode at that bandwidth as seldom as p says. Hall and York (2001), On the calibration of Silverman's
-test, Statistica Sinica 11, 515-536: alone it is too careful; at 1.13 times the bandwidth its level is right at 0.05,
-with modes counted in a bounded interval. Here that is where the middle 99 % of the values lie.
+Silverman (1981), Using kernel density estimates to investigate multimodality, JRSS B 43, 97-99. The critical bandwidth
+is the least at which the estimate has one mode. p is the share of samples from that estimate, with the variance of the
+data, that have more than one mode at this bandwidth. Hall and York (2001), On the calibration of Silverman's test,
+Statistica Sinica 11, 515-536: the plain test is conservative. At 1.13 times the bandwidth its level is right at 0.05,
+with modes counted in a bounded interval: here the middle 99 % of the values.
 
-Values are taken as independent; operations that follow each other are not quite, which makes p too small.
+Values are assumed independent; consecutive operations are not quite, which makes p too small.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Multimodality:
-    """``critical``: the least bandwidth with one hill. ``p``: the chance of so large a one where there is one."""
+    """``critical``: the least bandwidth with one hill. ``p``: p-value under one hill."""
 
     critical: float
     p: float
 
 
 def silverman(histogram: LogHistogram) -> Multimodality | None:
-    """The test of one hill against more; None below 30 values or where all are the same."""
+    """Test one hill against more; None below 30 values or if all are equal."""
     n, (sd, _) = histogram.n, histogram.spread()
     if n < LEAST or sd == 0:
         return None
@@ -54,7 +54,7 @@ def silverman(histogram: LogHistogram) -> Multimodality | None:
 
 
 def _coarsen_histogram(histogram: LogHistogram, sd: float) -> tuple[npt.NDArray[np.int64], float, slice]:
-    """(counts in some 1024 wider bins with room beside, their width, the bins of the middle values)."""
+    """Return (counts in about 1024 wider bins with padding, their width, the bins of the middle values)."""
     lows = np.cumsum(histogram.counts) / histogram.n
     outer = (1 - _MIDDLE) / 2
     begin, end = (int(np.searchsorted(lows, share)) for share in (outer, 1 - outer))
@@ -76,7 +76,7 @@ def _modes_of(curve: Array, inside: slice) -> int:
 
 
 def _simulate_p(counts: npt.NDArray[np.int64], critical: float, width: float, inside: slice, sd: float) -> float:
-    """The share of samples of the smoothed estimate, scaled to the variance of the data, with more than one mode."""
+    """Return the share of samples of the smoothed estimate, scaled to the variance of the data, with several modes."""
     curve = kernel.densities(counts, [critical], width)[0]
     at = np.arange(curve.size, dtype=float)
     middle = float(at @ counts) / counts.sum()

@@ -1,9 +1,9 @@
-"""Do trials that follow each other resemble each other? Then they are fewer than they seem.
+"""Autocorrelation: do neighbouring trials resemble each other? Then they are worth fewer independent trials.
 
-The statistic is the sum of products of neighbours' ranks (Wald & Wolfowitz 1943, Annals of Mathematical
-Statistics 14, 378-388, on ranks as Bartels 1982, JASA 77, 40-46). Ranks are taken inside each cell, and all cells
-of a metric are looked at as one series in the order in which they were made, so a slow change of the system shows
-also where a random order mixes the cells. The null distribution permutes the trials inside their cells.
+The statistic is the sum of products of neighbours' ranks (Wald & Wolfowitz 1943, Annals of Mathematical Statistics 14,
+378-388, on ranks as Bartels 1982, JASA 77, 40-46). Ranks are taken inside each cell, and all cells of a metric form one
+series in the order of measurement. So a slow change of the system is detected even if a random order mixes the cells.
+The null distribution permutes the trials inside their cells.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ import numpy.typing as npt
 from .distributions import normal_quantile
 
 LEAST = 8  # residuals in all
-_NUMBERS = 1_000_000  # drawn for the null distribution, in 200 to 2000 permutations
-_LARGEST = 4000  # residuals: enough to see any dependence that matters
+_NUMBERS = 1_000_000  # random numbers for the null distribution, in 200 to 2000 permutations
+_LARGEST = 4000  # residuals: enough to detect any autocorrelation that matters
 _SEED = 1943
 
 
 @dataclass(frozen=True)
 class Autocorrelation:
-    """``lag1``: the correlation of neighbouring residuals. ``p``: the chance of one as large without any.
-    ``effective_share``: n trials are worth so many times n independent ones, (1 - lag1) / (1 + lag1)."""
+    """``lag1``: the correlation of neighbouring residuals. ``p``: p-value of no correlation. ``effective_share``: the
+    number of independent trials that a trial is worth, (1 - lag1) / (1 + lag1)."""
 
     lag1: float
     p: float
@@ -34,15 +34,15 @@ class Autocorrelation:
 
     @property
     def effective_share(self) -> float:
-        """For a first-order autoregressive series (Jain 1991, §25.5); 1 where neighbours do not resemble."""
+        """Return the effective share of a first-order autoregressive series (Jain 1991, §25.5), at most 1."""
         return 1.0 if self.lag1 <= 0 else (1 - self.lag1) / (1 + self.lag1)
 
 
 def autocorrelation(
     values: Sequence[npt.NDArray[np.float64]], order: Sequence[npt.NDArray[np.int64]]
 ) -> Autocorrelation | None:
-    """Of the cells' ``values``; ``order`` numbers each trial in the common series. None below 8 trials in cells of 3
-    or more with a spread."""
+    """Test the cells' ``values`` for autocorrelation; ``order`` numbers each trial in the common series. Return None
+    below 8 trials in cells of 3 or more with a spread."""
     used: list[tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]] = []
     room = _LARGEST
     for x, at in zip(values, order, strict=True):
@@ -66,7 +66,7 @@ def autocorrelation(
 
 
 def _standardise_scores(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Normal scores of mid-ranks, standardised: every cell counts alike, whatever its spread."""
+    """Return standardised normal scores of mid-ranks: every cell has the same weight, whatever its spread."""
     below, upto = np.searchsorted(np.sort(x), x, "left"), np.searchsorted(np.sort(x), x, "right")
     ranks = (below + upto + 1) / 2
     scores = np.array([normal_quantile(p) for p in ranks / (x.size + 1)])
@@ -83,6 +83,6 @@ def _simulate_null(scores: Sequence[npt.NDArray[np.float64]], places: npt.NDArra
 
 
 def _compute_tail_p(observed: float, z: float, null: npt.NDArray[np.float64]) -> float:
-    """One-sided; beyond what the draws can tell, the normal tail."""
+    """Return the one-sided p-value, from the normal tail if the permutations are too few to resolve it."""
     counted = (int((null >= observed).sum()) + 1) / (null.size + 1)
     return counted if counted > 10 / null.size else min(counted, math.erfc(z / math.sqrt(2)) / 2)

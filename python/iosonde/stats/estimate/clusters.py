@@ -1,8 +1,8 @@
-"""Values of which some belong together: submissions of one system are not independent of each other.
+"""Statistics of values in clusters: submissions of one system are not independent of each other.
 
-Each cluster counts once, and its values share its weight: what is estimated is of a cluster drawn at random. Intervals
-rest on the number of clusters (cluster summaries: Donner & Klar, Design and Analysis of Cluster Randomization Trials,
-2000, ch. 6); an exact binomial one over the values would be far too short.
+Each cluster counts once, and its values share its weight: estimates are of a cluster drawn at random. Intervals rest on
+the number of clusters (cluster summaries: Donner & Klar, Design and Analysis of Cluster Randomization Trials, 2000, ch.
+6). An exact binomial interval over the values would be far too narrow.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from .variance_share import LEAST_DF, SumOfSquares, Variation
 Array = npt.NDArray[np.float64]
 
 _FEW = Message("single-cluster", "one cluster shows no spread between clusters")
-_ROUNDING = 1e-12  # of a share: a standard error below has no digit that was not rounded away
-_DECIDES = 0.5  # a leverage above: one cluster has more of the line than all others
+_ROUNDING = 1e-12  # relative to a share: a smaller standard error is only rounding
+_DECIDES = 0.5  # leverage above which one cluster determines the line more than all others
 
 
 @dataclass(frozen=True)
@@ -38,27 +38,27 @@ class Clustered:
 
     @cached_property
     def n(self) -> int:
-        """How many clusters."""
+        """Return the number of clusters."""
         return len(np.unique(self.clusters))
 
     @cached_property
     def weights(self) -> Array:
-        """Of each value, together 1."""
+        """Return the weight of each value; they sum to 1."""
         _, places, sizes = np.unique(self.clusters, return_inverse=True, return_counts=True)
         value_weights: Array = 1.0 / (sizes[places] * max(1, len(sizes)))
         return value_weights
 
     @cached_property
     def log_means(self) -> Array:
-        """The mean of the logs of each cluster, by its number. Values are above 0."""
+        """Return the mean of the logs of each cluster, by its number. Values are above 0."""
         return _average_by_group(np.log(self.values), self.clusters)
 
     def geometric_mean(self, level: float) -> Estimate:
-        """Of the clusters' geometric means, with Student's t interval on logs."""
+        """Estimate the geometric mean of the clusters' geometric means, with Student's t interval on logs."""
         return summarise.geometric_mean(np.exp(self.log_means), level)
 
     def share_below(self, limit: float, level: float) -> Estimate:
-        """The share that lies below ``limit``; what is equal to it counts half.
+        """Estimate the share below ``limit``; equal values count half.
 
         Wilson's interval with Student's t for the number of clusters, and an effective number of them: p(1 - p) over
         the variance of the estimate (Korn & Graubard, Survey Methodology 24, 1998, 193-201).
@@ -71,8 +71,8 @@ class Clustered:
         return Estimate(share, min(low, share), max(high, share), level, self.n)
 
     def quantile(self, p: float, level: float) -> Estimate:
-        """The value below which the share ``p`` lies, with Woodruff's interval (JASA 47, 1952, 635-646): the values at
-        the ends of the interval of that share. None of it where the clusters are too few to enclose it."""
+        """Estimate the quantile of the share ``p`` with Woodruff's interval (JASA 47, 1952, 635-646): the values at the
+        ends of the interval of that share. Empty if the clusters are too few to enclose it."""
         value = self._find_quantile(p)
         needed = summarise.least_n_for_quantile(p, level)
         if self.n < needed:
@@ -91,24 +91,25 @@ class Clustered:
         )
 
     def _find_quantile(self, p: float) -> float:
-        """The smallest value at or below which ``p`` of the weight lies."""
+        """Return the smallest value at or below which ``p`` of the weight lies."""
         order = np.argsort(self.values, kind="stable")
         reached = np.cumsum(self.weights[order])
         place = int(np.searchsorted(reached, p - 1e-12))
         return float(self.values[order][min(place, len(order) - 1)])
 
     def _compute_limits(self, share: float, variance: float, level: float) -> tuple[float, float]:
-        # Clusters whose values are all alike have n - 1 here.
+        # At least n: clusters with equal values would have n - 1.
         effective = max(self.n, _count_effective(share, variance, self.n, self.values.size))
         return _compute_wilson(share, effective, self.n - 1, level)
 
 
 def share_of_members(hits: Array, clusters: npt.NDArray[np.intp], level: float) -> Estimate:
-    """The share of ``hits`` (0 or 1) among all values, of which each counts once; ``n`` counts clusters.
+    """Estimate the share of ``hits`` (0 or 1) among all values, each with equal weight; ``n`` counts clusters.
 
-    It is a ratio over clusters, with their linearised variance (Cochran, Sampling Techniques, 1977, §6.3), and Wilson's
-    interval (JASA 22, 1927, 209-212) with Student's t and the effective number of values, p(1 - p) over that variance
-    (Korn & Graubard, Survey Methodology 24, 1998, 193-201); where all are alike the number of clusters.
+    It is a ratio over clusters, with their linearised variance (Cochran, Sampling Techniques, 1977, §6.3). The interval
+    is Wilson's (JASA 22, 1927, 209-212) with Student's t and the effective number of values, p(1 - p) over that
+    variance (Korn & Graubard, Survey Methodology 24, 1998, 193-201). If all clusters are alike, it is the number of
+    clusters.
     """
     numbers, index = np.unique(clusters, return_inverse=True)
     n, share = numbers.size, float(hits.mean()) if hits.size else None
@@ -121,8 +122,8 @@ def share_of_members(hits: Array, clusters: npt.NDArray[np.intp], level: float) 
 
 
 def _count_effective(share: float, variance: float, clusters: int, values: int) -> float:
-    """Return how many independent values say as much: no more than there are, and where all clusters are alike, but for
-    rounding, the number of clusters."""
+    """Return the effective number of independent values, at most ``values``. If all clusters are alike except for
+    rounding, it is the number of clusters."""
     if share * (1 - share) <= 0 or variance <= (_ROUNDING * share) ** 2:
         return float(clusters)
     return min(float(values), share * (1 - share) / variance)
@@ -136,10 +137,10 @@ def _compute_wilson(share: float, effective: float, df: int, level: float) -> tu
 
 @dataclass(frozen=True)
 class Explained:
-    """The ``share`` of the variance of the logs between clusters that a covariate explains. ``slope``: of a number, the
-    factor by which the value rises from one to the next unit of it; None of levels. ``levels``: how many counted.
-    ``leverage``: the largest of a cluster's, which weighs how much of the line it decides alone; ``without``: the share
-    without that cluster, where it decides more than all others together."""
+    """The ``share`` of the variance of the logs between clusters that a covariate explains. ``slope``: factor of the
+    value per unit of a numeric covariate; None for levels. ``levels``: number of levels used. ``leverage``: the largest
+    leverage of a cluster; ``without``: the share without that cluster, if it has more weight than all others
+    together."""
 
     share: Estimate
     slope: Estimate | None
@@ -149,8 +150,9 @@ class Explained:
 
 
 def explained_by_number(values: Clustered, x: Array, level: float) -> Explained:
-    """By a line over a number: one point a cluster, the means of its logs and of its ``x``. A cluster whose leverage is
-    above a half decides the line alone (Huber, Robust Statistics, 1981, section 7.2): the share without it is said."""
+    """Estimate the share explained by a line over a number: one point per cluster, the means of its logs and of its
+    ``x``. A cluster with a leverage above a half alone determines the line (Huber, Robust Statistics, 1981, section
+    7.2). The share without it is then returned, too."""
     xs, ys = _average_by_group(x, values.clusters), values.log_means
     explained = _fit_line(xs, ys, level)
     if explained.slope is None:
@@ -178,8 +180,9 @@ def _fit_line(xs: Array, ys: Array, level: float) -> Explained:
 
 
 def explained_by_levels(values: Clustered, levels: npt.NDArray[np.intp], level: float, least: int = 3) -> Explained:
-    """By the means of levels: one point for each cluster at each level. Levels of fewer than ``least`` clusters do not
-    count; degrees of freedom are those of the clusters, also where one has points at several levels."""
+    """Estimate the share explained by the means of levels: one point for each cluster at each level. Levels of fewer
+    than ``least`` clusters are left out. Degrees of freedom are those of the clusters, even if one has points at
+    several levels."""
     _, points = np.unique(np.column_stack([levels, values.clusters]), axis=0, return_inverse=True)
     points = points.reshape(-1)
     y = _average_by_group(np.log(values.values), points)

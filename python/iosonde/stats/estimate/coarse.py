@@ -1,8 +1,8 @@
-"""A clock whose tick is as large as the spread of the trials: what half of it leaves open of means and their ratio.
+"""Coarse clocks: uncertainty of means and their ratio if the tick is as large as the spread of the trials.
 
-Where the standard deviation is half a tick or more, rounding is noise like any other, which trials average out: 0.2 %
-of a tick is left of it in the mean (of normal trials h ÷ π · exp(-2π²σ² ÷ h²); Sheppard 1898). Where it is less the
-same error is in all trials, and each mean may be wrong by half a tick.
+With a standard deviation of half a tick or more, rounding is noise like any other, which trials average out: 0.2 % of a
+tick is left in the mean (of normal trials h ÷ π · exp(-2π²σ² ÷ h²); Sheppard 1898). With a smaller one all trials have
+the same error, and each mean may be off by half a tick.
 """
 
 from __future__ import annotations
@@ -24,28 +24,29 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Rounding:
-    """Half a tick of the means of A and of B; 0 of a side that is spread over ticks."""
+    """Half a tick of the means of A and of B; 0 for a side that is spread over ticks."""
 
     a: float = 0.0
     b: float = 0.0
 
     def __bool__(self) -> bool:
-        """Whether a mean is known no better than to half a tick."""
+        """Return whether a mean is known only to half a tick."""
         return self.a > 0 or self.b > 0
 
     @property
     def step(self) -> float:
-        """The tick."""
+        """Return the tick."""
         return 2 * max(self.a, self.b)
 
 
 def rounding(a: Array, b: Array, sd_a: float, sd_b: float) -> Rounding:
-    """Of two sides that were measured by the same clock; ``sd_a``, ``sd_b``: inside their cells."""
+    """Return the rounding of two sides measured by the same clock; ``sd_a``, ``sd_b``: standard deviations inside their
+    cells."""
     return Rounding(*half_ticks([a, b], [sd_a, sd_b]))
 
 
 def half_ticks(samples: Sequence[Array], sds: Sequence[float]) -> list[float]:
-    """Half a tick of the mean of each sample, all by the same clock; 0 of one whose sd is spread over ticks."""
+    """Return half a tick for the mean of each sample, all by the same clock; 0 if its sd is spread over ticks."""
     values = np.concatenate(samples)
     step = tick(values) if values.size and np.ptp(values) else None
     half = 0.0 if step is None else step / 2
@@ -53,16 +54,16 @@ def half_ticks(samples: Sequence[Array], sds: Sequence[float]) -> list[float]:
 
 
 def coarse_text(step: float) -> str:
-    """What is said of a clock that is coarser than the spread."""
+    """Return the warning about a clock that is coarser than the spread."""
     return Message(
         "coarse-clock",
-        "the values are steps of {step}, as large as their spread: half a step is in the interval",
+        "the values are in steps of {step}, as large as their spread: half a step is added to the interval",
         step=significant(step),
     )
 
 
 def wider_ratio(estimate: Estimate, slack_a: float, slack_b: float) -> Estimate:
-    """The interval of B ÷ A with means that may be wrong by these shares; none where a mean may be 0."""
+    """Widen the interval of B ÷ A for means that may be off by these shares; no interval if a mean may be 0."""
     if estimate.low is None or estimate.high is None or not (slack_a or slack_b):
         return estimate
     if slack_a >= 1:

@@ -1,8 +1,8 @@
-"""Is B different from A, and by how much? One thing decides: the interval of the ratio B ÷ A.
+"""Comparison of A and B: does B differ from A, and by how much?
 
-It is held against 1 and against a margin of practical equality that is set before looking. Where values of 0 or
-below, or logarithms, have no ratio, the interval of the difference B - A decides against 0. The tests stand beside it
-as evidence; where they disagree with it, a warning says so.
+The deciding statistic is the interval of the ratio B ÷ A. It is compared with 1 and with a margin of practical equality
+that is set in advance. If values of 0 or below, or logarithms, have no ratio, the interval of the difference B - A
+decides against 0. Tests are reported as further evidence; a warning is given if they disagree with the interval.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CANNOT_TELL = "cannot tell"
 BY_CHANCE = "chance alone may show this difference"
 NO_SPREAD = Message("no-spread", "neither side varies at all: is the clock too coarse?")
 
-LEVELS = (0.90, 0.95, 0.99)  # at which a verdict is told besides the level that was asked for
+LEVELS = (0.90, 0.95, 0.99)  # additional levels at which a verdict is reported
 
 RATIO, DIFFERENCE = "ratio", "difference"  # what decides
 WELCH, PAIRS, SEALED = "Welch's t", "the pairs' ratios", "the campaign's own interval"
@@ -46,8 +46,8 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Group:
-    """One side: its trials, or (``values`` is None) the summary that somebody published. ``exact``: counts, which no
-    clock rounds; ``half_tick``: so far the mean may be off, as the clock is coarser than the spread."""
+    """A side: its trials or, if ``values`` is None, a published summary. ``exact``: counts, which no clock rounds;
+    ``half_tick``: possible error of the mean if the clock is coarser than the spread."""
 
     name: str
     side: Moments
@@ -56,7 +56,7 @@ class Group:
     half_tick: float = 0.0
 
     def interval(self, level: float) -> Estimate:
-        """The mean with its t interval."""
+        """Estimate the mean with its t interval."""
         if self.values is not None:
             return wider(mean(self.values, level), self.half_tick)
         half = t_critical(level, self.side.n - 1) * self.side.sd / math.sqrt(self.side.n)
@@ -65,10 +65,10 @@ class Group:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Everything about one pair. ``t`` is of mean A - mean B, ``ratio`` of B to A (None: the difference decides),
-    ``difference`` of B - A, ``effect_size`` Hedges' g of B - A. ``method`` made the interval that decides. ``cells``:
-    in so many it was compared, each on its own; ``overlap`` and ``mean_inside`` are then None. ``by_level``: the
-    verdict at other levels, too, none where a campaign's own interval decides; ``at``: the ratio at another level."""
+    """All results about one pair. ``t`` is of mean A - mean B, ``ratio`` of B to A (None: the difference decides),
+    ``difference`` of B - A, ``effect_size`` Hedges' g of B - A. ``method`` of the interval that decides. ``cells``: the
+    number of cells compared separately; above 1 ``overlap`` and ``mean_inside`` are None. ``by_level``: the verdict at
+    other levels, empty if a campaign's own interval decides; ``at``: the ratio at another level."""
 
     a: Group
     b: Group
@@ -86,54 +86,54 @@ class Comparison:
     rank_test: RankTest | None
     effect_size: float | None
     margin: float  # a share
-    difference_margin: float  # in the unit of the values; counts where the difference decides
+    difference_margin: float  # in the unit of the values; used if the difference decides
     verdict: str
     paired: bool
-    n_needed: int | None  # trials a side that would surely tell; None unless the verdict is "cannot tell"
+    n_needed: int | None  # sufficient trials per side; None unless the verdict is inconclusive
     warnings: tuple[str, ...]
     p_holm: float | None = None
     by_chance: bool = False
     cells: int = 1
-    cells_differ: bool = False  # beyond chance, which more trials would not change
+    cells_differ: bool = False  # significantly, which more trials would not change
     by_level: tuple[tuple[float, str], ...] = ()
-    doubts: tuple[str, ...] = ()  # codes of the assumptions that do not hold
+    doubts: tuple[str, ...] = ()  # codes of violated assumptions
     at: Callable[[float], Estimate | None] | None = field(default=None, repr=False, compare=False)
 
     @property
     def gated_ratio(self) -> Estimate | None:
-        """As the gate asks for it."""
+        """Return the ratio as a gate uses it."""
         return self.ratio
 
     def ratio_at(self, level: float) -> Estimate | None:
-        """The ratio with the interval of another level; a campaign's own interval has one level only."""
+        """Return the ratio with the interval of another level; a campaign's own interval has one level only."""
         return self.ratio if self.at is None else self.at(level)
 
     @property
     def decides(self) -> str:
-        """RATIO or DIFFERENCE."""
+        """Return RATIO or DIFFERENCE."""
         return DIFFERENCE if self.ratio is None else RATIO
 
     @property
     def decided(self) -> Estimate:
-        """The estimate that decides."""
+        """Return the estimate that decides."""
         return self.difference if self.ratio is None else self.ratio
 
     @property
     def above(self) -> bool:
-        """Whether B is above A."""
+        """Return whether B is above A."""
         value = self.decided.value
         return value is not None and value > (0 if self.ratio is None else 1)
 
     @property
     def n_more(self) -> tuple[int, int] | None:
-        """How many more trials of A and of B would surely tell; None where that is not known, or needs none."""
+        """Return the additional trials of A and of B that are sufficient; None if unknown, or none are needed."""
         if self.n_needed is None:
             return None
         more = (max(0, self.n_needed - self.a.side.n), max(0, self.n_needed - self.b.side.n))
         return more if any(more) else None
 
     def to_json(self) -> dict[str, Any]:
-        """The stable JSON form of one comparison."""
+        """Return the stable JSON form of one comparison."""
         rank, more = self.rank_test, self.n_more or (None, None)
         return {
             "a": _side_json(self.a, self.mean_a, more[0]),
@@ -164,13 +164,13 @@ class Comparison:
 
 
 def group(name: str, values: npt.ArrayLike) -> Group:
-    """A side made of trials. Raises DataError below two of them."""
+    """Build a side from its trials. Raises DataError below two of them."""
     x = np.asarray(values, dtype=float)
     if x.size < 2:
         n = "no trial" if x.size == 0 else "one trial"
         raise DataError(
             "too-few-trials",
-            "'{side}' has {n}: there is no spread to compare with",
+            "'{side}' has {n}: no spread to compare with",
             "give at least 2, better 6 or more",
             side=name,
             n=n,
@@ -188,9 +188,9 @@ def compare(
     base: float | None = None,
     sealed: Estimate | None = None,
 ) -> Comparison:
-    """A against B. With ``pairs`` the i-th trial of A belongs to the i-th of B. ``margin`` is a share such as 0.02.
-    ``base``: the values are logarithms to it, and have no ratio. ``sealed``: the interval of the ratio that a campaign
-    of A against B made while it stopped by it; it decides in the place of ours."""
+    """Compare A and B. ``pairs``: the i-th trial of A belongs to the i-th of B. ``margin``: a share such as 0.02.
+    ``base``: the values are logarithms to this base, and have no ratio. ``sealed``: the interval of the ratio of a
+    campaign of A against B that used it as stopping rule; it decides instead of the interval computed here."""
     check_margin(level, margin)
     a, b = (a, b) if base is not None else _with_ticks(a, b)
     ratio, method = _estimate_ratio(a, b, level, pairs=pairs, base=base) if sealed is None else (sealed, SEALED)
@@ -248,13 +248,13 @@ def _verdicts_by_level(
 
 
 def _contains(interval: Estimate, low: float | None, high: float | None = None) -> bool:
-    """Whether an interval and that from ``low`` to ``high`` (or the point ``low``) have something in common."""
+    """Return whether an interval overlaps that from ``low`` to ``high`` (or contains the point ``low``)."""
     assert interval.low is not None and interval.high is not None and low is not None
     return low <= interval.high and interval.low <= (low if high is None else high)
 
 
 def at_levels(verdict_at: Callable[[float], str]) -> tuple[tuple[float, str], ...]:
-    """What would be said at each of LEVELS: a verdict may differ from one to the next."""
+    """Return the verdict at each of LEVELS."""
     return tuple((level, verdict_at(level)) for level in LEVELS)
 
 
@@ -263,7 +263,7 @@ def _decide_verdict(ratio: Estimate | None, difference: Estimate, margin: float,
 
 
 def check_margin(level: float, margin: float) -> None:
-    """Raises InputError for a level or a margin that cannot be."""
+    """Check a level and a margin. Raises InputError if one is out of range."""
     check_level(level)
     if not margin >= 0:
         raise InputError("out-of-range", "the margin of practical equality is below 0", "write it like 2%")
@@ -272,11 +272,9 @@ def check_margin(level: float, margin: float) -> None:
 def _estimate_ratio(
     a: Group, b: Group, level: float, *, pairs: bool, base: float | None
 ) -> tuple[Estimate | None, str]:
-    """The ratio of B to A, and what made it; None where the values have none."""
+    """Estimate the ratio of B to A, and return its method; None if the values have no ratio."""
     if pairs and (a.values is None or b.values is None or a.values.size != b.values.size):
-        raise InputError(
-            "unpaired-trials", "only trials can be paired, and as many on either side", "leave {spell.pair} out"
-        )
+        raise InputError("unpaired-trials", "pairs need trials, as many on either side", "remove {spell.pair}")
     if base is not None or not (_is_positive(a) and _is_positive(b)):
         return None, "paired t" if pairs else WELCH
     estimate, method = (_paired_ratio(a, b, level), PAIRS) if pairs else ratio_and_method(b.side, a.side, level)
@@ -284,7 +282,7 @@ def _estimate_ratio(
 
 
 def _with_ticks(a: Group, b: Group) -> tuple[Group, Group]:
-    """With half a tick of the clock, where it is as large as the spread."""
+    """Add half a tick of the clock to each side, if it is as large as the spread."""
     if a.values is None or b.values is None or a.exact or b.exact:
         return a, b
     ticks = rounding(a.values, b.values, a.side.sd, b.side.sd)
@@ -296,7 +294,7 @@ def _is_positive(group: Group) -> bool:
 
 
 def _estimate_difference(a: Group, b: Group, level: float, pairs: bool) -> Estimate:
-    """B - A with its t interval."""
+    """Estimate B - A with its t interval."""
     slack = a.half_tick + b.half_tick
     if pairs:
         assert a.values is not None and b.values is not None
@@ -308,15 +306,15 @@ def _estimate_difference(a: Group, b: Group, level: float, pairs: bool) -> Estim
 
 
 def margin_of_difference(mean_a: float, mean_b: float, margin: float, base: float | None) -> float:
-    """What counts as practically equal, in the values' unit: this share of the larger mean; of logarithms that of the
-    ratio behind them."""
+    """Return the margin of practical equality in the values' unit: this share of the larger mean or, for logarithms, of
+    the ratio behind them."""
     if base is not None:
         return math.log1p(margin) / math.log(base)
     return margin * max(abs(mean_a), abs(mean_b))
 
 
 def verdict(ratio: Estimate, margin: float) -> str:
-    """What the interval of a ratio says against 1 and the margin [1/(1+margin), 1+margin].
+    """Judge the interval of a ratio against 1 and the margin [1/(1+margin), 1+margin].
 
     The margin is symmetric in logs, so exchanging A and B never changes the verdict.
     """
@@ -324,7 +322,7 @@ def verdict(ratio: Estimate, margin: float) -> str:
 
 
 def verdict_of_difference(difference: Estimate, margin: float) -> str:
-    """What the interval of a difference says against 0 and ± the margin, which is in its unit."""
+    """Judge the interval of a difference against 0 and ± the margin, in the unit of the difference."""
     return _judge_interval(difference, 0.0, (-margin, margin))
 
 
@@ -347,11 +345,10 @@ def _compute_n_needed(comparison: Comparison) -> int | None:
 
 
 def n_needed(a: Moments, b: Moments, level: float, margin: float) -> int | None:
-    """Trials a side after which no answer can be "cannot tell", from the spread and the margin alone.
+    """Return the trials per side that rule out an inconclusive result, from the spread and the margin alone.
 
-    An interval of log(B/A) with half-width h holds 0 and reaches beyond the margin m only if h > m/2; so n is
-    the least with t(level; 2n-2)·√((s_A² + s_B²)/n) ≤ log(1 + margin)/2, s being the larger of the sd of the logs and
-    sd ÷ mean.
+    An interval of log(B/A) with half-width h holds 0 and extends beyond the margin m only if h > m/2. So n is the least
+    with t(level; 2n-2)·√((s_A² + s_B²)/n) ≤ log(1 + margin)/2, s being the larger of the sd of the logs and sd ÷ mean.
     """
     if a.log_sd is None or b.log_sd is None:
         return None
@@ -360,7 +357,7 @@ def n_needed(a: Moments, b: Moments, level: float, margin: float) -> int | None:
 
 
 def enough(variance: float, half: float, level: float) -> int | None:
-    """The least n a side with t(level; 2n-2)·√(variance/n) ≤ half; None where no number is."""
+    """Return the least n per side with t(level; 2n-2)·√(variance/n) ≤ half; None if there is none."""
     if half <= 0:
         return None
     n = max(2.0, normal_quantile(0.5 + level / 2) ** 2 * variance / half**2)
@@ -370,7 +367,7 @@ def enough(variance: float, half: float, level: float) -> int | None:
 
 
 def with_holm(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """The comparisons with ``p_holm`` over all of them, and a warning where it takes a difference away."""
+    """Return the comparisons with ``p_holm`` over all of them, and a warning if one is no longer significant."""
     adjusted = []
     for comparison, p in zip(comparisons, holm([c.p for c in comparisons]), strict=True):
         warnings = comparison.warnings
@@ -402,7 +399,7 @@ def _paired_t(a: Group, b: Group) -> tuple[float | None, float]:
 
 
 def _paired_ratio(a: Group, b: Group, level: float) -> Estimate:
-    """The geometric mean of the pairs' ratios with its t interval."""
+    """Estimate the geometric mean of the pairs' ratios with its t interval."""
     assert a.values is not None and b.values is not None
     return exp_of(mean(np.log(b.values) - np.log(a.values), level))
 
@@ -414,7 +411,7 @@ def _rank_test(a: Group, b: Group, level: float, pairs: bool) -> RankTest | None
 
 
 def _hedges_g(a: Moments, b: Moments) -> float | None:
-    """(mean B - mean A) ÷ pooled sd, corrected for few trials (Hedges 1981)."""
+    """Return (mean B - mean A) ÷ pooled sd, corrected for few trials (Hedges 1981)."""
     df = a.n + b.n - 2
     pooled = math.sqrt(((a.n - 1) * a.sd**2 + (b.n - 1) * b.sd**2) / df)
     return None if pooled == 0 else (b.mean - a.mean) / pooled * (1 - 3 / (4 * df - 1))
@@ -436,7 +433,7 @@ def _list_warnings(comparison: Comparison) -> tuple[str, ...]:
 
 
 def _list_disagreements(comparison: Comparison) -> Iterator[str]:
-    """Tests that say another thing than the interval."""
+    """Iterate over warnings about tests that disagree with the interval."""
     alpha = 1 - comparison.decided.level
     decided = comparison.verdict in (DIFFERENT, NEGLIGIBLE)
     nothing = 0 if comparison.ratio is None else 1
@@ -453,7 +450,7 @@ def _list_disagreements(comparison: Comparison) -> Iterator[str]:
     if rank is not None and (rank.p < alpha) != decided and _can_reject(comparison, alpha) and not few:
         yield Message(
             "tests-disagree",
-            "the {test} test disagrees (p = {p:.2g}): look at the shape of the trials",
+            "the {test} test disagrees (p = {p:.2g}): look at the distribution of the trials",
             test=rank.name,
             p=rank.p,
         )
@@ -472,18 +469,18 @@ def _half_tick(comparison: Comparison) -> float:
 
 
 def few_trials_text(n_a: int, n_b: int) -> str:
-    """What is said of two or three trials against many."""
+    """Return the warning about two or three trials against many."""
     return Message(
         "few-trials",
-        "{n_few} trials stand against {n_many}: the spread of so few is hardly known, and the "
-        "interval is as wide as theirs alone would make it",
+        "{n_few} trials are compared with {n_many}: the spread of so few trials is uncertain, and the "
+        "interval is as wide as theirs alone",
         n_few=min(n_a, n_b),
         n_many=max(n_a, n_b),
     )
 
 
 def _can_reject(comparison: Comparison, alpha: float) -> bool:
-    """Whether the rank test of so few trials can reach alpha at all: 3 against 3 never comes below 0.1."""
+    """Return whether the rank test of so few trials can reach alpha at all: 3 against 3 never comes below 0.1."""
     n, m = comparison.a.side.n, comparison.b.side.n
     least = 2 / 2**n if comparison.paired else 2 / math.comb(n + m, n)
     return least < alpha

@@ -1,5 +1,5 @@
-"""A comparison in one sentence that can be quoted: faster or slower, more or less than the base, by how much, of how
-many trials."""
+"""A comparison as one quotable sentence: faster or slower, more or less than the base, by how much, over how many
+trials."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ NOT_SIGNIFICANT = "not significant"  # after Holm's correction
 
 @dataclass(frozen=True)
 class Wording:
-    """What the words need: the ``metric`` says what is faster, ``unit`` is that of the values, ``factor`` is the column
-    that tells the sides apart, ``adjusted`` are those that make the cells inside which was compared, ``level_unit`` is
-    that of the factor's levels."""
+    """Context of the sentence. ``metric`` defines what is faster, ``unit`` is that of the values, ``factor`` the column
+    that separates the sides. ``adjusted``: factors of the cells within which the sides were compared; ``level_unit``:
+    unit of the factor's levels."""
 
     metric: Metric = Metric("", "")
     unit: str = ""
@@ -32,16 +32,16 @@ class Wording:
     level_unit: str = ""
 
     def called(self, name: str) -> str:
-        """A side as people say it."""
+        """Return the display name of a side."""
         return called(name, self.factor, self.level_unit)
 
     def way(self, comparison: Comparison) -> str:
-        """``faster``, ``slower``, ``more`` or ``less``: where B lies."""
+        """Return ``faster``, ``slower``, ``more`` or ``less`` for B."""
         return changed(self.metric, comparison.above)
 
     def describe_verdict(self, comparison: Comparison) -> str:
-        """The verdict in a word or two: ``slower``, ``slower by less than the margin``, ``practically equal``; one that
-        Holm's correction takes away is ``slower (not significant)``."""
+        """Return the verdict in a word or two: ``slower``, ``slower by less than the margin``, ``practically equal``;
+        after Holm's correction ``slower (not significant)``."""
         if comparison.verdict in (EQUAL, CANNOT_TELL):
             return comparison.verdict
         way = self.way(comparison) + (" by less than the margin" if comparison.verdict == NEGLIGIBLE else "")
@@ -49,7 +49,7 @@ class Wording:
 
 
 def called(name: str, factor: str | None, unit: str = "") -> str:
-    """A side as people say it: ``before``, but ``replicas=1`` where the name alone is a number, ``t=64 KiB`` of
+    """Return the display name of a side: ``before``, but ``replicas=1`` if the name is a number, ``t=64 KiB`` for
     bytes."""
     if factor and unit == "bytes":
         return setting_text({factor: name}, {factor: unit})
@@ -57,19 +57,19 @@ def called(name: str, factor: str | None, unit: str = "") -> str:
 
 
 def sentence(comparison: Comparison, words: Wording | None = None) -> str:
-    """What the interval that decides says, with the base, the numbers and the trials."""
+    """Return the result of the deciding interval, with the base, the numbers and the trials."""
     words = words or Wording()
     a, b = words.called(comparison.a.name), words.called(comparison.b.name)
     margin = f"± {_format_margin(comparison, words)}"
     if comparison.decided.low is None or comparison.decided.high is None or comparison.decided.value is None:
-        why = comparison.decided.warnings[0] if comparison.decided.warnings else "there is no interval"
-        return f"Cannot tell whether {b} differs from {a} (the base): {why}; {_describe_trials(comparison, words)}."
+        why = comparison.decided.warnings[0] if comparison.decided.warnings else "no interval"
+        return f"Inconclusive: {b} may differ from {a} (the base) or not: {why}; {_describe_trials(comparison, words)}."
     amount, trials = _format_amount(comparison, words), _describe_trials(comparison, words)
     if comparison.verdict == CANNOT_TELL:
         either = f"{changed(words.metric, True)} or {changed(words.metric, False)}"
         nothing = 0 if comparison.ratio is None else 1
         return (
-            f"Cannot tell whether {b} is {either} than {a} (the base): {amount}, which holds {nothing} and reaches "
+            f"Inconclusive: {b} may be {either} than {a} (the base): {amount}, which includes {nothing} and extends "
             f"beyond {margin}; {trials}.{_suggest_cure(comparison)}"
         )
     if comparison.verdict == EQUAL:
@@ -84,18 +84,18 @@ def sentence(comparison: Comparison, words: Wording | None = None) -> str:
 
 
 def overridden_sentence(comparison: Comparison, words: Wording, why: str, state: VerdictState | None) -> str:
-    """What is said where an interval excludes 1, and the claim does not follow from it all the same: of ``why``."""
+    """Return the sentence for an interval that excludes 1 although the claim does not follow, because of ``why``."""
     a, b = words.called(comparison.a.name), words.called(comparison.b.name)
     numbers = f"{_format_amount(comparison, words)}; {_describe_trials(comparison, words)}"
     if state is VerdictState.NOT_SEPARABLE:
         return f"{inseparable(words.factor, why, words.way(comparison), f'{a} (the base)', b)}: {numbers}."
     either = f"{changed(words.metric, True)} or {changed(words.metric, False)}"
-    return f"Cannot tell whether {b} is {either} than {a} (the base): {why}; {numbers}."
+    return f"Inconclusive: {b} may be {either} than {a} (the base): {why}; {numbers}."
 
 
 def inseparable(factor: str | None, other: str, way: str, a: str, b: str) -> str:
-    """A difference that the factor of the sides or another column makes: neither is claimed."""
-    return f"{factor or 'the sides'} and {other} cannot be separated, of which one or both make {b} {way} than {a}"
+    """Return the sentence on a difference that the factor of the sides or another column causes: neither is claimed."""
+    return f"{factor or 'the sides'} and {other} cannot be separated; one or both make {b} {way} than {a}"
 
 
 def _format_amount(comparison: Comparison, words: Wording) -> str:
@@ -121,7 +121,7 @@ def _format_interval(estimate: Estimate, divisor: float = 0.0) -> str:
 
 
 def _describe_trials(comparison: Comparison, words: Wording) -> str:
-    """``199 → 211 s, n = 8 and 8``; of cells, whose means are of different settings, only the trials."""
+    """Return ``199 → 211 s, n = 8 and 8``; for cells, whose means are of different settings, only the trials."""
     if comparison.cells > 1 or words.adjusted:
         within = f"within {counted(comparison.cells, 'cell')}" + (
             f" of {listed(words.adjusted)}" if words.adjusted else ""
@@ -151,11 +151,11 @@ def _format_margin(comparison: Comparison, words: Wording) -> str:
 
 def _suggest_cure(comparison: Comparison) -> str:
     if comparison.cells_differ:
-        return f" Its cells disagree beyond chance, which more trials would not change: compare each with {spell.by}."
+        return f" Its cells differ significantly, which more trials would not change: compare each with {spell.by}."
     if comparison.n_needed is None:
         return ""
     if comparison.n_more is None:
-        return " More trials would tell."
+        return " More trials are needed."
     a, b = comparison.n_more
     more = f"{a} more" if a == b else f"{a} more of A and {b} more of B"
-    return f" About {comparison.n_needed} trials a side would tell: {more}."
+    return f" About {comparison.n_needed} trials per side are needed: {more}."

@@ -1,8 +1,8 @@
-"""Values that come again where they should not: copied rows, and cells copied as a whole.
+"""Copied values: duplicate rows, and cells copied as a whole.
 
-Equal values are not proof: a clock counts in ticks. So equal pairs are counted and set against those that a smooth
-distribution, written as finely, would have (``ticks.chance_of_ties``). Where more is known of a trial than this value,
-as of a tool's run its times and latencies, a copy repeats all of it: a rate that alone comes again was rounded.
+Equal values are no proof: a clock counts in ticks. So equal pairs are counted and compared with the number for a smooth
+distribution of the same precision (``ticks.chance_of_ties``). If more is known of a trial than this value, such as
+times and latencies of a tool's run, a copy repeats all of it: a rate that recurs alone was rounded.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from .distributions import poisson_upper_p
 from .ticks import chance_of_ties, tick
 
 ALPHA = 0.001
-_FEW = 6  # different values
+_FEW = 6  # distinct values
 _FEW_STEPS = 20
 _SAME = 1e-12  # relative: closer values differ by the rounding of a sum
 
 Difference = tuple[tuple[str, Level, Level], ...]
-# (place of a trial, operation) → all that was said of it there.
+# (place of a trial, operation) → all its numbers.
 Records = Mapping[tuple[str, str], Hashable]
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """What tells the copied cells from their originals: ``changed`` settings (name, original's level, copy's), at
-    ``fixed`` levels of others. ``n`` cells are copies, of ``of`` that there are at these levels."""
+    """Differences between the copied cells and their originals: ``changed`` settings (name, original's level, copy's),
+    at ``fixed`` levels of others. ``n`` of the ``of`` cells at these levels are copies."""
 
     changed: Difference
     fixed: dict[str, Level]
@@ -45,8 +45,8 @@ class Pattern:
 @dataclass(frozen=True)
 class Copies:
     """``cells``: (original, copy) of cells with all their trials equal; ``trials``: (place, place) of equal trials
-    inside a cell, or of single ones of different cells. ``n_repeats``: values that were there before;
-    ``expected``: equal pairs that chance would give."""
+    inside a cell, or of single ones of different cells. ``n_repeats``: values that occurred before; ``expected``: equal
+    pairs expected by chance."""
 
     cells: tuple[tuple[TrialCell, TrialCell], ...]
     trials: tuple[tuple[str, str], ...]
@@ -56,13 +56,13 @@ class Copies:
 
     @property
     def rows_with_twin(self) -> int:
-        """Trials that have an equal in another place."""
+        """Return the number of trials with an equal one in another place."""
         sizes = {id(cell): cell.values.size for pair in self.cells for cell in pair}
         return sum(sizes.values()) + len({place for pair in self.trials for place in pair})
 
 
 def records_of(rows: Table) -> Records:
-    """All numbers of each run and operation, of the results of a store."""
+    """Return all numbers of each run and operation, from the results of a store."""
     columns = [rows.columns[name].values for name in ("run", "operation", "metric", "iteration", "value")]
     numbers_by_place: dict[tuple[str, str], set[Hashable]] = {}
     for run, operation, *number in zip(*(column.tolist() for column in columns), strict=True):
@@ -71,9 +71,9 @@ def records_of(rows: Table) -> Records:
 
 
 def find(cells: Sequence[TrialCell], records: Records | None = None) -> Copies | None:
-    """Copies among the cells of one metric; None where equal values are no more than chance would give.
+    """Find copies among the cells of one metric; None if equal values are explained by chance.
 
-    ``records``: what else is known of a trial; equal values with different ones are no copies.
+    ``records``: other numbers of a trial; equal values with different ones are not copies.
     """
     used = [cell for cell in cells if cell.values.size]
     if not used:
@@ -89,7 +89,7 @@ def find(cells: Sequence[TrialCell], records: Records | None = None) -> Copies |
     repeats = len(observations) - len(set(observations))
     if not repeats:
         return None
-    # Cells may count in ticks of their own, as operations/s × size: the coarsest says what can be told apart.
+    # Cells may have ticks of their own, such as operations/s × size: the coarsest limits the resolution.
     ticks = [tick(cell.values) or 0.0 for cell in used if cell.values.size >= 3 <= np.unique(cell.values).size]
     free = ~np.isin(values, limits)
     of = np.repeat(np.arange(len(used)), [cell.values.size for cell in used])
@@ -104,7 +104,7 @@ def find(cells: Sequence[TrialCell], records: Records | None = None) -> Copies |
 
 
 def _list_observations(cell: TrialCell, records: Records) -> list[tuple[float, Hashable]]:
-    """Each value with what else is known of its trial; of the iterations inside one run also which it is."""
+    """Return each value with the other numbers of its trial and, for iterations inside one run, the iteration."""
     values = cell.values.tolist()
     if not records:
         return [(value, None) for value in values]
@@ -116,13 +116,13 @@ def _list_observations(cell: TrialCell, records: Records) -> list[tuple[float, H
 
 
 def _find_limits(values: np.ndarray) -> np.ndarray:
-    """0, the lowest and the highest value where they come three times or more: a timeout, a saturated counter."""
+    """Return 0, the lowest and the highest value if they occur three times or more: a timeout, a saturated counter."""
     return np.array([end for end in {0.0, values.min(), values.max()} if (values == end).sum() > 2])
 
 
 def _expect_ties(values: np.ndarray, of: np.ndarray, coarsest: float = 0.0) -> float:
-    """How many equal pairs chance would give, over all cells or inside each: those may lie far apart. ``of`` numbers
-    the cell of each value."""
+    """Return the equal pairs expected by chance, over all cells or, if larger, inside each: cells may lie far apart.
+    ``of`` numbers the cell of each value."""
     sizes = np.bincount(of, minlength=1)
     parts = np.split(values, np.cumsum(sizes)[:-1])
     inside = [chance_of_ties(part, max(coarsest, tick(values) or 0.0)) for part in parts if np.unique(part).size >= 3]
@@ -130,11 +130,12 @@ def _expect_ties(values: np.ndarray, of: np.ndarray, coarsest: float = 0.0) -> f
 
 
 def _by_rounding(cells: Sequence[TrialCell], values: np.ndarray, free: np.ndarray, of: np.ndarray) -> float:
-    """The same chance where the values were computed of rounded ones, and no digits show it, else 0.
+    """Return the equal pairs expected by chance if the values were computed from rounded ones without visible digits,
+    else 0.
 
-    Either they lie on a grid themselves (a mean of rounded times) or their reciprocals do (work ÷ time), where the work
-    may be proportional to a setting or to a product of two. A lowest or highest value may lie on it, too, or come from
-    elsewhere, as a timeout does.
+    Either they lie on a grid themselves (a mean of rounded times) or their reciprocals do (work ÷ time). The work may
+    be proportional to a setting or to a product of two. A lowest or highest value may lie on the grid, too, or be an
+    exception such as a timeout.
     """
     works = [np.array([_to_number(cell.by.get(name)) for cell in cells])[of] for name in cells[0].by]
     works = [work for work in works if np.all(work > 0) and np.ptp(work) > 0]
@@ -153,11 +154,11 @@ def _to_number(level: Level) -> float:
 
 
 def _place_on_grid(x: np.ndarray) -> np.ndarray | None:
-    """Values as numbers of steps where they are whole multiples of one, from the least on; else None.
+    """Return values as numbers of steps from the least on if they are whole multiples of one, else None.
 
-    Continuous values are by a chance of a fifth for each of them from the third on. The step is the smallest gap, or a
-    half or third of it, refined over more and more of the others. A few values must lie nearer to it, and no more than
-    a few steps apart; not quite so near where each comes three times or more, as no copy of a row does.
+    Each continuous value, from the third on, is on a grid by chance with probability 1/5. The step is the smallest gap,
+    or a half or third of it, refined over more and more of the others. A few values must lie nearer to it, and no more
+    than a few steps apart. The tolerance is larger if each occurs three times or more, unlike copied rows.
     """
     levels = np.unique(x)
     if levels.size < 3:
@@ -214,7 +215,7 @@ def _single_trials(cells: Sequence[TrialCell], limits: np.ndarray, records: Reco
 
 
 def _find_pattern(pairs: Sequence[tuple[TrialCell, TrialCell]], cells: Sequence[TrialCell]) -> Pattern | None:
-    """The commonest difference between copy and original, and how much of the cells there it covers."""
+    """Return the most frequent difference between copy and original, and how many of the cells there are copies."""
     if not pairs:
         return None
     changed, n = Counter(_compare_settings(a, b) for a, b in pairs).most_common(1)[0]

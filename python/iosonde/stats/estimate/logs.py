@@ -1,4 +1,4 @@
-"""What was estimated of logarithms, turned back."""
+"""Back-transformation of estimates of logarithms."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 LARGEST_LOG = 700.0  # exp of more is infinite
-TOO_FAR = Message("spread-too-large", "the trials spread so far that no interval can be computed")
+TOO_FAR = Message("spread-too-large", "the spread of the trials is too large to compute an interval")
 
 
 def exp_of(logs: Estimate) -> Estimate:
-    """exp of the value and of both ends. No interval where one is beyond all numbers, and no value where that is."""
+    """Return exp of the value and of both ends. An overflow of an end leaves no interval, one of the value no value."""
     value = None if logs.value is None or abs(logs.value) > LARGEST_LOG else math.exp(logs.value)
     if logs.low is None or logs.high is None:
         return replace(logs, value=value)

@@ -1,4 +1,4 @@
-"""Values that are missing: more on one side than on the other, and what it is at the worst."""
+"""Missing values: whether one side has more of them, and the worst case of their effect."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from iosonde.core.message import Message
 
 from .rank_tests import unpaired
 
-_ALIKE = 1e-7  # relative: tables that differ by less are as likely
+_ALIKE = 1e-7  # relative: tables whose probabilities differ by less are equally likely
 
 Array = npt.NDArray[np.float64]
 
 
 def missing_row_warnings(n_missing: int, n_rows: int) -> list[str]:
-    """Say how many rows lack a value; nothing where none does."""
+    """Return a warning with the number of rows that lack a value; none if no row does."""
     if not n_missing:
         return []
     template = "{n_missing} of {n_rows} rows lack a value and are left out"
@@ -25,8 +25,8 @@ def missing_row_warnings(n_missing: int, n_rows: int) -> list[str]:
 
 
 def fisher_exact(missing_a: int, n_a: int, missing_b: int, n_b: int) -> float:
-    """P of so unlike shares of missing values, two-sided, where both sides lose a value alike (Fisher 1935, Journal of
-    the Royal Statistical Society 98, 39-54): the sum over all tables that are no likelier."""
+    """Return Fisher's two-sided p-value of equal shares of missing values on both sides (Fisher 1935, Journal of the
+    Royal Statistical Society 98, 39-54): the sum over all tables that are no likelier."""
     from scipy.special import gammaln
 
     def log_ways(n: int, k: Array) -> Array:
@@ -42,9 +42,8 @@ def fisher_exact(missing_a: int, n_a: int, missing_b: int, n_b: int) -> float:
 
 @dataclass(frozen=True)
 class WorstCase:
-    """Missing values counted as beyond all that were seen. ``p`` and ``superiority`` (P(B > A)) by ranks. ``ratio`` of
-    the medians B ÷ A: at least that where missing values count as above, at most where as below; None where it is
-    bounded by nothing."""
+    """Comparison with missing values ranked beyond all others. ``p`` and ``superiority`` (P(B > A)) by ranks. ``ratio``
+    of the medians B ÷ A: a lower limit if missing values rank above, an upper limit if below; None if unbounded."""
 
     p: float
     superiority: float
@@ -52,14 +51,15 @@ class WorstCase:
 
 
 def worst_case(a: Array, missing_a: int, b: Array, missing_b: int, above: bool) -> WorstCase | None:
-    """With ``above`` missing values are larger than all others, else smaller. None where a side has none at all."""
+    """Compute the worst case; ``above``: missing values rank above all others, else below. None if a side has no
+    values."""
     if not a.size or not b.size:
         return None
     observed = np.concatenate([a, b])
     edge = float(observed.max() if above else observed.min())
     beyond = edge + (1 if above else -1) * (float(np.ptp(observed)) or 1.0)
     test = unpaired(_fill_missing(a, missing_a, beyond), _fill_missing(b, missing_b, beyond), 0.95)
-    # The edge bounds what B's missing values do to the ratio, and nothing what A's do.
+    # The edge bounds the effect of B's missing values on the ratio; that of A's is unbounded.
     base = float(np.median(_fill_missing(a, missing_a, edge)))
     is_bounded = missing_a < a.size and base > 0
     return WorstCase(

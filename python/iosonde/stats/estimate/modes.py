@@ -1,10 +1,9 @@
-"""Two groups of trials in one sample: the best split against what one normal population gives.
+"""Two groups of trials in one sample: the best split compared with that of a unimodal population.
 
-The statistic is Engelman and Hartigan's (JASA 64, 1969, 1647-1648): over all splits of the sorted sample the
-largest ratio of between to within sum of squares. Its null distribution is that of a uniform population, the
-flattest with one mode (as for Hartigan's dip), simulated with a fixed seed, so the same data always give the
-same answer. For positive data both the values and their logs must say so: skew alone makes one or the other
-look split.
+The statistic is Engelman and Hartigan's (JASA 64, 1969, 1647-1648): over all splits of the sorted sample the largest
+ratio of between to within sum of squares. Its null distribution is that of a uniform population, the flattest unimodal
+one (as for Hartigan's dip), simulated with a fixed seed: the same data always give the same result. For positive data
+both the values and their logs must be significant: skew alone makes one or the other look split.
 """
 
 from __future__ import annotations
@@ -16,17 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 LEAST = 10
-# What the middle explains of a uniform population. More than half of its samples exceed it: nothing is simulated, and
-# p is called 1.
+# Share that a split in the middle of a uniform population explains. More than half of its samples exceed it: p is set
+# to 1 without simulation.
 UNIMODAL_SHARE = 0.75
 _DRAWS = 20_000
-_LARGEST = 100  # above, the sample is thinned to so many order statistics: enough to see two of about equal size
+_LARGEST = 100  # larger samples are thinned to this many order statistics: enough for two groups of similar size
 
 
 @dataclass(frozen=True)
 class TwoModes:
-    """The two groups: their means, the number of trials in the lower, and the chance that one population looks
-    so split."""
+    """The two groups: their means, the number of trials in the lower one, and the p-value under one population."""
 
     low_mean: float
     high_mean: float
@@ -35,7 +33,7 @@ class TwoModes:
 
 
 def two_modes(values: npt.NDArray[np.float64]) -> TwoModes | None:
-    """The split if each side holds at least a fifth (and 3) of the trials; None below 10 trials."""
+    """Return the split if each side holds at least a fifth (and 3) of the trials; None below 10 trials."""
     x = np.sort(np.asarray(values, dtype=float))
     if x.size < LEAST or np.ptp(x) == 0:
         return None
@@ -51,7 +49,7 @@ def two_modes(values: npt.NDArray[np.float64]) -> TwoModes | None:
 
 
 def _best_split(samples: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]:
-    """(largest share of the sum of squares that a split explains, where) for each sorted row."""
+    """Return (largest share of the sum of squares that a split explains, its position) for each sorted row."""
     n = samples.shape[1]
     least = max(3, n // 5)
     centered = samples - samples.mean(axis=1, keepdims=True)

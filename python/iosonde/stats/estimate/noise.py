@@ -1,8 +1,8 @@
-"""The noise passport: how often ``compare`` cries wolf on this very data, and how small a difference it can see.
+"""Noise passport: the false alarm rate of ``compare`` on this data, and the smallest difference it can detect.
 
-A/A: the trials of one cell are split in two and compared as if they were A and B. There is no difference, so
-every "different" is a false alarm. Splitting at random asks about the form of the distribution, splitting into
-first and second half about drift and dependence: before and after are measured like that.
+A/A test: the trials of one cell are split in two and compared as A and B. There is no difference, so every "different"
+is a false alarm. Random splits test the distribution; splits into first and second half test drift and autocorrelation,
+as in before-and-after measurements.
 """
 
 from __future__ import annotations
@@ -27,16 +27,17 @@ from .ratio import ratio_of_means, side
 
 SIZES = (6, 10, 20, 50)
 POWER = 0.8
-LEAST = 6  # trials in a cell, three a side
-_SPLITS = 200  # random ones of each cell
+LEAST = 6  # trials per cell, three per side
+_SPLITS = 200  # random splits per cell
 _OWN = "_own"
 Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class MetricNoise:
-    """One metric: ``sd_log`` of its trials inside the cells (near the coefficient of variation), the variance
-    inside a trial where ranks are known, and the smallest difference for each number of trials a side."""
+    """Noise of one metric. ``sd_log``: standard deviation of the logs of its trials inside the cells (near the
+    coefficient of variation). ``components``: the variance inside a trial, if ranks are known. ``smallest``: the
+    smallest difference for each number of trials per side."""
 
     operation: str
     metric: str
@@ -47,7 +48,7 @@ class MetricNoise:
     smallest: dict[int, Estimate]
 
     def to_json(self) -> dict[str, Any]:
-        """The flat form."""
+        """Return the flat JSON form."""
         parts = self.components
         return {
             "operation": self.operation or None, "metric": self.metric, "n_cells": self.n_cells,
@@ -59,7 +60,7 @@ class MetricNoise:
         }  # fmt: skip
 
     def flat(self) -> dict[str, Any]:
-        """The form in tables: ``difference_6`` is the smallest one that 6 trials a side see."""
+        """Return the form in tables: ``difference_6`` is the smallest one that 6 trials per side detect."""
         parts = self.components
         row: dict[str, Any] = {
             "operation": self.operation or None, "metric": self.metric, "n_cells": self.n_cells,
@@ -74,8 +75,8 @@ class MetricNoise:
 
 @dataclass(frozen=True)
 class Passport:
-    """False alarms as shares of comparisons that should find nothing: of random splits, of every other trial, of
-    first against second half; and the noise of every metric."""
+    """False alarm rates of comparisons without a difference: of random splits, of every other trial, of first against
+    second half; and the noise of every metric."""
 
     level: float
     random: Estimate
@@ -84,7 +85,7 @@ class Passport:
     metrics: tuple[MetricNoise, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The stable JSON form of ``iosonde check --noise --json``."""
+        """Return the stable JSON form of ``iosonde check --noise --json``."""
         return {
             "level": self.level, "power": POWER,
             "false_alarms": {"random": self.random.to_json(), "alternating": self.alternating.to_json(),
@@ -94,24 +95,25 @@ class Passport:
 
 
 def passport_from_table(table: Table, level: float, responses: Sequence[str], by: Sequence[str]) -> Passport:
-    """The passport of a plain table."""
+    """Compute the passport of a plain table."""
     return passport(cells_of(table, responses, by), level, {})
 
 
 def passport_from_store(measured: MeasuredCells, results: Table, level: float) -> Passport:
-    """The passport of a store, with the ranks' own rates, which are in ``results``, as the values inside a trial."""
+    """Compute the passport of a store, with the ranks' own rates from ``results`` as the values inside a trial."""
     return passport(measured.cells, level, _own_rates(results, measured.rows, measured.cells))
 
 
 def passport(
     cells: Sequence[TrialCell], level: float, inside: dict[int, list[Array]]
 ) -> Passport:  # fmt: skip
-    """``inside``: id of a cell → for each of its trials the values inside. Raises DataError without repeats."""
+    """Compute the passport. ``inside``: id of a cell → for each of its trials the values inside. Raises DataError
+    without repetitions."""
     positive = [cell for cell in cells if cell.values.size and np.all(cell.values > 0)]
     if not any(cell.values.size > 1 for cell in positive):
         raise DataError(
             "too-few-trials",
-            "no cell has two trials (above 0): there is no noise to look at",
+            "no cell has two trials (above 0): noise cannot be estimated",
             "repeat every cell, 6 times or more",
         )
     families: dict[tuple[str, str], list[TrialCell]] = {}
@@ -126,14 +128,14 @@ def passport(
 
 
 def _is_different(a: Array, b: Array, level: float) -> bool:
-    """Whether the interval that decides in ``compare`` excludes 1."""
+    """Return whether the deciding interval of ``compare`` excludes 1."""
     ratio = ratio_of_means(side(b), side(a), level)
     return ratio.low is not None and ratio.high is not None and not ratio.low <= 1 <= ratio.high
 
 
 def _random_splits(samples: Sequence[Array], level: float) -> Estimate:
-    """The mean over cells of each cell's share. Splits of one cell are not independent samples, cells are: the
-    limits are those of as many yes-or-no answers as there are cells, which vary more than shares do."""
+    """Estimate the mean over cells of each cell's false alarm rate. Splits of one cell are not independent, cells are:
+    the limits are those of a binary outcome per cell, which is conservative."""
     rng = np.random.default_rng(1)
     splits = max(20, min(_SPLITS, 20_000 // max(1, len(samples))))
     shares = []
@@ -173,7 +175,7 @@ def _measure_metric(
 
 
 def _own_rates(results: Table, rows: Table, cells: Sequence[TrialCell]) -> dict[int, list[Array]]:
-    """Cell → for each of its trials the rates of its ranks (metric ``rate_own``, ``bandwidth_own``)."""
+    """Return cell → for each of its trials the rates of its ranks (metric ``rate_own``, ``bandwidth_own``)."""
     if "rank" not in results.columns:
         return {}
     metric, values = results.columns["metric"].values, results.numbers("value")

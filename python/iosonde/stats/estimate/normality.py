@@ -1,6 +1,6 @@
-"""Do numbers look normal? Normal quantiles of many places at once, and the test of Shapiro and Wilk.
+"""Normality: normal quantiles of many probabilities at once, and the test of Shapiro and Wilk.
 
-``scipy.stats`` has the test, too, and costs a second of CPU before the first number.
+``scipy.stats`` has the test, too, but takes a second of CPU to import.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from .distributions import normal_two_sided_p
 
 Array = npt.NDArray[np.float64]
 
-MOST = 5000  # values: the p of Shapiro and Wilk was fitted to simulations up to so many
+MOST = 5000  # values: the p-value of Shapiro and Wilk was fitted to simulations up to this size
 
-# Royston, Algorithm AS R94 (Applied Statistics 44, 1995, 547-551), the highest power first: in 1/√n what is added to
-# the two largest weights; in n (few values) and ln n (many) the mean and the log of the sd of a normal W.
+# Royston, Algorithm AS R94 (Applied Statistics 44, 1995, 547-551), the highest power first: polynomials in 1/√n of the
+# two largest weights; in n (few values) and ln n (many) of the mean and the log of the sd of a normal W.
 _LARGEST = (-2.706056, 4.434685, -2.07119, -0.147981, 0.221157, 0.0)
 _SECOND = (-3.582633, 5.682633, -1.752461, -0.293762, 0.042981, 0.0)
 _FEW = 11
@@ -28,15 +28,15 @@ _MANY_MEAN, _MANY_SD = (0.0038915, -0.083751, -0.31082, -1.5861), (0.0030302, -0
 
 
 def normal_scores(p: Array) -> Array:
-    """The quantiles of the standard normal distribution."""
+    """Return the quantiles of the standard normal distribution."""
     from scipy.special import ndtri
 
     return np.asarray(ndtri(p))
 
 
 def shapiro_wilk(values: Array) -> tuple[float, float]:
-    """(W, p) of 3 to :data:`MOST` values that differ: the share of their variance that a sample of a normal
-    distribution would have in its order (Shapiro & Wilk, Biometrika 52, 1965), weights and p after Royston."""
+    """Return (W, p) of 3 to :data:`MOST` values that differ. W is the share of their variance that normal order
+    statistics explain (Shapiro & Wilk, Biometrika 52, 1965), weights and p after Royston."""
     n = values.size
     ordered = np.sort(values) - np.median(values)
     ordered /= ordered[-1] - ordered[0]
@@ -65,7 +65,7 @@ def shapiro_wilk(values: Array) -> tuple[float, float]:
 
 
 def _compute_weights(n: int) -> Array:
-    """Of the sorted values: antisymmetric, of length 1."""
+    """Return the weights of the sorted values: antisymmetric, of length 1."""
     if n == 3:
         return np.array([-math.sqrt(0.5), 0.0, math.sqrt(0.5)])
     expected = normal_scores((np.arange(1, n + 1, dtype=float) - 0.375) / (n + 0.25))

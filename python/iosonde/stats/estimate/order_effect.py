@@ -1,4 +1,4 @@
-"""Two sides that were measured one after the other: do values drift inside them, and is there a step between them?"""
+"""Effect of the order of two sides measured one after the other: drift within them, and a step between them."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from .autocorrelation import autocorrelation
 from .distributions import t_critical
 from .trend import trend
 
-ALPHA = 0.01  # of a drift, and of a dependence
+ALPHA = 0.01  # of a drift, and of an autocorrelation
 
 Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class OrderEffect:
-    """``drift``: from the first trial to the last of a side, in parts of the mean, None where none is seen, with
-    ``drift_p``. ``step``: B - A where the one ends and the other begins, each side with a line of its own; of
-    logarithms where all values are positive. ``worth``: a trial is worth so many independent ones, by the correlation
-    of neighbours."""
+    """``drift``: from the first trial to the last of a side, relative to the mean, with ``drift_p``; None if not
+    significant. ``step``: B - A at the border, with a separate line for each side; of logarithms if all values are
+    positive. ``worth``: the number of independent trials that a trial is worth, by the correlation of neighbours."""
 
     drift: float | None
     drift_p: float
@@ -35,7 +34,7 @@ class OrderEffect:
 
 @dataclass(frozen=True)
 class OrderedTrials:
-    """Trials in the order in which they were measured: the value of each, whether it is of B, and its cell."""
+    """Trials in the order of measurement: values, whether each is of B, and cells."""
 
     values: Array
     is_b: npt.NDArray[np.bool_]
@@ -43,12 +42,12 @@ class OrderedTrials:
 
     @property
     def in_turn(self) -> bool:
-        """Whether one side was measured wholly before the other."""
+        """Return whether one side was measured completely before the other."""
         return bool(np.count_nonzero(np.diff(self.is_b)) == 1)
 
 
 def order_effect(trials: OrderedTrials, level: float) -> OrderEffect:
-    """What the order of trials says that were measured in turn.
+    """Estimate the effect of the order of trials whose sides were measured one after the other.
 
     A drift is a common trend of both sides, or one of a side alone (Kendall's tests, at 1 and twice 0.5 in 100). The
     step is the difference of two straight lines at the border, by least squares.
@@ -73,7 +72,7 @@ def order_effect(trials: OrderedTrials, level: float) -> OrderEffect:
 
 
 def _estimate_step(y: Array, trials: OrderedTrials, level: float) -> Estimate | None:
-    """The difference of the lines at the border; None where nothing is left to judge it by."""
+    """Estimate the difference of the lines at the border; None without degrees of freedom."""
     border = float(np.flatnonzero(np.diff(trials.is_b))[0]) + 0.5
     away = np.arange(y.size) - border
     cells = (trials.cells[:, None] == np.unique(trials.cells)).astype(float)
@@ -91,7 +90,7 @@ def _estimate_step(y: Array, trials: OrderedTrials, level: float) -> Estimate | 
 
 
 def explains(effect: OrderEffect, above: bool) -> bool:
-    """Whether the drift explains a difference: there is no step at the border in its direction."""
+    """Return whether the drift explains a difference: there is no step at the border in its direction."""
     step = effect.step
     if effect.drift is None:
         return False
@@ -101,7 +100,8 @@ def explains(effect: OrderEffect, above: bool) -> bool:
 
 
 def still_excludes(estimate: Estimate, nothing: float, worth: float) -> bool:
-    """Whether an interval excludes ``nothing`` if it is made of fewer trials, each being ``worth`` less than one."""
+    """Return whether an interval excludes ``nothing`` if each trial is only ``worth`` a fraction of an independent
+    one."""
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return False
     low, value, high = ((math.log(x) for x in (estimate.low, estimate.value, estimate.high)) if nothing == 1
@@ -111,7 +111,7 @@ def still_excludes(estimate: Estimate, nothing: float, worth: float) -> bool:
 
 
 def ordered(values: Array, is_b: Sequence[bool], cells: Sequence[object], order: Array) -> OrderedTrials:
-    """The trials by ``order``; those of one place as they come."""
+    """Sort the trials by ``order``; ties keep their sequence."""
     places = np.argsort(order, kind="stable")
     codes: dict[object, int] = {}
     numbers = np.array([codes.setdefault(cell, len(codes)) for cell in cells], dtype=np.intp)

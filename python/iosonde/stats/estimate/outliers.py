@@ -1,5 +1,4 @@
-"""Values that do not belong: Rosner's generalised extreme Studentised deviate (Technometrics 25, 1983,
-165-172)."""
+"""Outliers: Rosner's generalised extreme Studentised deviate (Technometrics 25, 1983, 165-172)."""
 
 from __future__ import annotations
 
@@ -16,9 +15,10 @@ MOST = 20
 
 
 def outliers(values: npt.NDArray[np.float64], alpha: float) -> list[int]:
-    """Positions of the outliers, worst first; at most one value in five, and 20, are looked at. Empty below 6 values.
+    """Return the positions of the outliers, worst first; at most one value in five, and 20, are tested. Empty below 6
+    values.
 
-    ``alpha`` is the chance to name any value of a normal sample. For one candidate this is Grubbs' test.
+    ``alpha`` is the probability of any outlier in a normal sample. For one candidate this is Grubbs' test.
     """
     x, n = np.asarray(values, dtype=float), len(values)
     if n < LEAST:
@@ -38,7 +38,7 @@ def outliers(values: npt.NDArray[np.float64], alpha: float) -> list[int]:
 
 
 def far_off(values: npt.NDArray[np.float64], alpha: float) -> list[int]:
-    """The outliers on the scale of the values and, where all are positive, on that of their logs too.
+    """Return the values that are outliers on their own scale and, if all are positive, on that of their logs, too.
 
     A right-skewed population has outliers on the first scale and none on the second: these are its tail.
     """

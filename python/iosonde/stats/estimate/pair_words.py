@@ -1,4 +1,4 @@
-"""What pairs say, in one sentence that can be quoted: A is the base, always."""
+"""The result of pairs as one quotable sentence; A is always the base."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .compare_words import called
 from .pairs import PairVerdict
 from .sequential import LEAST
 
-_TWICE = 2.0  # from here on people say "2.5 times"
+_TWICE = 2.0  # from this ratio on, write "2.5 times" instead of a percentage
 
 
 def sentence(pair_verdict: PairVerdict) -> str:
-    """What the interval of the ratio says, with its numbers, the level, and the number of pairs."""
+    """Return the result of the interval of the ratio, with its numbers, the level, and the number of pairs."""
     a, b, margin = *sides(pair_verdict), f"± {percent(pair_verdict.rule.margin)}"
     e = pair_verdict.ratio
-    unclear = f"Cannot tell whether {b} differs from {a}"
+    unclear = f"Inconclusive: {b} may differ from {a} or not"
     pairs, alone = _format_pairs(pair_verdict), _describe_unpaired(pair_verdict)
     if pair_verdict.n < LEAST:
         return f"{unclear}: {pairs}, and at least {LEAST} are needed{alone}."
@@ -36,8 +36,8 @@ def sentence(pair_verdict: PairVerdict) -> str:
     if pair_verdict.verdict == CANNOT_TELL:
         ended = "" if pair_verdict.limits else _describe_end(pair_verdict)
         return (
-            f"{unclear}: the ratio of {what(pair_verdict)} may be {interval}, which holds 1 and "
-            f"reaches beyond {margin} ({basis}{ended})."
+            f"{unclear}: the ratio of {what(pair_verdict)} may be {interval}, which includes 1 and "
+            f"extends beyond {margin} ({basis}{ended})."
         )
     if pair_verdict.verdict == EQUAL:
         return f"{b} and {a} are practically equal in {what(pair_verdict)}, within {margin} ({ratio})."
@@ -47,29 +47,30 @@ def sentence(pair_verdict: PairVerdict) -> str:
 
 
 def untold_limit(pair_verdict: PairVerdict) -> str:
-    """Of sealed conditions that the pairs do not tell."""
+    """Return the sentence on sealed conditions that are inconclusive."""
     conditions = " or ".join(f"'{each}'" for each in pair_verdict.untold)
     return (
-        f"{_format_pairs(pair_verdict)} cannot tell {conditions} of {what(pair_verdict)}{_describe_end(pair_verdict)}"
+        f"{conditions} of {what(pair_verdict)} is inconclusive with {_format_pairs(pair_verdict)}"
+        f"{_describe_end(pair_verdict)}"
     )
 
 
 def sides(pair_verdict: PairVerdict) -> tuple[str, str]:
-    """A and B as people say them, with the setting of the other factors at B."""
+    """Return the display names of A and B, with the setting of the other factors at B."""
     a, b = (called(name, pair_verdict.rule.factor) for name in (pair_verdict.rule.a, pair_verdict.rule.b))
     setting = ", ".join(f"{name}={level}" for name, level in pair_verdict.cell.items())
     return a, f"{b} (at {setting})" if setting else b
 
 
 def what(pair_verdict: PairVerdict) -> str:
-    """``write bandwidth``; of a step whose only number is its time, ``time``."""
+    """Return ``write bandwidth``; for a step with a duration only, ``time``."""
     operation, metric, _ = pair_verdict.name
     plain = metric.removesuffix("_last_done").removesuffix("_sum_of_ranks")
     return "time" if plain == "seconds" else f"{operation} {plain}"
 
 
 def gate_name(name: Name, cell: Mapping[str, FactorValue] | None = None) -> str:
-    """``write bandwidth, nodes=2``: which number of which cell a gate judges."""
+    """Return the metric and cell that a gate judges: ``write bandwidth, nodes=2``."""
     operation, metric, _ = name
     plain = metric.removesuffix("_last_done").removesuffix("_sum_of_ranks")
     text = f"{operation} {'time' if plain == 'seconds' else plain}"
@@ -77,7 +78,7 @@ def gate_name(name: Name, cell: Mapping[str, FactorValue] | None = None) -> str:
 
 
 def _describe_direction(pair_verdict: PairVerdict, ratio: float) -> str:
-    """``is 12 % faster than``; less time is said as such, since "12 % faster" may mean either of two numbers."""
+    """Return ``is 12 % faster than``. For times the change of the time follows, since "12 % faster" is ambiguous."""
     share, rate = percent(abs(ratio - 1)), is_rate(pair_verdict.name[2])
     if rate and ratio >= _TWICE:
         return f"is {significant(ratio)} times as fast as"
@@ -91,7 +92,7 @@ def _describe_direction(pair_verdict: PairVerdict, ratio: float) -> str:
 
 
 def _format_typical(pair_verdict: PairVerdict) -> str:
-    """``112 MiB/s against 100 MiB/s``."""
+    """Return ``112 MiB/s against 100 MiB/s``."""
     means = pair_verdict.typical()
     if means is None:
         return ""
@@ -101,9 +102,9 @@ def _format_typical(pair_verdict: PairVerdict) -> str:
 
 
 def _describe_end(pair_verdict: PairVerdict) -> str:
-    """Why there are no more pairs, where there cannot be, and how many would surely tell."""
-    most = ", the most that were asked for" if pair_verdict.n + pair_verdict.alone >= pair_verdict.rule.most else ""
-    return f"{most}; about {needed} would tell" if (needed := pair_verdict.n_needed()) else most
+    """Describe why there are no more pairs, if the maximum is reached, and the sufficient number."""
+    most = ", the planned maximum" if pair_verdict.n + pair_verdict.alone >= pair_verdict.rule.most else ""
+    return f"{most}; about {needed} are needed" if (needed := pair_verdict.n_needed()) else most
 
 
 def _format_pairs(pair_verdict: PairVerdict) -> str:

@@ -1,4 +1,4 @@
-"""Runs of A and B → pairs → what they say of each metric, by intervals that hold whenever one stops."""
+"""Runs of A and B → pairs → verdicts on each metric, by anytime-valid intervals."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class PairedRun:
-    """One complete run of one side: the levels of the other factors, the block that it shares with its partner, and
-    its numbers."""
+    """A complete run of one side: the levels of the other factors, the block that it shares with its partner, and its
+    metrics."""
 
     cell: Cell
     block: int
@@ -41,8 +41,8 @@ class PairedRun:
 
 @dataclass(frozen=True)
 class PairVerdict:
-    """What the pairs of one cell say of one metric. ``a`` and ``b`` are the values of both sides, pair by pair;
-    ``ratio`` is B ÷ A, its ``level`` this interval's own share. ``alone`` counts runs without a partner."""
+    """Verdict of the pairs of one cell on one metric. ``a`` and ``b`` are the values of both sides, pair by pair.
+    ``ratio`` is B ÷ A; its ``level`` is this interval's own share. ``alone`` counts runs without a partner."""
 
     cell: dict[str, FactorValue]
     name: Name
@@ -55,22 +55,23 @@ class PairVerdict:
 
     @property
     def n(self) -> int:
-        """Pairs."""
+        """Return the number of pairs."""
         return int(self.a.size)
 
     @property
     def verdict(self) -> str:
-        """What the interval says against 1 and the margin."""
+        """Return the verdict of the interval against 1 and the margin."""
         return verdict(self.ratio, self.rule.margin)
 
     @property
     def gated_ratio(self) -> Estimate | None:
-        """With the interval that passes a gate: of what decides that which is shown, of others that of one look."""
+        """Return the ratio with the interval that passes a gate: the shown one for the deciding metric, that of a
+        single look for others."""
         return self.ratio if self.primary else self.ratio_at(self.rule.level)
 
     def ratio_at(self, level: float) -> Estimate | None:
-        """The ratio at another level. What decides has an interval that holds at every look. The others are looked at
-        once, when it has ended: theirs is Student's (docs/method/against.md says what that costs)."""
+        """Return the ratio at another level. The deciding metric has an interval that holds at every look. The others
+        are looked at once, at the end: their interval is Student's (docs/method/against.md has its cost)."""
         if self.ratio.value is None or self.n < sequential.LEAST:
             return self.ratio
         logs = np.log(self.b) - np.log(self.a)
@@ -78,12 +79,12 @@ class PairVerdict:
 
     @property
     def state(self) -> VerdictState:
-        """The same as the state of a claim."""
+        """Return the verdict as the state of a claim."""
         states = {DIFFERENT: VerdictState.DIFFERENT, CANNOT_TELL: VerdictState.INCONCLUSIVE}
         return states.get(self.verdict, VerdictState.EQUAL)
 
     def claim(self, family: int) -> Verdict:
-        """That B differs from A, one claim of a ``family``."""
+        """Return the claim that B differs from A, as one of a ``family``."""
         above = self.ratio.value is not None and self.ratio.value > 1
         direction = None if self.state is not VerdictState.DIFFERENT else Direction.UP if above else Direction.DOWN
         cell = ", ".join(f"{name}={level}" for name, level in self.cell.items())
@@ -92,30 +93,30 @@ class PairVerdict:
 
     @property
     def lower_is_better(self) -> bool:
-        """Of times and other costs."""
+        """Return whether the metric is a time or another cost."""
         return metric_of(self.name[1], self.name[2]).better is Better.LOWER
 
     @property
     def limits(self) -> tuple[Threshold, ...]:
-        """The rule's conditions that can be of this metric."""
+        """Return the rule's conditions that apply to this metric."""
         gate = gate_of(self.rule.fail_if, False)
         metric = metric_of(*self.name[1:])
         return tuple(condition for condition in gate.conditions if condition.concerns(metric)) if gate else ()
 
     @property
     def untold(self) -> tuple[Threshold, ...]:
-        """Those of them whose limit the interval holds."""
+        """Return the inconclusive conditions, whose limit lies inside the interval."""
         return tuple(limit for limit in self.limits if limit.holds(self.ratio, metric_of(*self.name[1:])) is None)
 
     @property
     def is_decided(self) -> bool:
-        """Whether no more pairs are needed: the sealed conditions are told, or without any there is a verdict."""
+        """Return whether no more pairs are needed: the sealed conditions or, without any, the verdict is conclusive."""
         return not self.untold if self.limits else self.verdict != CANNOT_TELL
 
     def n_needed(self) -> int | None:
-        """Pairs after which an interval must tell, from the spread and the margin alone: it cannot hold 1 and reach
-        beyond the margin once its half-width is half of that. Of conditions that are not told: when it no longer holds
-        a limit, should the ratio stay what it is. None where that cannot be said."""
+        """Return the number of pairs that is sufficient for a verdict, from the spread and the margin alone. An
+        interval with a half-width of half the margin cannot include 1 and extend beyond the margin. With inconclusive
+        conditions, it is the number that excludes their limit if the ratio stays the same. Return None if unknown."""
         if self.ratio.low is None or self.n < sequential.LEAST:
             return None
         apart = min((self._measure_distance(limit) for limit in self.untold), default=math.log1p(self.rule.margin) / 2)
@@ -126,18 +127,18 @@ class PairVerdict:
         return math.ceil((critical * spread / apart) ** 2)
 
     def _measure_distance(self, limit: Threshold) -> float:
-        """Of the logarithms of the ratio and of a limit, the nearer one where there are two."""
+        """Return the distance between the logarithms of the ratio and of a limit, the nearer one if there are two."""
         ways = limit.ends(self.ratio, metric_of(*self.name[1:]))
         return min(abs(math.log(low * high) / 2 - math.log1p(limit.share)) for low, high in ways)
 
     def typical(self) -> tuple[float, float] | None:
-        """The geometric means of A and B, whose ratio is the ratio; None where there is none."""
+        """Return the geometric means of A and B, whose quotient is the ratio; None without them."""
         if not self.n or min(self.a.min(), self.b.min()) <= 0:
             return None
         return float(np.exp(np.mean(np.log(self.a)))), float(np.exp(np.mean(np.log(self.b))))
 
     def to_json(self) -> dict[str, Any]:
-        """The stable JSON form. There is no p: one of a fixed n would not hold."""
+        """Return the stable JSON form. It has no p: that of a fixed n would be invalid."""
         operation, metric, unit = self.name
         typical = self.typical() or (None, None)
         return {
@@ -161,14 +162,14 @@ class PairVerdict:
 
 
 def others(rule: PairRule, factors: Iterable[Factor]) -> list[str]:
-    """The factors that make the cells: those that vary, besides the one that tells the sides apart."""
+    """Return the factors that define the cells: those that vary, except the one that separates the sides."""
     return [factor.name for factor in factors if len(factor.levels) > 1 and factor.name != rule.factor]
 
 
 def paired_run(
     rule: PairRule, others: Sequence[str], factors: Mapping[str, FactorValue], rows: Iterable[Row]
 ) -> PairedRun:
-    """A complete run by its factors and its numbers; a tool's own iterations are one number, their mean."""
+    """Build a complete run from its factors and its metrics; a tool's own iterations are averaged."""
     values: dict[Name, list[float]] = {}
     for operation, metric, unit, value in rows:
         values.setdefault((operation, metric, unit), []).append(value)
@@ -181,7 +182,8 @@ def paired_run(
 
 
 def verdicts(runs: Iterable[PairedRun], rule: PairRule, others: Sequence[Name] = ()) -> list[PairVerdict]:
-    """What decides, cell by cell, then the ``others``, which share alpha among them. Empty before the first pair."""
+    """Return the verdicts on the deciding metric by cell, then on the ``others``, which share alpha among them. Empty
+    before the first pair."""
     cells: dict[Cell, dict[int, dict[str, PairedRun]]] = {}
     for run in runs:
         cells.setdefault(run.cell, {}).setdefault(run.block, {})[run.side] = run
@@ -197,13 +199,13 @@ def verdicts(runs: Iterable[PairedRun], rule: PairRule, others: Sequence[Name] =
 
 
 def _order_level(level: FactorValue) -> tuple[bool, float, str]:
-    """Numbers by size, before texts."""
+    """Return a sort key: numbers by size, before texts."""
     text = isinstance(level, str) or level is None
     return text, 0.0 if text else float(level or 0), str(level)
 
 
 def _choose_primary(pairs: Sequence[Mapping[str, PairedRun]], rule: PairRule) -> Name | None:
-    """By the names that both sides of the first pair have."""
+    """Choose the deciding metric from those that both sides of the first pair have."""
     if not pairs:
         return None
     first = pairs[0]

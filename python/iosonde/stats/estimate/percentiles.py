@@ -1,9 +1,9 @@
 """Percentiles of operation durations: pooled over the ranks of one trial, then an interval over trials.
 
-Operations inside a trial are not repetitions: they share its files, its neighbours and its minute. So each
-trial gives one p50, p99, p99.9, and the interval is over trials, by Student's t on their logs: a trial's
-percentile is positive and right-skewed, which the logs undo, and unlike the order-statistic interval it exists
-below 6 trials. Its centre is the geometric mean of the trials' percentiles.
+Operations inside a trial are not repetitions: they share its files, its neighbours and its time. So each trial gives
+one p50, p99, p99.9, and the interval is over trials, by Student's t on their logs: percentiles of trials are positive
+and right-skewed, which logs correct. Unlike the order-statistic interval it exists below 6 trials. Its centre is the
+geometric mean of the trials' percentiles.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ PERCENTILES = (0.5, 0.99, 0.999)
 
 @dataclass(frozen=True)
 class TrialPercentiles:
-    """One trial's percentiles of one kind of operation in one phase; durations in ns, None where too few
-    operations."""
+    """Percentiles of one kind of operation in one phase of a trial; durations in ns, None for too few operations."""
 
     operation: str
     kind: str
@@ -36,10 +35,10 @@ class TrialPercentiles:
 def percentiles_from_durations(
     durations_ns: npt.ArrayLike, percentiles: Sequence[float], level: float
 ) -> dict[float, float | None]:
-    """The percentiles of one trial's durations, each an observed one (the inverse of the empirical
+    """Return the percentiles of one trial's durations, each an observed one (the inverse of the empirical
     distribution).
 
-    None where fewer operations than :func:`least_n_for_quantile` were made: the tail was then not seen.
+    A percentile is None below :func:`least_n_for_quantile` operations, which are too few to show the tail.
     """
     x = np.asarray(durations_ns)
     supported = [p for p in percentiles if x.size >= least_n_for_quantile(p, level)]
@@ -54,7 +53,7 @@ def percentiles_from_durations(
 def percentiles_from_histogram(
     edges: npt.ArrayLike, counts: npt.ArrayLike, percentiles: Sequence[float], level: float
 ) -> dict[float, float | None]:
-    """The same from a histogram: ``edges`` (m + 1, ns) and ``counts`` (m); linear inside a bucket.
+    """Return the percentiles of a histogram: ``edges`` (m + 1, ns) and ``counts`` (m); linear inside a bucket.
 
     The error is at most the bucket's width (the engine's buckets are narrower than 2 %).
     """
@@ -77,10 +76,10 @@ def percentiles_from_trial(
     level: float,
     percentiles: Sequence[float] = PERCENTILES,
 ) -> list[TrialPercentiles]:
-    """Percentiles of every (phase, kind) of one trial; ``operations`` has dtype ``schema.OPERATION``.
+    """Return the percentiles of every (phase, kind) of one trial; ``operations`` has dtype ``schema.OPERATION``.
 
-    ``phase_names`` maps the index of each timed phase to its operation; other phases are left out, as are
-    failed operations (their status is not 0). All ranks are pooled.
+    ``phase_names`` maps the index of each timed phase to its operation; other phases are left out, as are failed
+    operations (their status is not 0). All ranks are pooled.
     """
     summaries = []
     good = operations[operations["status"] == 0]
@@ -94,8 +93,8 @@ def percentiles_from_trial(
 
 
 def over_trials(trials: Iterable[TrialPercentiles], percentile: float, level: float) -> Estimate:
-    """One percentile over trials, in seconds: geometric mean with t interval on logs; None where trials were
-    too short."""
+    """Estimate a percentile over trials, in seconds: geometric mean with t interval on logs; None if trials were too
+    short."""
     members = list(trials)
     values = [trial.duration_ns[percentile] for trial in members]
     seconds = [value * 1e-9 for value in values if value is not None]
@@ -104,7 +103,7 @@ def over_trials(trials: Iterable[TrialPercentiles], percentile: float, level: fl
         fewest = min((trial.n_operations for trial in members), default=0)
         warning = Message(
             "too-few-operations",
-            "needs at least {least} operations a trial to see p{percentile:g}, the shortest trial has {fewest}",
+            "p{percentile:g} needs at least {least} operations per trial, the shortest trial has {fewest}",
             least=least,
             percentile=100 * percentile,
             fewest=fewest,
@@ -122,7 +121,7 @@ def percentiles_from_buckets(
     level: float,
     percentiles: Sequence[float] = PERCENTILES,
 ) -> TrialPercentiles:
-    """One trial's percentiles from (bucket, count) pairs, as a run keeps them where it could not keep every
+    """Return one trial's percentiles from (bucket, count) pairs, which a run stores if it cannot keep every
     operation."""
     counts = np.zeros(len(edges_ns) - 1, dtype=np.int64)
     for bucket, count in pairs:

@@ -1,4 +1,4 @@
-"""How small a difference can be seen: the power of the comparison that ``compare`` makes, turned round."""
+"""Smallest detectable difference: the inverse of the power of ``compare``."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ from iosonde.core.types import Estimate
 
 from .distributions import chi2_quantile, t_critical
 
-_LARGEST_LOG = 50.0  # beyond, a relative difference is of no use
+_LARGEST_LOG = 50.0  # larger relative differences are useless
 
 
 def detectable_effect(n: int, level: float, power: float) -> float:
-    """The difference, in standard deviations, that a two-sided t test of n trials a side finds with ``power``.
+    """Return the difference, in standard deviations, that a two-sided t test of n trials per side detects with
+    ``power``.
 
-    Solves P(|T| > t) = power for T noncentral t with 2n - 2 degrees of freedom and noncentrality d·√(n/2) (Cohen
-    1988, Statistical Power Analysis, ch. 2). Raises InputError below two trials or a power not above 1 - level.
+    Solves P(|T| > t) = power for T noncentral t with 2n - 2 degrees of freedom and noncentrality d·√(n/2) (Cohen 1988,
+    Statistical Power Analysis, ch. 2). Raises InputError below two trials or a power not above 1 - level.
     """
     from scipy.optimize import brentq
     from scipy.special import nctdtr
 
     check_level(level)
     if n < 2:
-        raise InputError("too-few-trials", "{n} trial a side shows no spread", "give at least 2", n=n)
+        raise InputError("too-few-trials", "{n} trial per side has no spread", "give at least 2", n=n)
     if not 1 - level < power < 1:
         raise InputError(
             "out-of-range",
@@ -37,7 +38,7 @@ def detectable_effect(n: int, level: float, power: float) -> float:
     df, critical = 2 * n - 2, t_critical(level, 2 * n - 2)
 
     def compute_shortfall(noncentrality: float) -> float:
-        # Far out in a tail nctdtr gives NaN for what is 0.
+        # Far out in a tail nctdtr returns NaN instead of 0.
         inside = [float(nctdtr(df, noncentrality, t)) for t in (critical, -critical)]
         return sum(s * (0.0 if math.isnan(p) else p) for s, p in zip((1, -1), inside, strict=True)) - (1 - power)
 
@@ -45,7 +46,8 @@ def detectable_effect(n: int, level: float, power: float) -> float:
 
 
 def smallest_difference(sd_log: float, df: int, n: int, level: float, power: float) -> Estimate:
-    """The least relative difference (0.05: 5 % more) that n trials a side can see, from the sd of the log trials.
+    """Return the least relative difference (0.05: 5 % more) that n trials per side detect, from the sd of the log
+    trials.
 
     The interval at ``level`` is that of the sd, known with ``df`` degrees of freedom (chi-square).
     """

@@ -1,4 +1,4 @@
-"""A side of a comparison of which only a published summary is known."""
+"""A side of a comparison that is known only from a published summary."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .ratio import side_of_summary
 
 @dataclass(frozen=True)
 class PublishedSummary:
-    """What a publication says of a side: mean, n, and either sd or an interval with its level.
+    """A published summary of a side: mean, n, and either sd or an interval with its level.
 
-    ``kind`` says how the interval was made: ``t`` (Student) or ``z`` (normal quantile, as many older papers).
+    ``kind`` of the interval: ``t`` (Student) or ``z`` (normal quantile, as in many older papers).
     """
 
     name: str
@@ -30,7 +30,7 @@ class PublishedSummary:
     kind: str = "t"
 
     def spread(self) -> float:
-        """The standard deviation of a trial. Raises InputError where it cannot be told."""
+        """Return the standard deviation of a trial. Raises InputError if the summary does not determine it."""
         if self.n < 2:
             raise InputError("too-few-trials", "a summary of {n} trial has no spread", "give n of at least 2", n=self.n)
         if self.sd is not None:
@@ -45,21 +45,19 @@ class PublishedSummary:
             raise InputError(
                 "inconsistent-summary",
                 "the mean {mean:g} is not between {low:g} and {high:g}",
-                "look at the summary again",
+                "check the summary",
                 mean=self.mean,
                 low=self.low,
                 high=self.high,
             )
         check_level(self.level)
         if self.kind not in ("t", "z"):
-            raise InputError(
-                "unknown-interval-kind", "an interval of kind '{kind}' is not known", "use t or z", kind=self.kind
-            )
+            raise InputError("unknown-interval-kind", "unknown kind of interval '{kind}'", "use t or z", kind=self.kind)
         by_student = self.kind == "t"
         critical = t_critical(self.level, self.n - 1) if by_student else normal_quantile(0.5 + self.level / 2)
         return (self.high - self.low) / 2 * math.sqrt(self.n) / critical
 
 
 def published(summary: PublishedSummary) -> Group:
-    """A side of which only a summary is known. Raises InputError."""
+    """Build a side from a summary. Raises InputError."""
     return Group(summary.name, side_of_summary(summary.mean, summary.spread(), summary.n))

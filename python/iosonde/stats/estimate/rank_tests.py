@@ -1,4 +1,4 @@
-"""Tests that use only the order of the trials, and the shift between two samples that goes with them."""
+"""Rank tests, and the shift between two samples that belongs to them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from iosonde.core.types import Estimate
 from .distributions import normal_quantile, normal_two_sided_p, t_two_sided_p
 
 BRUNNER_MUNZEL_FROM = 10
-_EXACT_PAIRS, _EXACT_TIED = 1000, 200  # of trials with ties no more in all: their sums are many
+_EXACT_PAIRS, _EXACT_TIED = 1000, 200  # limits of the exact test: pairs in all, and trials if there are ties
 _EXACT_SIGNS = 50
 _EXACT_RUNS = 200
-_MOST_PAIRS = 4_000_000  # so many differences are made and sorted, more are counted
+_MOST_PAIRS = 4_000_000  # differences that are sorted in memory; more are counted by bisection
 _HALVINGS = 40
 
 Array = npt.NDArray[np.float64]
@@ -27,7 +27,8 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RankTest:
-    """``shift`` is Hodges and Lehmann's estimate of B - A (Annals of Math. Statistics 34, 1963, 598-611)."""
+    """Result of a rank test. ``shift`` is Hodges and Lehmann's estimate of B - A (Annals of Math. Statistics 34, 1963,
+    598-611)."""
 
     name: str
     p: float
@@ -36,10 +37,10 @@ class RankTest:
 
 
 def unpaired(a: Array, b: Array, level: float) -> RankTest:
-    """Brunner-Munzel from 10 trials a side (unequal spreads are allowed), below it the Mann-Whitney test.
+    """Run the Brunner-Munzel test from 10 trials per side (allows unequal spreads), below it the Mann-Whitney test.
 
-    Brunner & Munzel, Biometrical Journal 42, 2000, 17-25: its t approximation needs 10; the Mann-Whitney null
-    is exact for any few trials, with ties or without.
+    Brunner & Munzel, Biometrical Journal 42, 2000, 17-25: its t approximation needs 10. The Mann-Whitney null
+    distribution is exact for few trials, with or without ties.
     """
     superiority = _compute_superiority(a, b)
     name, p = "Brunner-Munzel", nan
@@ -56,7 +57,7 @@ def unpaired(a: Array, b: Array, level: float) -> RankTest:
 
 
 def paired(a: Array, b: Array, level: float) -> RankTest:
-    """Wilcoxon's signed-rank test of B - A; the shift is the median of the Walsh averages."""
+    """Run Wilcoxon's signed-rank test of B - A; the shift is the median of the Walsh averages."""
     d = b - a
     superiority = float(np.mean(d > 0) + np.mean(d == 0) / 2)
     p = _wilcoxon_p(d) if np.any(d != 0) else 1.0
@@ -73,7 +74,7 @@ def paired(a: Array, b: Array, level: float) -> RankTest:
 
 
 def too_few_runs_p(marks: npt.NDArray[np.bool_]) -> float:
-    """The chance that so many marks, in no order, make as few runs of one kind, or fewer; 1 where all are alike.
+    """Return the p-value of as few runs, or fewer, of these marks in random order; 1 if all are alike.
 
     Wald & Wolfowitz, Annals of Math. Statistics 11, 1940, 147-162: exact up to 200 marks, else normal.
     """
@@ -91,7 +92,7 @@ def too_few_runs_p(marks: npt.NDArray[np.bool_]) -> float:
 
 
 def _brunner_munzel_p(a: Array, b: Array, superiority: float) -> float:
-    """NaN where ties alone leave no variance."""
+    """Return the p-value; NaN if ties leave no variance."""
     spread_a, spread_b = a.size * np.var(_count_below(a, b), ddof=1), b.size * np.var(_count_below(b, a), ddof=1)
     spread = float(spread_a + spread_b)
     if spread == 0:
@@ -101,13 +102,13 @@ def _brunner_munzel_p(a: Array, b: Array, superiority: float) -> float:
 
 
 def _count_below(values: Array, others: Array) -> Array:
-    """Of each value, how many of the others lie below it; equal ones count half."""
+    """Return, for each value, how many of the others lie below it; equal ones count half."""
     ordered = np.sort(others)
     return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")) / 2
 
 
 def _mann_whitney_p(a: Array, b: Array, superiority: float) -> float:
-    """Exact for few trials; else normal, with the correction for continuity and ties."""
+    """Return the p-value: exact for few trials, else normal with correction for continuity and ties."""
     pairs = a.size * b.size
     larger = round(2 * pairs * max(superiority, 1 - superiority)) / 2  # the larger of both U
     both = np.concatenate([a, b] if a.size <= b.size else [b, a])
@@ -123,13 +124,13 @@ def _mann_whitney_p(a: Array, b: Array, superiority: float) -> float:
 
 
 def _permutation_p(twice_ranks: npt.NDArray[np.int_], n_a: int) -> float:
-    """Twice the smaller tail of the rank sum of the first ``n_a`` over all ways to choose so many of these ranks.
+    """Return twice the smaller tail of the rank sum of the first ``n_a``, over all choices of ``n_a`` ranks.
 
     Equal trials share the mean of their ranks, so the sums are exact with ties, too (Lehmann, Nonparametrics, 1975,
     §1.4).
     """
     total = int(twice_ranks.sum())
-    ways = np.zeros((n_a + 1, total + 1))  # how many choose so many trials with this sum
+    ways = np.zeros((n_a + 1, total + 1))  # [trials, sum]: number of choices
     ways[0, 0] = 1.0
     for rank in twice_ranks.tolist():
         ways[1:, rank:] += ways[:-1, : total + 1 - rank].copy()
@@ -139,7 +140,7 @@ def _permutation_p(twice_ranks: npt.NDArray[np.int_], n_a: int) -> float:
 
 
 def _wilcoxon_p(d: Array) -> float:
-    """Exact for few differences, with ties, too; else normal. Zeros are left out."""
+    """Return the p-value: exact for few differences, with ties, too; else normal. Zeros are left out."""
     sizes = np.abs(d[d != 0])
     twice_ranks = _twice_ranks(sizes)
     plus, n = int(twice_ranks[d[d != 0] > 0].sum()), sizes.size
@@ -151,18 +152,18 @@ def _wilcoxon_p(d: Array) -> float:
 
 
 def _twice_ranks(values: Array) -> npt.NDArray[np.int_]:
-    """Twice the rank of each, so that the mean rank of equal ones is a whole number, too."""
+    """Return twice the rank of each, so that mean ranks of ties are whole numbers, too."""
     return np.rint(2 * _count_below(values, values) + 1).astype(int)
 
 
 def _count_ties(values: Array) -> int:
-    """The sum of t³ - t over groups of t equal values; 0: none are equal."""
+    """Return the sum of t³ - t over groups of t equal values; 0 without ties."""
     sizes = np.unique(values, return_counts=True)[1]
     return int((sizes**3 - sizes).sum())
 
 
 def _estimate_shift(pick: Callable[[int], float], count: int, rank: int, level: float, n: int) -> Estimate:
-    """The median of ``count`` values, of which ``pick(k)`` gives the k-th smallest (from 1), with its interval."""
+    """Estimate the median of ``count`` values with its interval; ``pick(k)`` returns the k-th smallest (from 1)."""
     center = (pick((count + 1) // 2) + pick(count // 2 + 1)) / 2
     if rank < 1:
         return Estimate(
@@ -172,7 +173,7 @@ def _estimate_shift(pick: Callable[[int], float], count: int, rank: int, level: 
 
 
 def _compute_superiority(a: Array, b: Array) -> float:
-    """P(B > A) + P(B = A) / 2 over all pairs."""
+    """Return P(B > A) + P(B = A) / 2 over all pairs."""
     ordered = np.sort(b)
     up_to, below = (np.searchsorted(ordered, a, side) for side in ("right", "left"))
     return float((2 * b.size - up_to - below).mean() / 2 / b.size)
@@ -184,10 +185,11 @@ def _build_picker(values: Array) -> Callable[[int], float]:
 
 
 def _build_sum_picker(x: Array, y: Array, folded: bool = False) -> Callable[[int], float]:
-    """The k-th smallest of all xᵢ + yⱼ (``folded``: i <= j of equal x and y) of ordered x and y, without making them.
+    """Return a function for the k-th smallest of all xᵢ + yⱼ (``folded``: i <= j of equal x and y) of ordered x and y,
+    without computing all of them.
 
-    By bisection on the number of sums up to a value (Johnson & Mizoguchi, SIAM J. Computing 7, 1978), to 2⁻⁴⁰ of
-    their range.
+    It bisects on the number of sums up to a value (Johnson & Mizoguchi, SIAM J. Computing 7, 1978), to 2⁻⁴⁰ of their
+    range.
     """
 
     def up_to(value: float) -> int:
@@ -206,7 +208,7 @@ def _build_sum_picker(x: Array, y: Array, folded: bool = False) -> Callable[[int
 
 @cache
 def _rank_of_pairs(n_a: int, n_b: int, level: float) -> int:
-    """The largest k with P(U < k) <= alpha/2 under the Mann-Whitney null: the interval's place from either
+    """Return the largest k with P(U < k) <= alpha/2 under the Mann-Whitney null: the interval's rank from either
     end."""
     if n_a * n_b > _EXACT_PAIRS:
         mean, sd = n_a * n_b / 2, np.sqrt(n_a * n_b * (n_a + n_b + 1) / 12)
@@ -216,8 +218,8 @@ def _rank_of_pairs(n_a: int, n_b: int, level: float) -> int:
 
 @cache
 def _mann_whitney_null(n_a: int, n_b: int) -> Array:
-    """The probability of each U where both sides are alike."""
-    # Orders of m and n trials with U = u: those that end in an A (it beats all n B), and those that end in a B.
+    """Return the probability of each U if both sides are alike."""
+    # Orders of m and n trials with U = u: those that end in an A (above all n B), and those that end in a B.
     orders = [np.zeros(n_a * n_b + 1) for _ in range(n_a + 1)]
     for counts in orders:
         counts[0] = 1.0
@@ -230,7 +232,7 @@ def _mann_whitney_null(n_a: int, n_b: int) -> Array:
 
 @cache
 def _rank_of_averages(n: int, level: float) -> int:
-    """The same for the signed-rank statistic."""
+    """Return the interval's rank for the signed-rank statistic."""
     if n > 50:
         mean, sd = n * (n + 1) / 4, np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
         return int(np.floor(mean - normal_quantile(0.5 + level / 2) * sd))
@@ -238,7 +240,7 @@ def _rank_of_averages(n: int, level: float) -> int:
 
 
 def _signed_rank_null(ranks: Sequence[int]) -> Array:
-    """The probability of each sum of the ranks that are positive, where each is so with probability 1/2."""
+    """Return the probability of each sum of positive ranks, each positive with probability 1/2."""
     chances = np.zeros(sum(ranks) + 1)
     chances[0] = 1.0
     for rank in ranks:

@@ -1,7 +1,7 @@
-"""The ratio of two means with an interval: Fieller's theorem, or logarithms for few trials.
+"""Ratio of two means with an interval: Fieller's theorem, or logarithms for few trials.
 
-Below 20 trials on a side logarithms are used: a percentile bootstrap of five trials covers 83 % instead of 95 %,
-and Fieller's interval assumes normal means, which few skewed trials do not have.
+Below 20 trials on a side logarithms are used: a percentile bootstrap of five trials covers 83 % instead of 95 %.
+Fieller's interval assumes normal means, which few skewed trials do not have.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FIELLER, LOGARITHMS = "Fieller", "logarithms"
 
 @dataclass(frozen=True)
 class Moments:
-    """What is known of one side: mean, standard deviation and number of trials, in the metric's unit."""
+    """Statistics of one side: mean, standard deviation and number of trials, in the metric's unit."""
 
     mean: float
     sd: float
@@ -36,7 +36,7 @@ class Moments:
 
 
 def side(values: Values) -> Moments:
-    """The side that these trials make."""
+    """Compute the moments of these trials."""
     x = np.asarray(values, dtype=float)
     logs = np.log(x) if x.size and np.all(x > 0) else None
     return Moments(
@@ -49,30 +49,32 @@ def side(values: Values) -> Moments:
 
 
 def side_of_summary(mean: float, sd: float, n: int) -> Moments:
-    """A side of which only mean, sd and n are known: its logs by the delta method (sd of logs ≈ sd ÷ mean)."""
+    """Build a side from mean, sd and n: its logs by the delta method (sd of logs ≈ sd ÷ mean)."""
     if mean <= 0:
         return Moments(mean, sd, n, None, None)
     return Moments(mean, sd, n, math.log(mean), sd / mean)
 
 
 def ratio_of_means(numerator: Moments, denominator: Moments, level: float) -> Estimate:
-    """numerator.mean ÷ denominator.mean with its interval, which holds it; ``n`` is the smaller side's.
+    """Return numerator.mean ÷ denominator.mean with an interval that includes it; ``n`` is the smaller side's.
 
-    From 20 trials a side Fieller's interval (Fieller 1954, JRSS B 16, 175-185) with Welch-Satterthwaite degrees
-    of freedom. Below, and where Fieller's would reach 0 although every trial is above it, on logarithms.
+    From 20 trials per side Fieller's interval (Fieller 1954, JRSS B 16, 175-185) with Welch-Satterthwaite degrees of
+    freedom. Below, or if Fieller's would reach 0 although every trial is above it, on logarithms.
     """
     return ratio_and_method(numerator, denominator, level)[0]
 
 
 def ratio_and_method(numerator: Moments, denominator: Moments, level: float) -> tuple[Estimate, str]:
-    """The same, and FIELLER or LOGARITHMS; '' where there is no interval."""
+    """Return the ratio of the means, and FIELLER or LOGARITHMS; '' without an interval."""
     check_level(level)
     n = min(numerator.n, denominator.n)
     if denominator.mean == 0:
-        return Estimate(None, None, None, level, n, (Message("denominator-zero", "the mean below the line is 0"),)), ""
+        return Estimate(
+            None, None, None, level, n, (Message("denominator-zero", "the mean in the denominator is 0"),)
+        ), ""
     value = numerator.mean / denominator.mean
     if n < 2:
-        few = Message("single-trial", "one trial shows no spread: repeat it, 6 times or more")
+        few = Message("single-trial", "one trial has no spread: repeat it, 6 times or more")
         return Estimate(value, None, None, level, n, (few,)), ""
     positive = numerator.log_sd is not None and denominator.log_sd is not None
     if n < FIELLER_FROM and positive:
@@ -84,13 +86,13 @@ def ratio_and_method(numerator: Moments, denominator: Moments, level: float) -> 
 
 
 def ratio_of_geometric_means(numerator: Moments, denominator: Moments, level: float) -> Estimate:
-    """The ratio of the sides' typical values: exp of Welch's interval for the difference of the mean logs. None of it
-    where a value is not above 0."""
+    """Return the ratio of the geometric means: exp of Welch's interval for the difference of the mean logs. Empty if a
+    value is not above 0."""
     check_level(level)
     n = min(numerator.n, denominator.n)
     if numerator.log_mean is None or denominator.log_mean is None:
         return Estimate(
-            None, None, None, level, n, (Message("nonpositive-value", "a value is not above 0, and has no logarithm"),)
+            None, None, None, level, n, (Message("nonpositive-value", "values of 0 or below have no logarithm"),)
         )
     center = numerator.log_mean - denominator.log_mean
     if n < 2:
@@ -100,11 +102,12 @@ def ratio_of_geometric_means(numerator: Moments, denominator: Moments, level: fl
 
 
 def welch_df(variance_a: float, n_a: int, variance_b: float, n_b: int) -> float:
-    """Welch-Satterthwaite degrees of freedom of a difference of two means (Welch 1947, Biometrika 34, 28-35).
+    """Return the Welch-Satterthwaite degrees of freedom of a difference of two means (Welch 1947, Biometrika 34,
+    28-35).
 
-    Of two or three trials against many those of the few alone, which are never too many (Hsu 1938; Mickey & Brown
-    1966, Annals of Mathematical Statistics 37, 639-642): where the few lie close by chance, Welch's are those of the
-    many, and 7 to 13 of 100 equal sides would be called different.
+    For two or three trials against many they are those of the few alone, which is conservative (Hsu 1938; Mickey &
+    Brown 1966, Annals of Mathematical Statistics 37, 639-642). If the few lie close by chance, Welch's would be those
+    of the many, and 7 to 13 of 100 equal sides would be called different.
     """
     if few_trials(n_a, n_b):
         return float(min(n_a, n_b) - 1)
@@ -116,17 +119,17 @@ def welch_df(variance_a: float, n_a: int, variance_b: float, n_b: int) -> float:
 
 
 def few_trials(n_a: float, n_b: float) -> bool:
-    """Whether two or three trials stand against four times as many."""
+    """Return whether two or three trials are compared with at least four times as many."""
     few, many = sorted((n_a, n_b))
     return few <= _FEW and many >= _MANY_TIMES * few
 
 
 def _on_logs(a: Moments, b: Moments, value: float, level: float, n: int) -> Estimate:
-    """From the lower to the higher end of two intervals that agree where the trials are near-normal or alike.
+    """Return the union of two intervals that agree if the trials are near-normal or alike in shape.
 
-    Welch's for the difference of the mean logs is right for skewed trials of one form, and is around the ratio of
-    geometric means; the delta method's (sd of log x̄ ≈ s ÷ x̄√n) is around the ratio of means itself, which is another
-    one where the sides differ in form. Each covers less where the other is right (docs/method/coverage.md).
+    Welch's for the difference of the mean logs is right for skewed trials of one shape, and is around the ratio of
+    geometric means. The delta method's (sd of log x̄ ≈ s ÷ x̄√n) is around the ratio of means itself, which differs if
+    the sides differ in shape. Each undercovers where the other is right (docs/method/coverage.md).
     """
     cv_a, cv_b = a.sd / a.mean, b.sd / b.mean
     half = t_critical(level, welch_df(cv_a**2, a.n, cv_b**2, b.n)) * math.hypot(cv_a / a.n**0.5, cv_b / b.n**0.5)
@@ -138,7 +141,7 @@ def _on_logs(a: Moments, b: Moments, value: float, level: float, n: int) -> Esti
         Message(
             "skewed-trials",
             "the trials are so skewed that their means and their typical values (geometric means) "
-            "tell different ratios",
+            "have different ratios",
         ),
     )
     low, high = min(value * math.exp(-half), typical.low), max(value * math.exp(half), typical.high)
@@ -158,7 +161,8 @@ def _estimate_fieller(a: Moments, b: Moments, value: float, level: float, n: int
     g = t * t * variance_b / b.mean**2
     if g >= 1:
         warning = Message(
-            "denominator-near-zero", "the mean below the line cannot be told from 0: more trials are needed"
+            "denominator-near-zero",
+            "the mean in the denominator does not differ significantly from 0: more trials are needed",
         )
         return Estimate(value, None, None, level, n, (warning,))
     root = math.sqrt(max(0.0, variance_a * (1 - g) + value**2 * variance_b))

@@ -14,7 +14,7 @@ from .ratio import ratio_of_means, side
 
 
 def efficiencies(trials_by_size: Mapping[float, Sequence[float]], level: float) -> dict[float, Estimate]:
-    """E(k) for every k but the smallest, which is the base: ``trials_by_size`` maps k to the rates of its
+    """Return E(k) for every k but the smallest, which is the base: ``trials_by_size`` maps k to the rates of its
     trials.
 
     With a base b other than 1 node, E(k) = (X(k)/k) ÷ (X(b)/b).
@@ -30,13 +30,13 @@ def efficiencies(trials_by_size: Mapping[float, Sequence[float]], level: float) 
     return by_size
 
 
-SOME = ("linear", "more than linear", "less than linear")  # more nodes were seen to be faster
-_NEARLY = 1.1  # times the speed on fewer: what is not above it is none
+SOME = ("linear", "more than linear", "less than linear")  # verdicts with a significant speedup
+_NEARLY = 1.1  # smallest relevant speedup
 
 
 def verdict(efficiency: Estimate, size: float, base: float = 1) -> str:
-    """What an efficiency says, in words: ``linear``, ``adds nothing`` …, or ``cannot tell``. What may add something
-    and may add nothing, but surely less than half of what it should, adds little or nothing."""
+    """Return the verdict on an efficiency: ``linear``, ``adds nothing`` …, or ``cannot tell``. If adding nothing is
+    possible but half of linear scaling is excluded, it is ``adds little or nothing``."""
     if efficiency.low is None or efficiency.high is None:
         return "cannot tell"
     useless = base / size

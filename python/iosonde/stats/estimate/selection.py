@@ -1,6 +1,6 @@
-"""Pairs whose units are extreme among those of one side: how far they would move back without any change.
+"""Selection of extreme units for pairs: their regression to the mean without any change.
 
-Values that were chosen because they are low hold more bad luck than others, and a second measurement has none of it.
+Values selected because they are low include more bad luck than others, which a second measurement does not repeat.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .rank_tests import unpaired
 
 ALPHA = 0.01  # of the rank test of paired against unpaired values
 MIN_UNPAIRED = 4
-_CHANCE_OF_MORE_NOISE = 0.05  # that the noise is beyond its upper limit
+_CHANCE_OF_MORE_NOISE = 0.05  # probability that the noise exceeds its upper limit
 
 Array = npt.NDArray[np.float64]
 
@@ -23,24 +23,24 @@ Array = npt.NDArray[np.float64]
 @dataclass(frozen=True)
 class Selection:
     """``p``: of a rank test of paired against unpaired values. ``is_low``: the paired ones are the lower ones.
-    ``regression``: how far the mean of the paired units can move back to the mean of all without any change."""
+    ``regression``: the largest regression of the mean of the paired units to the mean of all."""
 
     p: float
     is_low: bool
     regression: float
 
     def explains(self, low: float, high: float) -> bool:
-        """Whether an interval of the second values minus the first ones holds 0 once the regression is taken off."""
+        """Return whether an interval of second minus first values includes 0 after subtracting the regression."""
         low, high = (low - self.regression, high) if self.is_low else (low, high - self.regression)
         return low <= 0 <= high
 
 
 def detect_selection(paired: Array, partners: Array, unpaired_values: Array) -> Selection | None:
-    """Return the selection of the ``paired`` values of a side; None where they are like those without a partner.
+    """Return the selection of the ``paired`` values of a side; None if they do not differ from the unpaired ones.
 
-    The mean of selected units moves back by 1 - r of its distance from the mean of all, r being the correlation of two
-    measurements of a unit (Galton 1886, J. Anthropological Institute 15, 246-263). The scatter of the pairs'
-    differences bounds the noise, and with it 1 - r: it holds that of both measurements.
+    The mean of selected units regresses by 1 - r of its distance from the mean of all, with r the correlation of two
+    measurements of a unit (Galton 1886, J. Anthropological Institute 15, 246-263). The spread of the pairs' differences
+    contains the noise of both measurements. It bounds the noise, and with it 1 - r.
     """
     if unpaired_values.size < MIN_UNPAIRED or paired.size < 2:
         return None

@@ -1,16 +1,16 @@
-"""Pairs that are looked at after every pair: an interval of the ratio that holds whenever one stops.
+"""Sequential pairs: an interval of the ratio that is valid at every look.
 
-Student's t after each pair, with the verdict as soon as it is clear, finds a difference in 24 of 100 comparisons where
-there is none. Here all looks together, from the 6th pair to the last that was planned, miss the true ratio with
-probability alpha and no more: so the interval may be looked at after every pair, and the one at the last look is the
-result, whatever made one stop (repeated confidence intervals: Jennison & Turnbull 1989, JRSS B 51, 305-361).
+Student's t after each pair, with the verdict as soon as it is clear, finds a difference in 24 of 100 comparisons
+without one. Here all looks together, from the 6th pair to the last planned one, miss the true ratio with probability at
+most alpha. So the interval may be looked at after every pair. The one at the last look is the result, whatever the
+reason to stop (repeated confidence intervals: Jennison & Turnbull 1989, JRSS B 51, 305-361).
 
 A pair is the logarithm of B ÷ A. The boundary has the form of the sequential t-test whose alternative is an effect of
-one standard deviation of a pair: the Bayes factor of N(0, 1) against 0 for mean ÷ sd, with the right Haar prior of the
-sd, is a test martingale (Lai 1976, Annals of Statistics 4, 265-280; Wang & Ramdas 2023, arXiv:2310.03722;
-Pérez-Ortiz et al. 2024, Annals of Statistics 52, 1410-1432). Ville's inequality would put it at 1 ÷ alpha, which also
-pays for looks that nobody takes; where it must be for the looks that are taken is computed (``threshold``), as
-Jennison & Turnbull do for sequential t tests (1991, Biometrika 78, 133-141). docs/method/against.md has it simulated.
+one standard deviation of a pair. The Bayes factor of N(0, 1) against 0 for mean ÷ sd, with the right Haar prior of the
+sd, is a test martingale (Lai 1976, Annals of Statistics 4, 265-280; Wang & Ramdas 2023, arXiv:2310.03722; Pérez-Ortiz
+et al. 2024, Annals of Statistics 52, 1410-1432). Ville's inequality would put it at 1 ÷ alpha, which also pays for
+looks that nobody takes. ``threshold`` computes it for the looks that are taken, as Jennison & Turnbull do for
+sequential t tests (1991, Biometrika 78, 133-141). docs/method/against.md has simulations.
 """
 
 from __future__ import annotations
@@ -32,23 +32,24 @@ from .logs import exp_of
 from .summarise import Values, standard_deviation
 
 LEAST = 6  # pairs before the first look
-MOST = 100  # pairs, unless something else is planned
+MOST = 100  # pairs by default
 
 _ABSCISSAE, _WEIGHTS = np.polynomial.legendre.leggauss(32)
-_DEGREE = 12  # of the polynomials that stand for a smooth function
+_DEGREE = 12  # of the polynomials that approximate a smooth function
 _ANGLES = np.pi * (2 * np.arange(_DEGREE) + 1) / (2 * _DEGREE)
-_NODES = (1 + np.cos(_ANGLES)) / 2  # Chebyshev's, in [0, 1]
+_NODES = (1 + np.cos(_ANGLES)) / 2  # Chebyshev nodes in [0, 1]
 _TO_CHEBYSHEV = np.cos(np.outer(np.arange(_DEGREE), _ANGLES)) * np.where(np.arange(_DEGREE), 2, 1)[:, None] / _DEGREE
-_FAR = 7.0  # standard deviations, beyond which nothing counts
+_FAR = 7.0  # standard deviations, beyond which the density is negligible
 _SETTLED = 1e-3  # share of alpha
 
 Array = npt.NDArray[np.float64]
 
 
 def interval(logs: Values, level: float, most: int = MOST) -> Estimate:
-    """The geometric mean of the pairs' ratios, with the interval that holds at every look up to ``most`` pairs.
+    """Return the geometric mean of the pairs' ratios, with an interval that is valid at every look up to ``most``
+    pairs.
 
-    ``logs`` are log(B ÷ A) of each pair. Raises InputError for more pairs than were planned.
+    ``logs`` are log(B ÷ A) of each pair. Raises InputError for more pairs than planned.
     """
     check_level(level)
     x = np.asarray(logs, dtype=float)
@@ -56,7 +57,7 @@ def interval(logs: Values, level: float, most: int = MOST) -> Estimate:
     if n > most:
         raise InputError(
             "too-many-pairs",
-            "{n} pairs are more than the {limit} that were planned",
+            "{n} pairs are more than the planned {limit}",
             "the plan is sealed",
             n=n,
             limit=most,
@@ -75,29 +76,28 @@ def interval(logs: Values, level: float, most: int = MOST) -> Estimate:
     half = critical(n, level, most) * standard_deviation(x) / math.sqrt(n)
     if not math.isfinite(half):
         return Estimate(
-            value, None, None, level, n, (Message("too-few-pairs", "so few pairs cannot tell at this level"),)
+            value, None, None, level, n, (Message("too-few-pairs", "too few pairs for an interval at this level"),)
         )
     center = float(np.mean(x))
     return exp_of(Estimate(center, center - half, center + half, level, n))
 
 
 def critical(n: int, level: float, most: int = MOST) -> float:
-    """What Student's t is held against at the look after ``n`` pairs; infinite where no pairs could reach it."""
+    """Return the critical value of Student's t at the look after ``n`` pairs; infinite if no pairs can reach it."""
     u2 = _compute_boundary(n, threshold(1 - level, most)) ** 2
     return math.inf if u2 >= n * (1 - 1e-12) else math.sqrt((n - 1) * u2 / (n - u2))
 
 
 @lru_cache(256)
 def threshold(alpha: float, most: int = MOST) -> float:
-    """Where the logarithm of the Bayes factor must be held so that looks after LEAST … ``most`` pairs cross it with
-    probability ``alpha`` in all, if there is no difference. Ville's bound, log(1 ÷ alpha), is the highest that it can
-    be."""
+    """Return the threshold of the log Bayes factor that looks after LEAST … ``most`` pairs cross with total probability
+    ``alpha`` without a difference. Ville's bound, log(1 ÷ alpha), is its upper limit."""
     low, high = 0.0, math.log(1 / alpha)
     p_low, p_high = crossing(most, low), crossing(most, high)
     if p_low <= alpha:
         return low
     for _ in range(40):
-        # log p is nearly a line; where it is not, halves.
+        # log p is nearly linear; the limits of the share make it bisect elsewhere.
         share = math.log(p_low / alpha) / math.log(p_low / p_high)
         at = low + (high - low) * min(max(share, 0.02), 0.98)
         p = crossing(most, at)
@@ -108,11 +108,11 @@ def threshold(alpha: float, most: int = MOST) -> float:
 
 
 def crossing(most: int, log_factor: float) -> float:
-    """The probability that normal pairs without a difference cross the boundary at any look up to ``most``.
+    """Return the probability that normal pairs without a difference cross the boundary at any look up to ``most``.
 
-    u = Σx ÷ √Σx² is a Markov chain: the next one is u·cos φ + sin φ, φ being the angle between what was seen and the
-    next pair, whose density is cos(φ)^(n-1) whatever was seen, as the direction of normal pairs does not depend on
-    their length. So the probability of no crossing from here on is a function of u, found from the last look backwards.
+    u = Σx ÷ √Σx² is a Markov chain. The next one is u·cos φ + sin φ, φ being the angle between the previous pairs and
+    the next one. Its density is cos(φ)^(n-1) in any case, as the direction of normal pairs does not depend on their
+    length. So the probability of no crossing from here on is a function of u, computed from the last look backwards.
     """
     bound, next_bound = _compute_boundary(most, log_factor), math.inf
     after = _fit_curve(bound, next_bound, np.ones_like)
@@ -126,7 +126,7 @@ def crossing(most: int, log_factor: float) -> float:
 class _Curve:
     """An even function of u up to ``bound``: smooth to the ``knee``, a smooth function of √(u - knee) beyond it.
 
-    From beyond the knee on the next pair may cross: there the function falls as that root does.
+    Beyond the knee the next pair may cross: there the function falls as that root does.
     """
 
     bound: float
@@ -143,7 +143,7 @@ class _Curve:
         return np.where(u <= self.knee, below, _evaluate_chebyshev(root, self.outer))
 
     def integral(self, density: Callable[[Array], Array]) -> float:
-        """Of the function times a density, from 0 to the bound."""
+        """Integrate the function times a density from 0 to the bound."""
         at = (_ABSCISSAE + 1) / 2
         inner, width = self.knee * at, self.bound - self.knee
         outer = self.knee + width * at**2
@@ -152,7 +152,7 @@ class _Curve:
 
 
 def _fit_curve(bound: float, next_bound: float, function: Callable[[Array], Array]) -> _Curve:
-    """The curve that has the values of the function at Chebyshev's nodes."""
+    """Fit the curve to the values of the function at Chebyshev's nodes."""
     knee = min(bound, math.sqrt(next_bound**2 - 1))
     inner = _TO_CHEBYSHEV @ function(knee * np.sqrt(_NODES))
     outer = _TO_CHEBYSHEV @ function(knee + (bound - knee) * _NODES**2)
@@ -161,7 +161,7 @@ def _fit_curve(bound: float, next_bound: float, function: Callable[[Array], Arra
 
 @dataclass(frozen=True)
 class _StepBack:
-    """The probability of no crossing from look ``n`` on, of u then, by that from the next look on."""
+    """The probability of no crossing from look ``n`` on as a function of u, computed from that of the next look."""
 
     n: int
     next_bound: float
@@ -170,7 +170,7 @@ class _StepBack:
     def __call__(self, u: Array) -> Array:
         radius, turn = np.sqrt(1 + u * u), np.arctan(u)
         far = min(math.pi / 2, _FAR / math.sqrt(self.n))
-        # One arc lies beyond the boundary; before it and after it the pairs go on.
+        # An arc lies beyond the boundary; before and after it the pairs continue.
         edge = np.arcsin(np.minimum(1, self.next_bound / radius))
         first = np.clip(edge - turn, -far, far)
         again = np.clip(math.pi - edge - turn, first, far)
@@ -184,20 +184,21 @@ class _StepBack:
 
 
 def _compute_boundary(n: int, log_factor: float) -> float:
-    """|u| at which the Bayes factor, (n+1)^(-1/2)·(1 - u²/(n+1))^(-n/2), is as large; at most √n, which no u passes."""
+    """Return |u| at which the Bayes factor, (n+1)^(-1/2)·(1 - u²/(n+1))^(-n/2), equals the threshold; at most √n, the
+    upper limit of u."""
     return math.sqrt(min(float(n), (n + 1) * -math.expm1(-(2 * log_factor + math.log(n + 1)) / n)))
 
 
 def _compute_density(u: Array, n: int) -> Array:
-    """Of u = Σx ÷ √Σx² of ``n`` normal pairs without a difference."""
+    """Return the density of u = Σx ÷ √Σx² of ``n`` normal pairs without a difference."""
     return _compute_sphere_factor(n - 1) / math.sqrt(n) * np.maximum(1 - u**2 / n, 0) ** ((n - 3) / 2)
 
 
 def _compute_sphere_factor(n: int) -> float:
-    """1 ÷ ∫cos(φ)^(n-1) over half a turn."""
+    """Return 1 ÷ ∫cos(φ)^(n-1) over half a turn."""
     return math.exp(math.lgamma((n + 1) / 2) - math.lgamma(n / 2)) / math.sqrt(math.pi)
 
 
 def _evaluate_chebyshev(x: Array, coefficients: Array) -> Array:
-    """A polynomial at x in [0, 1], by its Chebyshev coefficients."""
+    """Evaluate a polynomial at x in [0, 1] from its Chebyshev coefficients."""
     return np.asarray(np.polynomial.chebyshev.chebval(2 * x - 1, coefficients), dtype=float)

@@ -1,7 +1,7 @@
-"""The shape of a latency distribution: operations counted into buckets that are even in log time.
+"""Shape of a latency distribution: operations counted in buckets of equal width in log time.
 
-For drawing only. Percentiles come from the durations themselves (percentiles.py); a picture needs no more than
-these counts, which add over ranks and trials and cost the same for ten operations and ten million.
+For plots only. Percentiles come from the durations themselves (percentiles.py). A plot needs only these counts, which
+add over ranks and trials and cost the same for ten operations and ten million.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Counts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Shape:
-    """``counts`` per bucket, and the time that these operations took together (ns)."""
+    """``counts`` per bucket, and the total time of these operations (ns)."""
 
     counts: Counts
     total_ns: float
@@ -29,11 +29,11 @@ class Shape:
 
     @property
     def operations(self) -> int:
-        """How many operations it is made of."""
+        """Return the number of operations."""
         return int(self.counts.sum())
 
     def trimmed(self) -> tuple[list[float], list[float]]:
-        """(edges in s, shares of the operations) from the first bucket that is not empty to the last."""
+        """Return (edges in s, shares of the operations) from the first to the last non-empty bucket."""
         filled = np.flatnonzero(self.counts)
         if not filled.size:
             return [], []
@@ -43,13 +43,13 @@ class Shape:
 
 
 def shape_from_durations(durations_ns: npt.ArrayLike) -> Shape:
-    """From each operation's duration. 0 ns (below the clock's resolution) counts as 1 ns."""
+    """Count each operation's duration. 0 ns (below the clock's resolution) counts as 1 ns."""
     x = np.asarray(durations_ns, dtype=float)
     return Shape(_count_buckets(x, None), float(x.sum()))
 
 
 def shape_from_buckets(edges_ns: Sequence[float] | npt.NDArray[np.float64], pairs: Iterable[Sequence[int]]) -> Shape:
-    """From the engine's histogram: pairs (bucket, count), each bucket taken at its geometric middle."""
+    """Convert the engine's histogram: pairs (bucket, count), each bucket placed at its geometric middle."""
     edges = np.asarray(edges_ns, dtype=float)
     table = np.array([tuple(pair) for pair in pairs], dtype=np.int64).reshape(-1, 2)
     middle = np.sqrt(np.maximum(edges[table[:, 0]], 1.0) * np.maximum(edges[table[:, 0] + 1], 1.0))

@@ -1,7 +1,7 @@
-"""One sample of trials → Estimates: mean, median, geometric and harmonic mean, spread.
+"""Estimates of one sample of trials: mean, median, geometric and harmonic mean, spread.
 
-Every function takes the values of a cell, one per trial, and the confidence level, which has no default: a
-forgotten one would be believed. Values are in any unit; results are in the same. ``n`` counts trials.
+Every function takes the values of a cell, one per trial, and the confidence level, which has no default: it must be a
+deliberate choice. Values are in any unit; results are in the same. ``n`` counts trials.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ Values = Sequence[float] | npt.NDArray[np.float64]
 
 
 def mean(values: Values, level: float) -> Estimate:
-    """The arithmetic mean with Student's t interval: x̄ ± t(1-α/2; n-1)·s/√n (Jain 1991, §13.2).
+    """Estimate the arithmetic mean with Student's t interval: x̄ ± t(1-α/2; n-1)·s/√n (Jain 1991, §13.2).
 
-    The t quantile, not the normal one: with 6 trials z makes the interval 24 % too short. With one trial there
-    is no interval, and the warning says so. Raises DataError for values that are not finite.
+    With 6 trials, the normal instead of the t quantile would make the interval 24 % too narrow. A single trial has no
+    interval but a warning. Raises DataError for values that are not finite.
     """
     x = _check_finite(values, level)
     if x.size < 2:
@@ -40,15 +40,14 @@ def mean(values: Values, level: float) -> Estimate:
 
 
 def least_trials_for_median(level: float) -> int:
-    """The fewest trials whose smallest and largest value enclose the median with ``level``: 6 for 0.95."""
+    """Return the fewest trials whose smallest and largest value enclose the median with ``level``: 6 for 0.95."""
     return least_n_for_quantile(0.5, level)
 
 
 def least_n_for_quantile(p: float, level: float) -> int:
-    """The fewest values whose smallest and largest enclose the p-quantile with ``level``.
+    """Return the fewest values whose smallest and largest enclose the p-quantile with ``level``.
 
-    P(min < q_p < max) = 1 - pⁿ - (1-p)ⁿ for a continuous distribution, whatever its form (David & Nagaraja
-    2003, §7.1).
+    P(min < q_p < max) = 1 - pⁿ - (1-p)ⁿ for any continuous distribution (David & Nagaraja 2003, §7.1).
     """
     check_level(level)
     tail = max(p, 1 - p)
@@ -59,11 +58,11 @@ def least_n_for_quantile(p: float, level: float) -> int:
 
 
 def median(values: Values, level: float) -> Estimate:
-    """The sample median with the exact order-statistic interval [x(k), x(n+1-k)].
+    """Estimate the median with the exact order-statistic interval [x(k), x(n+1-k)].
 
     k is the largest rank with P(Binomial(n, 1/2) < k) ≤ α/2, so the interval covers at least ``level`` for any
-    continuous distribution (David & Nagaraja 2003, §7.1; Le Boudec 2010, §2.2). Below
-    :func:`least_trials_for_median` there is none.
+    continuous distribution (David & Nagaraja 2003, §7.1; Le Boudec 2010, §2.2). There is none below
+    :func:`least_trials_for_median`.
     """
     x = np.sort(_check_finite(values, level))
     if x.size == 0:
@@ -84,11 +83,12 @@ def median(values: Values, level: float) -> Estimate:
 
 
 def quantile(values: Values, p: float, level: float) -> Estimate:
-    """The p-quantile, the inverse of the empirical distribution, with an order-statistic interval [x(k), x(s)].
+    """Estimate the p-quantile, the inverse of the empirical distribution, with an order-statistic interval [x(k),
+    x(s)].
 
     It covers F(s - 1) - F(k - 1) ≥ ``level`` for any continuous distribution, F that of Binomial(n, p) (David &
-    Nagaraja 2003, §7.1): both tails alike where there are values enough, else the nearer end is the outermost value.
-    Nothing is said, not even the value, of fewer than :func:`least_n_for_quantile`: its tail was not seen.
+    Nagaraja 2003, §7.1). Both tails are equal given enough values; else the nearer end is the outermost value. Below
+    :func:`least_n_for_quantile` there is no estimate: the values do not show the tail.
     """
     x = np.sort(_check_finite(values, level))
     least = least_n_for_quantile(p, level)
@@ -111,7 +111,7 @@ def quantile(values: Values, p: float, level: float) -> Estimate:
 
 
 def geometric_mean(values: Values, level: float) -> Estimate:
-    """exp of the mean of logs with its t interval: the typical value of ratios and of right-skewed positive
+    """Estimate exp of the mean of logs with its t interval: the typical value of ratios and of right-skewed positive
     data."""
     x = _check_finite(values, level)
     if x.size and np.any(x <= 0):
@@ -120,13 +120,14 @@ def geometric_mean(values: Values, level: float) -> Estimate:
 
 
 def harmonic_mean(values: Values, level: float) -> Estimate:
-    """n ÷ Σ(1/x) with an interval on its logarithm.
+    """Estimate n ÷ Σ(1/x) with an interval on its logarithm.
 
-    The right mean of rates over equal work (every trial moves the same bytes): it equals total work ÷ total
-    time. Over equal time the arithmetic mean is right. The half-width on logs is t(1-α/2; n-1)/√n times the relative
-    standard deviation of 1/x (the delta method), or times that of the logs where this is larger: few skewed trials
-    rarely show their slow ones. The interval of the mean reciprocal, turned over, has no upper end where that reaches
-    0: given only where the slow trials happen to lack, it misses.
+    It is the right mean of rates over equal work (every trial moves the same bytes): it equals total work ÷ total time.
+    Over equal time the arithmetic mean is right.
+
+    The half-width on logs is t(1-α/2; n-1)/√n times the relative standard deviation of 1/x (the delta method), or that
+    of the logs if larger: few skewed trials rarely show their slow ones. The inverted interval of the mean reciprocal
+    is not used. It has no upper end if it reaches 0, and a rule that omits those cases undercovers.
     """
     x = _check_finite(values, level)
     if x.size and np.any(x <= 0):
@@ -141,7 +142,7 @@ def harmonic_mean(values: Values, level: float) -> Estimate:
 
 
 def standard_deviation(values: Values) -> float:
-    """s with n - 1 in the denominator; exactly 0 for equal values, NaN below two."""
+    """Return s with n - 1 in the denominator; exactly 0 for equal values, NaN below two."""
     x = np.asarray(values, dtype=float)
     if x.size < 2:
         return math.nan
@@ -149,7 +150,7 @@ def standard_deviation(values: Values) -> float:
 
 
 def sd(values: Values, level: float) -> Estimate:
-    """The sample standard deviation with the chi-square interval, which holds for near-normal trials only."""
+    """Estimate the standard deviation with the chi-square interval, which holds for near-normal trials only."""
     x = _check_finite(values, level)
     if x.size < 2:
         return _without_interval(x, level, None)
@@ -159,9 +160,9 @@ def sd(values: Values, level: float) -> Estimate:
 
 
 def coefficient_of_variation(values: Values, level: float) -> Estimate:
-    """s ÷ |x̄| as a fraction, with Vangel's interval (The American Statistician 50(1), 1996, 21-26).
+    """Estimate s ÷ |x̄| as a fraction, with Vangel's interval (The American Statistician 50(1), 1996, 21-26).
 
-    The interval is made for near-normal trials and coefficients below 1/3; beyond, only the value is given.
+    The interval is for near-normal trials and coefficients below 1/3; above, only the value is returned.
     """
     x = _check_finite(values, level)
     if x.size < 2:
@@ -174,20 +175,25 @@ def coefficient_of_variation(values: Values, level: float) -> Estimate:
     k = standard_deviation(x) / center
     if k >= 1 / 3:
         return Estimate(
-            k, None, None, level, n, (Message("spread-too-large", "varies too much for an interval (above 1/3)"),)
+            k,
+            None,
+            None,
+            level,
+            n,
+            (Message("spread-too-large", "no interval for a coefficient of variation above 1/3"),),
         )
     bounds = []
     for p in (0.5 + level / 2, 0.5 - level / 2):
         u = chi2_quantile(p, df)
         squared = ((u + 2) / n - 1) * k * k + u / df
-        if squared <= 0:  # the approximation has no upper bound for few trials that vary much
+        if squared <= 0:  # no upper bound for few trials with a large variation
             return Estimate(
                 k,
                 None,
                 None,
                 level,
                 n,
-                (Message("too-few-trials", "too few trials for an interval of so large a variation"),),
+                (Message("too-few-trials", "too few trials for an interval of such a large variation"),),
             )
         bounds.append(k / math.sqrt(squared))
     return Estimate(k, bounds[0], bounds[1], level, n)
@@ -201,13 +207,11 @@ def _check_finite(values: Values, level: float) -> npt.NDArray[np.float64]:
     check_level(level)
     x = np.asarray(values, dtype=float).ravel()
     if not np.all(np.isfinite(x)):
-        raise DataError(
-            "non-finite-value", "a value is not a finite number", "leave the cell empty where a value is missing"
-        )
+        raise DataError("non-finite-value", "a value is not a finite number", "leave the cell of a missing value empty")
     if x.size and np.abs(x).max() > _LARGEST:
         raise DataError(
             "value-too-large",
-            "squares of {largest:g} cannot be computed with",
+            "cannot compute with squares of {largest:g}",
             "write the values in another unit",
             largest=np.abs(x).max(),
         )
@@ -223,7 +227,7 @@ def _without_interval(x: npt.NDArray[np.float64], level: float, value: float | N
         None,
         level,
         x.size,
-        (Message("single-trial", "one trial shows no spread: repeat it, 6 times or more"),),
+        (Message("single-trial", "one trial has no spread: repeat it, 6 times or more"),),
     )
 
 

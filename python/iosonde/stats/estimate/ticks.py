@@ -1,4 +1,4 @@
-"""The step in which a column counts: what clock resolution, rounding and equal values are judged by."""
+"""Tick of a column: the step that indicates clock resolution, rounding and chance ties."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ ENDLESS = _MOST_DECIMALS + 1
 
 
 def decimals(values: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """The fewest decimals that write each value exactly; ENDLESS: more than 12, or more than 13 digits in all."""
+    """Return the fewest decimals that write each value exactly; ENDLESS: more than 12, or more than 13 digits in
+    all."""
     counts = np.full(values.size, ENDLESS)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         for places in range(_MOST_DECIMALS, -1, -1):
@@ -23,9 +24,9 @@ def decimals(values: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 
 
 def tick(values: npt.NDArray[np.float64]) -> float | None:
-    """The largest step of which all values are multiples; None where they are not written in steps.
+    """Return the largest step of which all values are multiples; None if they are not written in steps.
 
-    The greatest common divisor of the values as integers of their last decimal.
+    It is the greatest common divisor of the values as integers of their last decimal.
     """
     finite = values[np.isfinite(values)]
     places = int(decimals(finite).max(initial=0))
@@ -39,13 +40,14 @@ def tick(values: npt.NDArray[np.float64]) -> float | None:
 
 
 def chance_of_ties(values: npt.NDArray[np.float64], coarsest: float = 0.0) -> float:
-    """How many equal pairs a smooth distribution, written as finely as these values, would have.
+    """Return the number of equal pairs expected for a smooth distribution of the same precision as these values.
 
     ``coarsest``: a larger tick that some of the values have.
 
-    Values that differ by 1, 2, … ticks are as likely to be neighbours as equal ones: the pairs within a window
-    that is small against the spread, divided by the number of ticks in it. Half a pair is added, so that none
-    found is not taken for never. No fewer than if they were spread evenly over their range or their logs.
+    Values that differ by 1, 2, … ticks are as likely to be neighbours as equal ones. So it is the number of pairs
+    within a window that is small relative to the spread, divided by the number of ticks in it. Half a pair is added, as
+    zero observed pairs do not mean zero probability. It is at least that of values spread evenly over their range or
+    their logs.
     """
     x = np.unique(values[np.isfinite(values)])
     if x.size < 2:
@@ -61,7 +63,8 @@ def chance_of_ties(values: npt.NDArray[np.float64], coarsest: float = 0.0) -> fl
 
 
 def _by_significant_digits(values: npt.NDArray[np.float64]) -> float:
-    """The same for values written with so many significant digits (0.29, 54), spread evenly over their logs."""
+    """Return the same for values with a fixed number of significant digits (0.29, 54), spread evenly over their
+    logs."""
     x = np.abs(values[values != 0])
     places = decimals(x)
     if x.size < 2 or np.ptp(x) == 0 or np.median(places) == ENDLESS:

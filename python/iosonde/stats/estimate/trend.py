@@ -1,8 +1,7 @@
-"""Does a series of trials drift? Mann-Kendall over several cells at once, exact for few trials.
+"""Drift of a series of trials: Mann-Kendall over several cells at once, exact for few trials.
 
-Each cell is compared only with itself, so cells with other means do not disturb, and the cells' statistics add
-up: the seasonal Kendall test (Hirsch, Slack & Smith 1982, Water Resources Research 18, 107-121), with cells for
-seasons.
+Each cell is compared only with itself, so cells may have different means, and the cells' statistics add up: the
+seasonal Kendall test (Hirsch, Slack & Smith 1982, Water Resources Research 18, 107-121), with cells as seasons.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from iosonde.core.arrays import middle, n_distinct
 
 from .distributions import normal_two_sided_p
 
-_LONGEST = 1000  # trials of a series; longer ones are averaged
-_SHORTEST = 10  # and never to fewer than these, however many series there are
-_MOST_PAIRS = 5_000_000  # of all series together: their slopes are in memory at once
-_EXACT_PAIRS = 2000  # up to so many pairs in all the null distribution is counted out
+_LONGEST = 1000  # trials of a series; longer ones are averaged to this length
+_SHORTEST = 10  # lower limit of the averaged length with many series
+_MOST_PAIRS = 5_000_000  # of all series together, whose slopes are held in memory
+_EXACT_PAIRS = 2000  # limit of pairs for the exact null distribution
 
 
 @dataclass(frozen=True)
@@ -38,10 +37,10 @@ class Trend:
 
 
 def trend(series: Sequence[npt.NDArray[np.float64]]) -> Trend | None:
-    """The common trend of several series, each in its own order; None where no series has 3 different values.
+    """Return the common trend of several series, each in its own order; None if no series has 3 distinct values.
 
-    ``relative_change`` is the median of all pairwise slopes (Theil-Sen; Sen 1968, JASA 63, 1379-1389), each
-    over its series' mean, times the length of the longest series.
+    ``relative_change`` is the median of all pairwise slopes (Theil-Sen; Sen 1968, JASA 63, 1379-1389), each over its
+    series' mean, times the length of the longest series.
     """
     most = int(np.clip(math.sqrt(2 * _MOST_PAIRS / max(1, len(series))), _SHORTEST, _LONGEST))
     used = [thinned for x in series if x.size >= 3 and np.ptp(thinned := _thin_series(x, most)) > 0]
@@ -57,7 +56,8 @@ def trend(series: Sequence[npt.NDArray[np.float64]]) -> Trend | None:
 
 
 def _thin_series(x: npt.NDArray[np.float64], longest: int) -> npt.NDArray[np.float64]:
-    """A long series as means of neighbours: pairs grow with the square, a drift shows in the means as well."""
+    """Average neighbours of a long series: the number of pairs grows with the square, and the means show a drift as
+    well."""
     if x.size <= longest:
         return x
     starts = np.arange(longest) * x.size // longest
@@ -82,7 +82,7 @@ def _compute_slopes(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 
 def _exact_p(s: int, sizes: list[int]) -> float:
-    """P(|S| >= |s|) when every order within every series is equally likely (counted by convolution)."""
+    """Return P(|S| >= |s|) if every order within every series is equally likely (counted by convolution)."""
     inversions = np.ones(1)
     for size in sizes:
         for k in range(2, size + 1):

@@ -1,13 +1,14 @@
-"""The share of a variation that an effect explains, and its interval: of `anova`, of S1 in `rank`, of every sentence.
+"""Share of the variation that an effect explains, with its interval: for `anova`, S1 in `rank`, and every sentence.
 
-Exact for a single effect, joined for several, where the degrees of freedom of the noise are known.
+Exact for a single effect, combined for several, if the degrees of freedom of the noise are known.
 
-The share is V / (V + V of the other effects + σ²), with λ = n·V/σ² the odds λ / (n + λ of the others). Limits of λ are
-those noncentralities at which the effect's F would be as far out (Steiger & Fouladi, in: What if there were no
-significance tests?, 1997): the low one is above 0 where the F test says so, and there only. Where there are other
-effects, they are joined with the others' limits as MOVER does for ratios (Donner & Zou, Statistical Methods in Medical
-Research 21, 2012, eq. 7-8); what of them is due to an unknown σ² counts as far as the ratio depends on it. A bootstrap
-of such shares has too short intervals where effects are small, as their spread grows with the share itself.
+The share is V / (V + V of the other effects + σ²), with λ = n·V/σ² the odds λ / (n + λ of the others). The limits of λ
+are the noncentralities at which the effect's F would be at a quantile (Steiger & Fouladi, in: What if there were no
+significance tests?, 1997). The lower limit is above 0 if and only if the F test is significant.
+
+Other effects are combined with their limits as MOVER does for ratios (Donner & Zou, Statistical Methods in Medical
+Research 21, 2012, eq. 7-8); the part due to an unknown σ² counts as far as the ratio depends on it. Bootstrap intervals
+of such shares are too narrow for small effects, because their spread grows with the share itself.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ from .distributions import chi2_quantile, normal_quantile, t_critical
 
 LEAST_DF = 4  # of noise
 NO_NOISE = Message(
-    "no-replication", "no interval: nothing tells noise from effects; repeat every setting, 3 times or more"
+    "no-replication", "no interval: noise cannot be separated from effects; repeat every setting, 3 times or more"
 )
-_LARGE = 2_000.0  # of χ'²: beyond it √χ'² is normal to all digits that matter
+_LARGE = 2_000.0  # of χ'²: above, √χ'² is normal to all relevant digits
 _LARGE_F = 500.0
-_HALVINGS = 48  # of an interval, down to the rounding of its ends
+_HALVINGS = 48  # of an interval, down to floating-point precision
 
 
 @dataclass(frozen=True)
 class SumOfSquares:
-    """Of an effect, with its degrees of freedom."""
+    """The sum of squares of an effect, with its degrees of freedom."""
 
     ss: float
     df: int
@@ -47,15 +48,16 @@ class _Limits:
 
 @dataclass(frozen=True)
 class Variation:
-    """Of ``n`` rows about their mean: the sum of squares in ``total`` and of the ``noise``; the rest are effects."""
+    """The variation of ``n`` rows about their mean: sums of squares of the ``total`` and of the ``noise``; the rest are
+    effects."""
 
     total: float
     noise: SumOfSquares
     n: int
 
     def explained_by(self, effect: SumOfSquares, level: float) -> Estimate:
-        """The effect's share of the total, which in a balanced design is its S1, with the interval of that share in the
-        population; without one below ``LEAST_DF`` of noise."""
+        """Return the effect's share of the total, which in a balanced design is its S1. The interval is that of the
+        share in the population; there is none below ``LEAST_DF`` of noise."""
         value = min(1.0, max(0.0, effect.ss) / self.total)
         if self.noise.df < LEAST_DF:
             return Estimate(value, None, None, level, self.n, (NO_NOISE,))
@@ -65,7 +67,7 @@ class Variation:
 
 
 def clamp_share(value: float, limits: tuple[float, float], level: float, n: int) -> Estimate:
-    """``value`` with limits that are widened to hold it where bias moves it out, and cut at 0 and 1."""
+    """Return ``value`` with limits widened to include it if bias excludes it, and cut at 0 and 1."""
     value, low, high = (min(1.0, max(0.0, x)) for x in (value, *limits))
     return Estimate(value, min(low, value), max(high, value), level, n)
 
@@ -73,7 +75,7 @@ def clamp_share(value: float, limits: tuple[float, float], level: float, n: int)
 def share_limits(
     effect: SumOfSquares, others: SumOfSquares, noise: SumOfSquares, n: float, level: float
 ) -> tuple[float, float]:
-    """(low, high) of the effect's share of all three, over ``n`` rows."""
+    """Return (low, high) of the effect's share of all three, over ``n`` rows."""
     if effect.df < 1:
         return 0.0, 0.0
     variance = noise.ss / noise.df
@@ -91,7 +93,8 @@ def share_limits(
 
 @dataclass(frozen=True)
 class _FixedNoise:
-    """λ if σ² were what was found; its limits are wider as Student's t is, for its own error is in them."""
+    """Limits of λ for σ² as estimated; they are wider by the ratio of Student's t to the normal quantile, for the error
+    of σ²."""
 
     variance: float
     tail: float
@@ -103,7 +106,7 @@ class _FixedNoise:
         return cls(noise.ss / noise.df, tail, t_critical(level, noise.df) / normal_quantile(1 - tail))
 
     def limits(self, effect: SumOfSquares, within: _Limits | None = None) -> _Limits:
-        """Nowhere beyond ``within``."""
+        """Return the limits, cut at those of ``within``."""
         if effect.df < 1:
             return _Limits(0.0, 0.0, 0.0)
         x = max(effect.ss, 0.0) / self.variance
@@ -116,10 +119,10 @@ class _FixedNoise:
 
 
 def _compute_exact(effect: SumOfSquares, noise: SumOfSquares, level: float) -> _Limits:
-    """λ with the limits of the noncentral F, whatever σ² is."""
+    """Return λ with the limits of the noncentral F for an unknown σ²."""
     x, tail = max(effect.ss, 0.0) / (noise.ss / noise.df), (1 - level) / 2
     value = max(0.0, x - effect.df)
-    if x > _LARGE_F:  # the errors of both sums of squares are apart then
+    if x > _LARGE_F:  # both sums of squares then have separable errors
         near, df = _FixedNoise(noise.ss / noise.df, tail, 1.0).limits(effect), effect.df
         down = math.hypot(math.log(x / (near.low + df)), math.log(chi2_quantile(tail, noise.df) / noise.df))
         up = math.hypot(math.log((near.high + df) / x), math.log(chi2_quantile(1 - tail, noise.df) / noise.df))
@@ -128,7 +131,8 @@ def _compute_exact(effect: SumOfSquares, noise: SumOfSquares, level: float) -> _
 
 
 def _lowest_ratio(top: _Limits, exact: _Limits, below: _Limits, weight: float) -> float:
-    """On the scale of logarithms: the high limit of the noise may be many times its estimate (few repeats)."""
+    """Combine the limits on a log scale: the upper limit of the noise may be many times its estimate (few
+    repetitions)."""
     if exact.low <= 0 or top.value <= 0:
         return 0.0
     effect_error, total_error = math.log(top.value / top.low), max(0.0, math.log(top.value / exact.low))
@@ -139,7 +143,7 @@ def _lowest_ratio(top: _Limits, exact: _Limits, below: _Limits, weight: float) -
 
 
 def _highest_ratio(top: _Limits, exact: _Limits, below: _Limits, weight: float) -> float:
-    """As Donner & Zou have it, which allows a top of 0."""
+    """Combine the limits as Donner & Zou do, which allows a top of 0."""
     effect_error, total_error = top.high - top.value, max(0.0, exact.high - top.value)
     noise_error = weight * math.sqrt(max(0.0, total_error**2 - effect_error**2))
     a, b, end_a = top.value, below.value, top.value + math.hypot(effect_error, noise_error)
@@ -149,7 +153,7 @@ def _highest_ratio(top: _Limits, exact: _Limits, below: _Limits, weight: float) 
 
 
 def _solve_noncentrality(x: float, df: int, p: float) -> float:
-    """λ at which χ'² of ``df`` is below ``x`` with probability ``p``; 0 where it is less likely already without."""
+    """Return λ at which χ'² of ``df`` is below ``x`` with probability ``p``; 0 if even λ = 0 is less likely."""
     from scipy.special import chndtr
 
     if x > _LARGE:
@@ -158,7 +162,7 @@ def _solve_noncentrality(x: float, df: int, p: float) -> float:
 
 
 def _solve_f(x: float, df: int, noise_df: int, p: float) -> float:
-    """The same of x/df as the noncentral F."""
+    """Return the same for x/df as the noncentral F."""
     from scipy.special import ncfdtr
 
     f = x / df
@@ -166,13 +170,13 @@ def _solve_f(x: float, df: int, noise_df: int, p: float) -> float:
 
 
 def _solve_falling(excess: Callable[[float], float], start: float) -> float:
-    """Return the λ >= 0 at which a falling function is 0; 0 where it is not above 0 anywhere."""
+    """Return the λ >= 0 at which a falling function is 0; 0 if it is nowhere positive."""
     if not excess(0.0) > 0:
         return 0.0
     low, high = 0.0, max(start, 1.0)
     while excess(high) > 0:
         low, high = high, 2 * high
-    for _ in range(_HALVINGS):  # scipy.optimize has better, and takes longer to load than all halvings
+    for _ in range(_HALVINGS):  # loading scipy.optimize would take longer than bisection
         middle = (low + high) / 2
         low, high = (middle, high) if excess(middle) > 0 else (low, middle)
     return (low + high) / 2

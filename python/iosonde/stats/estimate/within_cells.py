@@ -1,8 +1,8 @@
-"""A against B where other settings vary, too: within each cell of them, and then all cells together.
+"""Compare A and B within each cell of the other settings, then combine all cells.
 
-What the cells differ in is in neither side's favour: only differences inside a cell count (randomised blocks;
-Montgomery, Design and Analysis of Experiments, 8th ed., §4.1). Of positive values the logs are compared, so the cells'
-ratios are what is averaged.
+Differences between cells favour neither side: only differences inside a cell count (randomised blocks; Montgomery,
+Design and Analysis of Experiments, 8th ed., §4.1). Positive values are compared by their logs, so the cells' ratios are
+averaged.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from .logs import exp_of
 from .ratio import few_trials, side
 
 METHOD = "differences within cells"
-_OWN_SPREAD = 3  # trials that a side needs in a cell for a variance of its own
-_MIN_SPREAD_DF = 6  # degrees of freedom with which the spread of two or three trials a cell is known
-_STILL = 1e-12  # relative: a smaller standard error is what sums of equal values leave
-_DIFFERS = 0.01  # p of the cells' ratios being one: below it they are said to differ
+_OWN_SPREAD = 3  # trials per cell and side for a separate variance
+_MIN_SPREAD_DF = 6  # degrees of freedom sufficient for the spread of two or three trials per cell
+_STILL = 1e-12  # relative: a smaller standard error is rounding of equal values
+_DIFFERS = 0.01  # p-value of equal ratios in all cells, below which they are reported to differ
 
 Array = npt.NDArray[np.float64]
 Cells = Sequence[tuple[Array, Array]]
@@ -48,9 +48,9 @@ Cells = Sequence[tuple[Array, Array]]
 @dataclass(frozen=True)
 class CellEffect:
     """The mean of the cells' differences B - A with its standard error and degrees of freedom. ``variance``: of a trial
-    of A and one of B inside their cell, together. ``spread``: the smallest difference and the largest; ``p_same``: of
-    the cells having one difference, None where too little is repeated in them; ``slack``: what half a tick of the clock
-    leaves open; ``few``: the trials that tell the spread of a side are few against those of the other."""
+    of A and one of B inside their cell, together. ``spread``: the smallest and the largest difference; ``p_same``:
+    p-value of equal differences in all cells, None with too few repetitions; ``slack``: effect of half a clock tick.
+    ``few``: the spread of a side rests on few trials compared with the other side."""
 
     value: float
     error: float
@@ -62,9 +62,9 @@ class CellEffect:
     few: bool = False
 
     def interval(self, level: float, n: int) -> Estimate:
-        """The mean with its t interval."""
+        """Return the mean with its t interval."""
         if self.df < 1:
-            few = Message("single-trial", "one trial a side in one cell shows no spread: repeat the cells")
+            few = Message("single-trial", "one trial per side in one cell has no spread: repeat the cells")
             return Estimate(self.value, None, None, level, n, (few,))
         half = t_critical(level, self.df) * self.error + self.slack
         return Estimate(self.value, self.value - half, self.value + half, level, n)
@@ -72,7 +72,7 @@ class CellEffect:
 
 @dataclass(frozen=True)
 class _SideOfCells:
-    """One side: trials, means and sums of squares of the cells."""
+    """A side: trials, means and sums of squares of the cells."""
 
     n: Array
     mean: Array
@@ -80,18 +80,18 @@ class _SideOfCells:
 
     @property
     def df(self) -> float:
-        """Of the side's variance over all cells."""
+        """Return the degrees of freedom of the side's variance over all cells."""
         return float((self.n - 1).sum())
 
     @property
     def variance(self) -> float:
-        """Of a trial inside its cell, over all cells."""
+        """Return the variance of a trial inside its cell, over all cells."""
         return float(self.squares.sum() / self.df)
 
     def parts(self, share: Array) -> tuple[Array, Array]:
-        """The variance of the mean that gives each cell this share, as independent parts with degrees of freedom: one
-        of each repeated cell. That of an unrepeated one is the variance of all of them, so each carries a share of
-        it."""
+        """Return the variance of the mean with these weights of the cells, as independent parts with degrees of
+        freedom: one for each repeated cell. Each part includes a share of the unrepeated cells, whose variance is that
+        of all repeated ones."""
         repeated = self.n > 1
         df = self.n[repeated] - 1
         single_share = float((share[~repeated] ** 2).sum())
@@ -99,12 +99,12 @@ class _SideOfCells:
 
 
 def within(cells: Cells) -> CellEffect:
-    """The cells' differences, a cell of n and m trials weighing nm ÷ (n + m), with the variance of each side of its own
-    (Welch's, inside each cell): se² = Σ w² (s_A² ÷ n + s_B² ÷ m).
+    """Average the cells' differences, a cell of n and m trials weighing nm ÷ (n + m), with a separate variance of each
+    side (Welch's, inside each cell): se² = Σ w² (s_A² ÷ n + s_B² ÷ m).
 
-    It is the mean over these cells; where they differ, that over others is another one (``p_same``). Where fewer trials
-    are repeated than there are cells, the differences themselves are the repetition: their jackknife over cells, of
-    unrepeated ones the paired t.
+    The mean is over these cells; if they differ, that over other cells is different (``p_same``). With fewer repeated
+    trials than cells, the differences themselves are the repetition: their jackknife over cells, without any repetition
+    the paired t.
     """
     a, b = (_side_of([cell[place] for cell in cells]) for place in (0, 1))
     weights = a.n * b.n / (a.n + b.n)
@@ -123,8 +123,8 @@ def within(cells: Cells) -> CellEffect:
 
 
 def _has_few_trials(a: _SideOfCells, b: _SideOfCells) -> bool:
-    """Whether the degrees of freedom are those of the few (as ``welch_df``'s): where so few trials are repeated in all
-    cells together, or two or three stand against many in each cell, and the cells are few."""
+    """Return whether the degrees of freedom are those of the side with few trials (as in ``welch_df``). They are if all
+    cells together have so few repetitions, or if few cells have two or three trials against many each."""
     if few_trials(a.df + 1, b.df + 1):
         return True
     few, many = (a, b) if a.df < b.df else (b, a)
@@ -132,10 +132,10 @@ def _has_few_trials(a: _SideOfCells, b: _SideOfCells) -> bool:
 
 
 def satterthwaite(parts: Array, df: Array) -> float:
-    """Degrees of freedom of a sum of variances (Satterthwaite 1946, Biometrics Bulletin 2, 110-114).
+    """Return the degrees of freedom of a sum of variances (Satterthwaite 1946, Biometrics Bulletin 2, 110-114).
 
-    Of more than two with ν + 2 for ν and 2 less in the end (as Jain 1991, §13.4.2): E[s⁴] is σ⁴(ν + 2) ÷ ν, and many
-    variances of a trial or two would leave next to nothing without.
+    For more than two variances, ν + 2 replaces ν and 2 is subtracted at the end (as Jain 1991, §13.4.2): E[s⁴] is σ⁴(ν
+    + 2) ÷ ν. Otherwise many variances of two trials would leave next to no degrees of freedom.
     """
     total = float(parts.sum())
     if total == 0:
@@ -151,7 +151,7 @@ def _side_of(cells: Sequence[Array]) -> _SideOfCells:
 
 
 def _jackknife_variance(each: Array, weights: Array) -> float:
-    """The variance of the weighted mean, from what it is without each of the cells (Efron 1982, chapter 3)."""
+    """Return the variance of the weighted mean by leaving out each cell (Efron 1982, chapter 3)."""
     k = each.size
     if k < 2:
         return 0.0
@@ -160,11 +160,11 @@ def _jackknife_variance(each: Array, weights: Array) -> float:
 
 
 def _p_same(each: Array, a: _SideOfCells, b: _SideOfCells) -> float | None:
-    """Of one difference in all cells, weighed by their variances.
+    """Return the p-value of one difference in all cells, weighed by their variances.
 
-    With one variance a side it rejects too often where the cells' spread differs; Welch's (1951, Biometrika 38,
-    330-336), with one of each cell and side, where many cells have three trials or so. The larger p does neither. Of
-    two trials in a cell its own variance says nothing: then that of the side alone.
+    A pooled variance per side rejects too often if the cells' spread differs; Welch's test (1951, Biometrika 38,
+    330-336), with a variance per cell and side, if many cells have about three trials. The larger p does neither. With
+    two trials in a cell, its own variance is useless: then the pooled test alone is used.
     """
     if each.size < 2:
         return None
@@ -183,7 +183,8 @@ def _p_same(each: Array, a: _SideOfCells, b: _SideOfCells) -> float | None:
 
 
 def _p_of(each: Array, variances: Array, df: Array | float) -> float:
-    """Welch's test of one mean behind all; with a single ``df`` the variances are known but for a common factor."""
+    """Return the p-value of Welch's test of a common mean; with a scalar ``df`` the variances are known up to a common
+    factor."""
     k, precision = each.size, 1 / variances
     mean = float(precision @ each / precision.sum())
     f = float(precision @ (each - mean) ** 2) / (k - 1)
@@ -203,8 +204,8 @@ def compare_within(
     display_cells: Cells | None = None,
     exact: bool = False,
 ) -> Comparison:
-    """The comparison of ``names`` A and B over cells, each of which has trials of both. ``base``: as of ``compare``.
-    ``display_cells``: the same cells for means and differences, where ratios are of other means."""
+    """Compare the sides ``names`` over cells, each of which has trials of both. ``base``: as in ``compare``.
+    ``display_cells``: the same cells for means and differences, if ratios use other means."""
     check_margin(level, margin)
     display_cells = cells if display_cells is None else display_cells
     sides = [np.concatenate([cell[place] for cell in display_cells]) for place in (0, 1)]
@@ -246,7 +247,7 @@ def compare_within(
 
 
 def _measure_rounding(cells: Cells) -> Rounding:
-    """Half a tick of each side, against its spread inside the cells."""
+    """Return half a tick of each side, given its spread inside the cells."""
     a, b = (_side_of([cell[place] for cell in cells]) for place in (0, 1))
     if min(a.df, b.df) < 1:
         return Rounding()
@@ -255,7 +256,7 @@ def _measure_rounding(cells: Cells) -> Rounding:
 
 
 def _compute_slack(cells: Cells, ticks: Rounding) -> float:
-    """Of the mean of the logarithms' differences."""
+    """Return the possible error of the mean of the log differences."""
     weights = np.array([a.size * b.size / (a.size + b.size) for a, b in cells])
     each = np.array([_log_slack(ticks.a / a.mean()) + _log_slack(ticks.b / b.mean()) for a, b in cells])
     return float(weights @ each / weights.sum())
@@ -266,7 +267,7 @@ def _log_slack(share: float) -> float:
 
 
 def _estimate_mean(group: Group, level: float) -> Estimate:
-    """Over all cells, where an interval would be one of their differences."""
+    """Estimate the mean over all cells, without an interval, which would be one of their differences."""
     return Estimate(group.side.mean, None, None, level, group.side.n)
 
 
@@ -278,7 +279,7 @@ def _describe_disagreement(effect: CellEffect, logs: bool) -> tuple[str, ...]:
     return (
         Message(
             "cells-differ",
-            "the {effect} is not the same in all cells ({low} to {high}, p = {p:.2g}): compare each with {spell.by}",
+            "the {effect} differs between cells ({low} to {high}, p = {p:.2g}): compare each with {spell.by}",
             effect=what,
             low=low,
             high=high,

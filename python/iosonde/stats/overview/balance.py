@@ -1,4 +1,4 @@
-"""How evenly servers (or devices) shared what a trial moved: the busiest ÷ the mean, and what that may have cost."""
+"""Load balance of servers (or devices) in a trial: the busiest ÷ the mean, and its possible cost."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ from iosonde.core.types import Estimate
 
 from ..estimate.summarise import mean
 
-# Counts of servers → what they counted, in words.
+# Key of a server's counters → the word for it.
 KINDS = {"written_bytes": "written", "read_bytes": "read"}
-# What tells no setting from another.
-# What describes a trial and splits no cell.
+# Factors that describe a trial and do not separate settings.
 _OF_TRIAL = ("repetition", "block", CENTRE, *OBSERVED_FACTORS, *PROBE_FACTORS)
 
 
 @dataclass(frozen=True)
 class ServerBalance:
-    """How even the servers were at one ``setting`` in ``what`` (written, read). ``index``: bytes of the busiest of
-    ``n_servers`` ÷ their mean, over trials: 1 is even. ``lost``: the share of the rate that this costs where the
-    servers limit, 1 − 1 ÷ index, as all wait for the busiest. ``least``: the least index of a trial. ``busiest``: in
-    how many trials each server was it."""
+    """Load balance of the servers at one ``setting`` for ``what`` (written, read). ``index``: bytes of the busiest of
+    ``n_servers`` ÷ their mean, over trials: 1 is even. ``lost``: the share of the rate that this costs if servers are
+    the bottleneck, 1 − 1 ÷ index, as all wait for the busiest. ``least``: the least index of a trial. ``busiest``: the
+    number of trials in which each server was the busiest."""
 
     what: str
     setting: str
@@ -37,7 +36,7 @@ class ServerBalance:
 
 
 def balances(runs: Sequence[StoredRun], level: float) -> list[ServerBalance]:
-    """Of each setting of each experiment, from complete trials whose servers counted; none of a single server."""
+    """Return the balance of each setting of each experiment, from complete trials with counts of several servers."""
     cells: dict[tuple[str, str, str], list[dict[str, int]]] = {}
     for run, setting in zip(runs, settings_of(runs), strict=True):
         profile = (run.facts.get("servers") or {}).get("profile") or {}
@@ -51,7 +50,7 @@ def balances(runs: Sequence[StoredRun], level: float) -> list[ServerBalance]:
 
 
 def busiest_by_mean(counts: Sequence[float]) -> float:
-    """The index: the most of one ÷ the mean of all; 1 is even."""
+    """Return the index: the largest count ÷ the mean of all; 1 is even."""
     return max(counts) * len(counts) / sum(counts)
 
 
@@ -70,8 +69,8 @@ def _compute_loss(index: float | None) -> float | None:
 
 
 def settings_of(runs: Sequence[StoredRun]) -> list[str]:
-    """Of each run its setting in words: the levels of factors that are not the same in all runs of its experiment, but
-    what tells trials of one setting apart."""
+    """Describe the setting of each run: the levels of factors that vary in its experiment, except those that only
+    separate trials."""
     levels: dict[tuple[str, str], set[str]] = {}
     for run in runs:
         for name, level in run.factors.items():

@@ -1,4 +1,4 @@
-"""What an operation of a client costs the servers: calls by kind that these counted ÷ operations of the phase."""
+"""Cost of a client's operation for the servers: their calls by kind ÷ operations of the phase."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from .balance import settings_of
 
 @dataclass(frozen=True)
 class PhaseCalls:
-    """Of one phase (``operation``) at one setting, for each ``per`` (read, create …): what the client itself did, by
-    kind and ``client_in_all``, and the calls that all servers counted, by kind and ``in_all``, over trials."""
+    """Calls of one phase (``operation``) at one setting, per operation of kind ``per`` (read, create …), over trials.
+    ``client``: the client's own operations by kind, and ``client_in_all``; ``servers``: calls counted by all servers by
+    kind, and ``in_all``."""
 
     operation: str
     setting: str
@@ -28,7 +29,7 @@ class PhaseCalls:
     client_in_all: Estimate
 
     def to_json(self) -> dict[str, Any]:
-        """Stable JSON."""
+        """Return stable JSON."""
         rows = [{"kind": kind, **estimate.flat("calls")} for kind, estimate in self.servers.items()]
         done = [{"kind": kind, **estimate.flat("operations")} for kind, estimate in self.client.items()]
         return {
@@ -44,8 +45,8 @@ class PhaseCalls:
 
 
 def calls(runs: Sequence[StoredRun], level: float) -> tuple[PhaseCalls, ...]:
-    """Of each phase at each setting, from complete trials whose servers counted in it; of those that share a bring-up
-    the mean is one."""
+    """Return the calls of each phase at each setting, from complete trials whose servers counted in it. Trials that
+    share a bring-up are averaged."""
     cells: dict[tuple[str, str, str], dict[Hashable, list[StoredPhase]]] = {}
     for run, setting in zip(runs, settings_of(runs), strict=True):
         for phase in run.phases if run.counts else ():
@@ -97,7 +98,7 @@ def _average_counts(counters: Sequence[Mapping[str, float]]) -> dict[str, float]
 
 
 def _estimate_each(units: Sequence[Mapping[str, float]], level: float) -> dict[str, Estimate]:
-    """Kind → how many for each operation, the most first."""
+    """Return kind → number per operation, the most frequent first."""
     kinds = dict.fromkeys(kind for unit in units for kind in unit)
     estimates = {kind: mean([unit.get(kind, 0.0) for unit in units], level).within(low=0.0) for kind in kinds}
     return dict(sorted(estimates.items(), key=lambda item: -(item[1].value or 0.0)))

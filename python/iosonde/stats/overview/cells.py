@@ -1,7 +1,6 @@
-"""Rows → cells: the trials at one setting, with what may have varied inside them unseen.
+"""Rows → cells: the trials at one setting, and columns that vary inside them.
 
-A cell is what a statistic is computed over: one response at one combination of the columns that were grouped
-by.
+A cell is the unit of a statistic: one response at one combination of the grouping columns.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ from .measured_order import measured_order
 
 @dataclass(frozen=True)
 class Grid:
-    """Columns that were grouped by, coded: name → (level number of each row, the levels)."""
+    """Grouping columns, coded: name → (level number of each row, the levels)."""
 
     columns: dict[str, tuple[npt.NDArray[np.intp], list[Level]]]
 
 
 class Setting(Mapping[str, Level]):
-    """The levels at one row of a grid, looked up when they are asked for: a table may have a million cells."""
+    """The levels at one row of a grid, looked up lazily: a table may have a million cells."""
 
     __slots__ = ("grid", "row")
 
@@ -51,7 +50,7 @@ class Setting(Mapping[str, Level]):
 
 
 class Places(Sequence[str]):
-    """Where each of these rows of a table came from, said when it is asked for."""
+    """The origin of each of these rows of a table, formatted lazily."""
 
     __slots__ = ("_rows", "_table")
 
@@ -75,12 +74,12 @@ class Places(Sequence[str]):
 
 @dataclass(frozen=True)
 class TrialCell:
-    """The trials of one response at one setting, in the order of the table (or of time where known).
+    """The trials of one response at one setting, in the order of the table (or of time if known).
 
-    ``places`` say where each value came from (line, or run), ``operation`` is empty for a plain table.
-    ``within_run``: the values are a tool's own iterations inside one execution, and no trials. ``units``: of
-    the levels. ``bring_ups`` numbers, of each value, the bring-ups that it shares with others of its response, the
-    outermost first; None where none are shared. ``times`` of the values rise with time; None where nothing tells it.
+    ``places``: origin of each value (line, or run); ``operation`` is empty for a plain table. ``within_run``: the
+    values are a tool's own iterations inside one execution, not trials. ``units``: of the levels. ``bring_ups``
+    numbers, for each value, the bring-ups that it shares with others of its response, the outermost first; None if none
+    are shared. ``times`` of the values rise with time; None if unknown.
     """
 
     by: Mapping[str, Level]
@@ -97,30 +96,30 @@ class TrialCell:
 
     @property
     def n(self) -> int:
-        """How many independent trials: iterations inside one run are one, and so are trials of one bring-up."""
+        """Return the number of independent trials: iterations inside one run count once, and so do trials of one
+        bring-up."""
         return 1 if self.within_run else int(self.independent.size)
 
     @property
     def independent(self) -> npt.NDArray[np.float64]:
-        """The values, those of one bring-up averaged: n of a mean counts what was made independently."""
+        """Return the values, averaged per bring-up: n of a mean counts independent values."""
         return self.averaged(self.values)
 
     def averaged(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Numbers of its trials, averaged in each bring-up, in the order of their first."""
+        """Average numbers of its trials in each bring-up, in the order of their first."""
         return values if self.bring_ups is None else means_of(values, self.bring_ups[:, 0])
 
     @property
     def name(self) -> str:
-        """The cell in words: ``create, nodes=2``; the metric where nothing else tells."""
+        """Return the name of the cell: ``create, nodes=2``; without levels the metric."""
         parts = ([self.operation] if self.operation else []) + level_texts(self.by, self.units)
         return ", ".join(parts) or self.metric
 
 
 @dataclass(frozen=True)
 class MeasuredCells:
-    """The trials of a store: its cells, the ``rows`` that they number (one a trial and metric, by time), the factors
-    ``by`` which they are cells, and what has to be said about them. ``together``: factor → the columns that always
-    change with it."""
+    """The trials of a store: its cells, the ``rows`` that they number (one per trial and metric, by time), the factors
+    ``by`` which they are grouped, and warnings. ``together``: factor → the columns that always change with it."""
 
     cells: tuple[TrialCell, ...]
     rows: Table
@@ -130,12 +129,12 @@ class MeasuredCells:
 
 
 def median_of(values: npt.NDArray[np.float64]) -> float:
-    """The median; of a single trial at once, as a table may have a million such cells."""
+    """Return the median; fast for a single trial, as a table may have a million such cells."""
     return float(values[0]) if values.size == 1 else middle(values)
 
 
 def means_of(values: npt.NDArray[np.float64], groups: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
-    """The mean of each group, in the order in which they come first."""
+    """Return the mean of each group, in the order of first occurrence."""
     _, first, of = np.unique(groups, return_index=True, return_inverse=True)
     if first.size == values.size:
         return values
@@ -144,14 +143,14 @@ def means_of(values: npt.NDArray[np.float64], groups: npt.NDArray[np.intp]) -> n
 
 
 def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[TrialCell]:
-    """One cell per group and response; missing responses are left out (and counted by :func:`missing_values`).
+    """Return a cell per group and response; missing responses are left out (and listed by :func:`missing_values`).
 
-    Raises DataError for an empty table, a response that is not numeric, a response that is grouped by.
+    Raises DataError for an empty table, a response that is not numeric, or a response that is a grouping column.
     """
     if len(table) == 0:
         raise DataError(
             "empty-table",
-            "{source} holds no rows",
+            "{source} has no rows",
             "give a table with at least one measurement",
             source=table.source or "the table",
         )
@@ -167,13 +166,13 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
             raise DataError(
                 "response-as-factor",
                 "column '{column}' is both the response and grouped by",
-                "leave it out of {spell.by}",
+                "remove it from {spell.by}",
                 column=column.name,
             )
         if np.all(np.isnan(values)):
             raise DataError(
                 "empty-column",
-                "{source}: column '{column}' holds no value",
+                "{source}: column '{column}' has no values",
                 "choose another column",
                 source=table.source or "the table",
                 column=column.name,
@@ -190,7 +189,7 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
 
 
 def bring_ups_of(table: Table) -> npt.NDArray[np.intp] | None:
-    """The bring-ups that rows share, one a trial, as of ``TrialCell``."""
+    """Return the bring-ups that rows share, one row per trial, as in ``TrialCell``."""
     if not any(name in table.columns for name in BRING_UPS):
         return None
     units = strata.units_of(table)
@@ -198,7 +197,7 @@ def bring_ups_of(table: Table) -> npt.NDArray[np.intp] | None:
 
 
 def find_shared_grid(cells: Sequence[TrialCell]) -> tuple[Grid, npt.NDArray[np.intp]] | None:
-    """The grid that these cells are of, and a row of each; None where they are of several, or of none."""
+    """Return the common grid of these cells, and a row of each; None if they have several grids, or none."""
     settings = [cell.by for cell in cells if isinstance(cell.by, Setting)]
     if not settings or len(settings) < len(cells) or len({id(setting.grid) for setting in settings}) > 1:
         return None
@@ -206,15 +205,15 @@ def find_shared_grid(cells: Sequence[TrialCell]) -> tuple[Grid, npt.NDArray[np.i
 
 
 def missing_values(table: Table, response: str) -> list[str]:
-    """Where a response has no value."""
+    """Return the rows without a value of a response."""
     return [table.place(int(row)) for row in np.flatnonzero(np.isnan(table.numbers(response)))]
 
 
 def hidden_factors(table: Table, cells: Sequence[TrialCell], leave_out: Sequence[str] = ()) -> dict[str, list[str]]:
-    """Columns that were not grouped by and vary inside a cell: column → names of the cells.
+    """Find columns that are not grouping columns but vary inside a cell: column → names of the cells.
 
     A column that only numbers the trials of a cell (all values distinct inside every cell), or that is another
-    measurement (hardly any value twice), is not a factor. Missing cells tell nothing.
+    measurement (values hardly ever repeat), is not a factor. Missing values are ignored.
     """
     used = {name for cell in cells for name in cell.by} | {cell.metric for cell in cells} | set(leave_out)
     hidden = {}
@@ -227,7 +226,7 @@ def hidden_factors(table: Table, cells: Sequence[TrialCell], leave_out: Sequence
             continue
         present = ~column.missing
         inside = [(cell, codes[cell.rows[present[cell.rows]]]) for cell in cells if cell.rows is not None]
-        # Numbers that never come twice in any cell count its trials; text that does so may still be a setting.
+        # Numbers that are distinct in every cell count its trials; distinct text may still be a setting.
         if column.numeric and all(n_distinct(cell_codes) == cell_codes.size for _, cell_codes in inside):
             continue
         varying = [cell.name for cell, cell_codes in inside if n_distinct(cell_codes) > 1]

@@ -1,4 +1,4 @@
-"""Cells that were measured by a clock whose tick is as large as their spread: half of it is in their intervals."""
+"""Cells measured by a clock whose tick is as large as their spread: half a tick is added to their intervals."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .cells import TrialCell
 
 
 def half_ticks_of(cells: Sequence[TrialCell]) -> list[float]:
-    """So far the mean of each cell may be off; 0 of counts, which are exact, and of a cell that is spread over ticks.
-    A clock is that of one metric of one operation."""
+    """Return the possible error of the mean of each cell; 0 for counts, which are exact, and for cells spread over
+    ticks. Each metric of an operation has its own clock."""
     errors = [0.0] * len(cells)
     clocks: dict[tuple[str, str, str], list[int]] = {}
     for place, cell in enumerate(cells):
@@ -35,7 +35,7 @@ def half_ticks_of(cells: Sequence[TrialCell]) -> list[float]:
 
 
 def with_half_tick(estimate: Estimate, half: float) -> Estimate:
-    """The estimate with half a tick in its interval, and a warning that says so."""
+    """Return the estimate with half a tick added to its interval, and a warning."""
     if not half or estimate.low is None:
         return estimate
     return replace(wider(estimate, half), warnings=(*estimate.warnings, coarse_text(2 * half)))

@@ -1,8 +1,8 @@
-"""How evenly many files lie on servers, held against chance: against the same files thrown at servers blindly.
+"""Evenness of files over servers, compared with random placement of the same files.
 
-The statistic is that of ``balance``: the busiest ÷ the mean. Its distribution under chance is drawn (Monte Carlo test,
-Davison & Hinkley, Bootstrap Methods, 4.2: p = (1 + draws as uneven) ÷ (1 + draws)), as files differ in size, and few
-files are seldom even.
+The statistic is that of ``balance``: the busiest ÷ the mean. Its null distribution is simulated (Monte Carlo test,
+Davison & Hinkley, Bootstrap Methods, 4.2: p = (1 + draws as uneven) ÷ (1 + draws)), because files differ in size, and
+few files are seldom even.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from iosonde.stats.estimate.multiple import holm
 from .balance import busiest_by_mean
 
 _SEED = 20_133
-_DRAWS, _LEAST_DRAWS, _NUMBERS = 1_999, 199, 4e7  # so many random numbers at most, and so many draws at least
-_MOST_DRAWS = 20_000  # for levels that near to 1
-_PIECE = 4e6  # of these at once
+_DRAWS, _LEAST_DRAWS, _NUMBERS = 1_999, 199, 4e7  # most draws, least draws, most random numbers
+_MOST_DRAWS = 20_000  # for levels near 1
+_PIECE = 4e6  # random numbers per step
 
 
 @dataclass(frozen=True)
 class Evenness:
-    """Of ``what`` (files, bytes). ``index``: the busiest of ``n_places`` ÷ the mean of all; 1 is even.
+    """Evenness of ``what`` (files, bytes). ``index``: the busiest of ``n_places`` ÷ the mean of all; 1 is even.
 
-    ``chance_high``: chance stays below it so often as ``level`` says. ``p``: how often chance is as uneven as this;
-    ``p_holm``: corrected for the two that are judged together.
+    ``chance_high``: quantile at ``level`` of the index under random placement. ``p``: p-value of the index; ``p_holm``:
+    corrected for the two tests.
     """
 
     what: str
@@ -42,11 +42,11 @@ class Evenness:
 
     @property
     def uneven(self) -> bool:
-        """Whether chance is hardly ever so uneven."""
+        """Return whether the unevenness is significant."""
         return self.p_holm < 1 - self.level
 
     def to_dict(self) -> dict[str, Any]:
-        """Stable JSON; ``confidence`` is the level."""
+        """Return stable JSON; ``confidence`` is the level."""
         return {
             "what": self.what,
             "places": self.n_places,
@@ -62,10 +62,9 @@ class Evenness:
 def places_of(
     holders: Sequence[frozenset[str]], servers: Sequence[str], in_groups: bool
 ) -> tuple[list[Hashable], int] | None:
-    """(places that chance chooses among, on how many of these a file is). ``in_groups``: the file system keeps copies
-    on fixed sets of servers (Gluster), each of which is one place; any other chooses servers freely, however few sets
-    were seen, and each server is one. None: files are on different numbers of servers, or on parts of several sets.
-    """
+    """Return (places among which random placement chooses, number of places per file). ``in_groups``: the file system
+    keeps copies on fixed sets of servers (Gluster), each of which is one place. Otherwise it chooses servers freely,
+    and each server is a place. None if files are on different numbers of servers, or on parts of several sets."""
     sizes = {len(holder) for holder in holders}
     if len(sizes) != 1:
         return None
@@ -82,7 +81,7 @@ def places_of(
 def evenness(
     placements: Sequence[Sequence[int]], sizes: Sequence[int], n_places: int, level: float
 ) -> tuple[Evenness, Evenness]:
-    """Of files and of bytes: ``placements``: the places (by number) that each file is on, each on as many; ``sizes``:
+    """Test files and bytes. ``placements``: the places (by number) of each file, equally many for each; ``sizes``:
     bytes of each."""
     weights = np.column_stack([np.ones(len(sizes)), np.asarray(sizes, dtype=float)])
     counted = np.zeros((n_places, 2))
@@ -111,8 +110,7 @@ def evenness(
 
 
 def _draw_indices(weights: np.ndarray, n_places: int, copies: int, level: float) -> np.ndarray:
-    """(files, bytes): the index of each, in every draw; so many that the least p, of none as uneven, is below
-    1 − level."""
+    """Return the index of (files, bytes) in every draw. The number of draws allows a p below 1 − level."""
     rng, n_files = np.random.default_rng(_SEED), len(weights)
     draws = int(min(_DRAWS, max(_LEAST_DRAWS, _NUMBERS / (n_files * n_places))))
     draws = max(draws, min(math.ceil(2 / (1 - level)), _MOST_DRAWS))
@@ -130,7 +128,7 @@ def _draw_indices(weights: np.ndarray, n_places: int, copies: int, level: float)
 
 
 def _throw_files(rng: np.random.Generator, n_files: int, n_places: int, copies: int) -> np.ndarray:
-    """Places of each file's copies, on as many different ones, file after file."""
+    """Draw the places of each file's copies, distinct per file, file after file."""
     if copies == 1:
         return rng.integers(n_places, size=n_files)
     return rng.random((n_files, n_places)).argpartition(copies - 1, axis=1)[:, :copies].ravel()

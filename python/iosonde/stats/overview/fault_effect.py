@@ -1,9 +1,9 @@
-"""What a fault did to the phases of one trial: rate and durations before it, while it was in force, while the file
-system healed, and after; and the longest time in which nothing was done.
+"""Effect of a fault on the phases of one trial: rate and durations before the fault, during it, during recovery, and
+after; and the longest stall.
 
-The parts are cut at moments that were measured, on the clock that the operations have. A fault is in force from the
-moment at which it was ordered, the earliest at which it may have had an effect, until it was undone. Work across a cut
-counts in each part by the share of its time inside; a duration counts where its operation began.
+The parts are cut at measured moments, on the clock of the operations. A fault is in force from the moment it was
+ordered, the earliest possible effect, until it was undone. Work across a cut counts in each part by the share of its
+time inside; a duration counts where its operation began.
 """
 
 from __future__ import annotations
@@ -22,15 +22,14 @@ from ..estimate.percentiles import percentiles_from_durations
 from .over_time import PhaseRows, phase_rows
 
 BEFORE, DURING, HEALING, AFTER = "before", "during", "healing", "after"
-UNDONE, WELL = "undone", "well"  # what marks say that are no fault
-_LEAST_S = 0.05  # a shorter part tells no rate
+UNDONE, WELL = "undone", "well"  # marks that are not faults
+_LEAST_S = 0.05  # a shorter part has no reliable rate
 _PERCENTILES = (0.5, 0.99)
 
 
 @dataclass(frozen=True)
 class FaultMark:
-    """A moment of a fault on the time of a phase: ``what`` (fault, undone, well) happened ``at_s`` after its first
-    start."""
+    """A moment of a fault within a phase: ``what`` (fault, undone, well) happened ``at_s`` after its first start."""
 
     at_s: float
     what: str
@@ -38,7 +37,7 @@ class FaultMark:
 
 @dataclass(frozen=True)
 class PhasePart:
-    """One part of a phase: its length, its rate, and percentiles of durations (s), None where too few began in it."""
+    """A part of a phase: its length, its rate, and percentiles of durations (s), None if too few began in it."""
 
     name: str
     seconds: float
@@ -49,9 +48,8 @@ class PhasePart:
 
 @dataclass(frozen=True)
 class PhaseEffect:
-    """A fault (on one host or several at once) and one phase of one trial. ``stall_s`` is the longest time from
-    ``stall_at_s`` on in which no operation ended, that a fault was in force in or that came after it; ``usual_s`` the
-    longest before."""
+    """A fault (on one host or several at once) and one phase of one trial. ``stall_s``: the longest time, from
+    ``stall_at_s`` on, in which no operation ended, during or after the fault; ``usual_s``: the longest before."""
 
     fault: str
     operation: str
@@ -66,7 +64,8 @@ class PhaseEffect:
 
 
 def effects(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], level: float) -> list[PhaseEffect]:
-    """Of every fault of a trial on every phase that it fell into; none where the clocks cannot be compared."""
+    """Return the effect of every fault of a trial on every phase that it fell into; none if the clocks cannot be
+    compared."""
     phase_effects = []
     for several in _group_faults(run.faults):
         for phase in run.phases:
@@ -77,7 +76,7 @@ def effects(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], 
 
 
 def marks(run: StoredRun, rows: PhaseRows) -> tuple[FaultMark, ...]:
-    """The moments of all faults that lie within a phase."""
+    """Return the moments of all faults that lie within a phase."""
     end_s = float((rows.start + rows.duration).max()) / 1e9
     all_marks = []
     for fault in run.faults:
@@ -88,7 +87,7 @@ def marks(run: StoredRun, rows: PhaseRows) -> tuple[FaultMark, ...]:
 
 
 def _group_faults(faults: Sequence[FaultDone]) -> list[list[FaultDone]]:
-    """Those that were in force, one list for each planned one: on all servers at once it is one fault."""
+    """Group the faults that were in force by planned fault: on all servers at once it is a single fault."""
     groups: dict[str, list[FaultDone]] = {}
     for fault in faults:
         if fault.inflicting_ns is not None and fault.in_force_ns is not None:
@@ -129,7 +128,8 @@ def _measure_effect(several: list[FaultDone], phase: StoredPhase, rows: PhaseRow
 
 
 def _find_moments(several: list[FaultDone], zero_ns: int, end: float) -> tuple[float, float, float]:
-    """When it began, was undone, and all was well, ns after the phase's start; what never was is after its end."""
+    """Return when it began, was undone, and all was well, in ns after the phase's start; missing moments are after its
+    end."""
     begun = min(fault.inflicting_ns or 0 for fault in several) - zero_ns
     undone = max(zero_ns + end if fault.undone_ns is None else fault.undone_ns for fault in several) - zero_ns
     healed = max(zero_ns + end if fault.healed_ns is None else fault.healed_ns for fault in several) - zero_ns
@@ -148,8 +148,8 @@ def _measure_part(name: str, rows: PhaseRows, low: float, high: float, level: fl
 
 
 def _find_stall(rows: PhaseRows, low: float, high: float) -> tuple[float, float]:
-    """(begin, length) of the longest time between two ends of operations, the second of which lies between ``low`` and
-    ``high``: an operation that hangs in a fault began before it."""
+    """Return (begin, length) of the longest time between two ends of operations, the second of which lies between
+    ``low`` and ``high``: an operation that hangs in a fault began before it."""
     ends = np.unique(rows.start + rows.duration)
     begins, lengths = np.concatenate([[0.0], ends[:-1]]), np.diff(ends, prepend=0.0)
     inside = (ends > low) & (ends <= high)

@@ -1,4 +1,4 @@
-"""The repetitions of a probe → Estimates of every pair and node; the newest probe of some nodes in a store."""
+"""Repetitions of a probe → Estimates of every pair and node; the newest probe of given nodes in a store."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from iosonde.stats.estimate import summarise as means
 
 Facts = dict[str, Any]
 
-# Key in the JSON → where the value is in what one repetition found of a node.
+# Key in the JSON → accessor of the value in a node's facts of one repetition.
 _OF_NODE: dict[str, Callable[[Facts], float]] = {
     "disk_write": lambda node: node["disk"]["write"],
     "disk_read": lambda node: node["disk"]["read"],
@@ -26,9 +26,9 @@ _ONLY_WITH_TARGET = ("disk_write", "disk_read", "cpu_write", "cpu_read")
 
 
 def summarise(repetitions: Sequence[Facts], level: float) -> Facts:
-    """``pairs``, ``tcp``, ``nodes`` and ``servers`` with an Estimate of everything, over the facts of a probe's
-    complete repetitions; ``tcp_error`` is why TCP was not measured, ``filesystem`` the type of the target's,
-    and ``own_disk`` whether that is a disk of each node: not behind a network, nor in memory."""
+    """Return ``pairs``, ``tcp``, ``nodes`` and ``servers`` with Estimates over a probe's complete repetitions.
+    ``tcp_error``: why TCP was not measured; ``filesystem``: type of the target's file system; ``own_disk``: whether
+    that is a disk of each node, not behind a network, nor in memory."""
     first = repetitions[0]
     probes = [facts["probe"] for facts in repetitions]
     links = [link for probe in probes for link in probe.get("tcp") or ()]
@@ -45,14 +45,14 @@ def summarise(repetitions: Sequence[Facts], level: float) -> Facts:
 
 
 def stored(runs: Iterable[StoredRun]) -> list[StoredRun]:
-    """Of a store's runs all complete repetitions of probes, the oldest first."""
+    """Return all complete repetitions of probes among a store's runs, the oldest first."""
     return [run for run in runs if run.source == SOURCE and run.complete and run.facts.get("probe")]
 
 
 def newest(probes: Sequence[StoredRun], hosts: Sequence[str], level: float) -> Facts | None:
-    """What the newest of the ``stored`` probes of these hosts found, these hosts only; None if there is none.
+    """Summarise the newest of the ``stored`` probes of these hosts, for these hosts only; None if there is none.
 
-    A probe of more hosts will do. ``pairs`` and ``nodes`` hold Estimates.
+    A probe of more hosts is sufficient. ``pairs`` and ``nodes`` contain Estimates.
     """
     host_set = set(hosts)
     fitting = [run for run in probes if host_set and host_set <= set(run.facts["hosts"])]
@@ -75,8 +75,8 @@ def newest(probes: Sequence[StoredRun], hosts: Sequence[str], level: float) -> F
 
 
 def newest_parts(probes: Sequence[StoredRun], level: float) -> Facts:
-    """Of the ``stored`` probes, whatever their hosts: the newest that measured clients, with the servers of the newest
-    that measured servers, as plain JSON. Empty where there is none."""
+    """Summarise the newest of the ``stored`` probes that measured clients, with the servers of the newest that measured
+    servers, as plain JSON, whatever their hosts. Empty if there is none."""
     facts: Facts = {}
     for part in ("servers", "nodes"):
         last = next((run for run in reversed(probes) if run.facts["probe"].get(part)), None)
@@ -88,8 +88,8 @@ def newest_parts(probes: Sequence[StoredRun], level: float) -> Facts:
 
 
 def slowest(facts: Facts) -> dict[str, float]:
-    """Value of each number of ``schema.PROBE_FACTORS`` that is known: the slowest link, the slowest node, the
-    slowest disk: those of the servers where they were probed, and no rate through a mounted file system."""
+    """Return the known values of ``schema.PROBE_FACTORS``: the slowest link, the slowest node, the slowest disk. Disks
+    are those of the servers if probed; rates through a mounted file system are left out."""
     pairs, nodes = facts["pairs"], facts["nodes"]
     values = {}
     if pairs:
@@ -115,14 +115,14 @@ def slowest(facts: Facts) -> dict[str, float]:
 
 
 def describe_servers(facts: Facts) -> dict[str, str | int]:
-    """How many servers were probed, and on which file systems their disks are, as far as they were asked: the others of
+    """Return the number of probed servers and the file systems of their disks, as far as known: the other keys of
     ``schema.PROBE_FACTORS``."""
     kinds = sorted({str(disk["filesystem"] or "unknown") for server in facts["servers"] for disk in server["disks"]})
     return {"probed_servers": len(facts["servers"]), "base_filesystem": ", ".join(kinds)} if kinds else {}
 
 
 def to_json(value: Any) -> Any:
-    """The same with every Estimate in its stable JSON form."""
+    """Return the same with every Estimate in its stable JSON form."""
     if isinstance(value, Estimate):
         return value.to_json()
     if isinstance(value, dict):
@@ -131,7 +131,7 @@ def to_json(value: Any) -> Any:
 
 
 def _describe_target(facts: Facts) -> Facts:
-    """What the disk of the nodes was measured on; nothing where none was."""
+    """Describe the target of the disk measurement of the nodes; empty without one."""
     kind = ((facts.get("machine") or {}).get("mount") or {}).get("type") if facts.get("target") else None
     return {"filesystem": kind, "own_disk": None if kind is None else on_own_disk(kind)}
 
@@ -155,7 +155,7 @@ def _summarise_pair(facts: Facts, same: Sequence[Facts], level: float) -> Facts:
 
 
 def _summarise_links(facts: Facts, links: Sequence[Facts], level: float) -> list[Facts]:
-    """Each link that iperf3 measured, over the repetitions in which it did."""
+    """Summarise each link that iperf3 measured, over the repetitions with a measurement."""
     same: dict[tuple[int, int], list[Facts]] = {}
     for link in links:
         if not link["error"]:
@@ -181,7 +181,7 @@ def _summarise_node(same: Sequence[Facts], level: float) -> Facts:
 
 
 def _summarise_servers(repetitions: Sequence[Sequence[Facts]], level: float) -> list[Facts]:
-    """Each server with its disks, in the order of the first repetition."""
+    """Summarise each server with its disks, in the order of the first repetition."""
     return [
         {
             "host": server["host"],
@@ -199,5 +199,5 @@ def _summarise_servers(repetitions: Sequence[Sequence[Facts]], level: float) -> 
 
 
 def _estimate_mean(values: list[float], level: float) -> Estimate:
-    # Neither a rate nor a time is below zero, however wide the interval of few repetitions is.
+    # Rates and times are never negative, however wide the interval of few repetitions is.
     return means.mean(values, level).within(low=0.0)

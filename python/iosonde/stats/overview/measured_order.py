@@ -1,4 +1,4 @@
-"""The order in which the rows of a table were measured, where one of its columns tells it."""
+"""The order of measurement of the rows of a table, if one of its columns gives it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _ORDERS = ("order", "block")
 
 
 def measured_order(rows: Table, used: Collection[str]) -> Array | None:
-    """A number for each trial that rises with time, by a date, a clock, or a column that numbers them; else None.
-    Columns that are ``used``, as the response or as factors, tell no time."""
+    """Return a number for each trial that rises with time, from a date, a clock, or a column that numbers them; else
+    None. Columns that are ``used``, as the response or as factors, are ignored."""
     columns = [column for name, column in rows.columns.items() if name not in used and not column.missing.any()]
     for column in columns:
         if not column.numeric and (times := _parse_times(column)) is not None:
@@ -36,13 +36,13 @@ def _is_called(column: Column, words: Collection[str]) -> bool:
 
 
 def _is_counting(values: npt.NDArray[Any]) -> bool:
-    """Whether they are 0, 1, 2, … or 1, 2, 3, …: ``block`` may be a size, too."""
+    """Return whether they are 0, 1, 2, … or 1, 2, 3, …: ``block`` may be a size, too."""
     levels = np.unique(values)
     return bool(levels[0] in (0, 1) and np.array_equal(levels, levels[0] + np.arange(levels.size)))
 
 
 def _parse_times(column: Column) -> Array | None:
-    """Seconds of a column of dates; None of any other."""
+    """Return the seconds of a column of dates; None for any other."""
     try:
         return np.array([datetime.fromisoformat(str(value)).timestamp() for value in column.values])
     except (ValueError, OverflowError):

@@ -1,7 +1,7 @@
-"""How fast a phase was, and how long its operations took, over its own time: from the recorded operations of one trial.
+"""Rate and durations of a phase over its own time, from the recorded operations of one trial.
 
 An operation across the edge of two bins counts in each by the share of its time inside, as in all clocks of a phase;
-its duration counts where it began. The last bin ends with the phase: half a bin more, or less.
+its duration counts where it began. The last bin ends with the phase: it is half a bin longer or shorter.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from iosonde.core.stored import StoredPhase
 from ..estimate.percentiles import percentiles_from_durations
 from ..estimate.summarise import least_n_for_quantile
 
-MOST_RANKS = 16  # beyond, their lines could not be told apart
+MOST_RANKS = 16  # the lines of more ranks are indistinguishable
 _FEWEST, _MOST = 20, 100  # bins
 _PERCENTILES = (0.5, 0.99)
 _LEVEL = 0.95
@@ -31,13 +31,13 @@ Values = tuple[float | None, ...]
 
 @dataclass(frozen=True)
 class OverTime:
-    """One phase in bins of ``width_s``, from ``starts_s`` after its first operation to the next one; the last, which
-    may have another width, to ``end_s``.
+    """A phase in bins of ``width_s``, from ``starts_s`` after its first operation to the next one; the last, which may
+    have another width, to ``end_s``.
 
-    ``rate``: work of ``kind`` a second, in ``unit``; ``by_rank`` the same of each rank, of few. ``p50``, ``p99`` and
-    ``longest`` are of the durations (s) of ``slow_kind``, which took most of the time of those that are many; None
-    where too few began there. ``recorded`` of ``n_operations`` operations are behind it: fewer are a sample, whose
-    rates are scaled to all.
+    ``rate``: work of ``kind`` per second, in ``unit``; ``by_rank``: the same for each rank, if they are few. ``p50``,
+    ``p99`` and ``longest``: durations (s) of ``slow_kind``, the frequent kind that took most time; None if too few
+    began there. ``recorded`` of ``n_operations`` operations are used: fewer are a sample, whose rates are scaled to
+    all.
     """
 
     kind: str
@@ -56,7 +56,7 @@ class OverTime:
     failed: int
 
     def to_json(self) -> dict[str, Any]:
-        """The stable JSON form."""
+        """Return the stable JSON form."""
         return {
             "kind": self.kind,
             "unit": self.unit,
@@ -82,7 +82,7 @@ class OverTime:
 
 @dataclass(frozen=True)
 class _Bins:
-    """Bins of equal width, ns from the first start; the last one has half as much more, or less."""
+    """Bins of equal width, ns from the first start; the last one is half a bin longer or shorter."""
 
     width: float
     count: int
@@ -90,25 +90,25 @@ class _Bins:
 
     @property
     def lengths_s(self) -> Array:
-        """How long each is."""
+        """Return the length of each bin."""
         return np.diff(self.edges, prepend=0.0) / 1e9
 
     @property
     def edges(self) -> Array:
-        """Where each ends."""
+        """Return the end of each bin."""
         return np.append(np.arange(1, self.count) * self.width, self.end)
 
     def find_bins(self, at: Array) -> npt.NDArray[np.intp]:
-        """The bin that each moment lies in."""
+        """Return the bin of each moment."""
         return np.clip((at / self.width).astype(np.intp), 0, self.count - 1)
 
 
 @dataclass(frozen=True)
 class PhaseRows:
-    """The operations of one phase that succeeded, as arrays: ns after ``zero_ns``, the first start (on rank 0's clock;
-    where clocks cannot be compared, each rank's own). ``work`` of each in ``unit`` · s, of the kind ``counted``, scaled
-    to all where they are a sample; ``ranks``: all that took part; ``of``: the place among these of each operation's
-    rank. ``slow`` took most of the time of the kinds that are many. ``mine``: how many there are, failed ones too, of
+    """The successful operations of one phase, as arrays: ns after ``zero_ns``, the first start (on rank 0's clock; if
+    clocks cannot be compared, each rank's own). ``work`` of each in ``unit`` · s, of the kind ``counted``, scaled to
+    all if they are a sample; ``ranks``: all that took part; ``of``: the index among these of each operation's rank.
+    ``slow``: the frequent kind that took most time. ``mine``: number of recorded operations, failed ones included, of
     ``n_operations``."""
 
     start: Array
@@ -127,7 +127,8 @@ class PhaseRows:
 
 
 def phase_rows(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> PhaseRows | None:
-    """Those of a phase, of the ``operations`` of its trial; None where none succeeded. ``kinds`` names their kinds."""
+    """Select the rows of a phase from the ``operations`` of its trial; None if none succeeded. ``kinds`` names their
+    kinds."""
     mine = _take_rows(operations, operations["phase"] == phase.index)
     rows = _take_rows(mine, mine["status"] == 0)
     if not rows.size:
@@ -155,13 +156,14 @@ def phase_rows(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence
 
 
 def over_time(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str]) -> OverTime | None:
-    """One phase, of the ``operations`` of its trial; None where none of them succeeded. ``kinds`` names their kinds."""
+    """Compute a phase over time from the ``operations`` of its trial; None if none succeeded. ``kinds`` names their
+    kinds."""
     rows = phase_rows(phase, operations, kinds)
     return None if rows is None else in_bins(rows)
 
 
 def in_bins(rows: PhaseRows) -> OverTime:
-    """The same of rows that are there already."""
+    """Compute the same from selected rows."""
     start, duration, ranks = rows.start, rows.duration, rows.ranks
     bins = _choose_bins(start.size, float((start + duration).max()))
     done = _compute_done(bins, start, start + np.maximum(duration, 1.0), rows.work, rows.of, ranks.size)
@@ -187,17 +189,17 @@ def in_bins(rows: PhaseRows) -> OverTime:
 
 
 def _take_rows(rows: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
-    """These rows; all of them are not copied."""
+    """Select these rows, without a copy if all are selected."""
     return rows if mask.all() else rows[mask]
 
 
 def starts_ns(phase: StoredPhase, rows: npt.NDArray[Any]) -> Array:
-    """ns after the first start: by the clock of rank 0, or, where clocks cannot be compared, by each rank's own."""
+    """Return ns after the first start: by the clock of rank 0 or, if clocks cannot be compared, by each rank's own."""
     return _compute_starts(phase, rows)[0]
 
 
 def _compute_starts(phase: StoredPhase, rows: npt.NDArray[Any]) -> tuple[Array, int]:
-    """Those, and the first start itself."""
+    """Return these, and the first start itself."""
     ranks, of = np.unique(rows["rank"], return_inverse=True)
     start = rows["start_ns"].astype(np.int64)
     if phase.comparable:
@@ -212,7 +214,7 @@ def _compute_starts(phase: StoredPhase, rows: npt.NDArray[Any]) -> tuple[Array, 
 
 
 def _choose_bins(operations: int, end: float) -> _Bins:
-    """As many that most have operations enough for a 99th percentile, of a round width."""
+    """Choose bins of a round width, most of which have enough operations for a 99th percentile."""
     enough = operations // least_n_for_quantile(_PERCENTILES[-1], _LEVEL)
     count = min(max(enough, min(_FEWEST, operations)), _MOST)
     exact = max(end, 1.0) / count
@@ -222,20 +224,21 @@ def _choose_bins(operations: int, end: float) -> _Bins:
 
 
 def _choose_counted(phase: StoredPhase, rows: npt.NDArray[Any], kinds: Sequence[str]) -> int:
-    """The kind whose work is counted: as the phase says, else what moved data, else what was done most often."""
+    """Choose the kind whose work is counted: that of the phase, else the one that moved data, else the most frequent
+    one."""
     there = [kinds[kind] for kind in np.unique(rows["kind"])]
     candidates = [name for name in (phase.counted_kind or "", *_DATA) if name in there]
     return list(kinds).index(candidates[0]) if candidates else int(np.bincount(rows["kind"]).argmax())
 
 
 def _choose_slow(kind: npt.NDArray[Any], duration: Array) -> int:
-    """The kind that took most of the time, of those of which there are enough to be seen over time."""
+    """Choose the kind that took most time, among those frequent enough to show over time."""
     spent, counts = np.bincount(kind, duration), np.bincount(kind)
     return int(np.where(counts >= min(_FEWEST, int(counts.max())), spent, -1.0).argmax())
 
 
 def _compute_work(phase: StoredPhase, rows: npt.NDArray[Any], counted: int) -> tuple[Array, str]:
-    """(what each operation contributed, the unit of its rate): bytes where the phase is one of data."""
+    """Return (work of each operation, the unit of its rate): bytes if the phase moves data."""
     mine: Array = (rows["kind"] == counted).astype(np.float64)
     moved: Array = mine * rows["size"]
     is_data = phase.measures == "bandwidth" or (phase.measures is None and moved.any())
@@ -243,7 +246,7 @@ def _compute_work(phase: StoredPhase, rows: npt.NDArray[Any], counted: int) -> t
 
 
 def _compute_weights(phase: StoredPhase, mine: npt.NDArray[Any], ranks: npt.NDArray[Any]) -> Array:
-    """How many operations of its rank each recorded one stands for: 1, but in a sample."""
+    """Return how many operations of its rank each recorded one stands for: 1, except in a sample."""
     if phase.recorded_all:
         return np.ones(ranks.size)
     totals = {rank["rank"]: rank.get("operations") or 0 for rank in phase.ranks}
@@ -261,10 +264,10 @@ def _count_operations(phase: StoredPhase, mine: npt.NDArray[Any]) -> int:
 
 
 def _compute_done(bins: _Bins, start: Array, end: Array, work: Array, of: npt.NDArray[np.intp], ranks: int) -> Array:
-    """Ranks × bins: the work that lies in each, by the share of each operation's time that is inside.
+    """Return ranks × bins: the work in each, by the share of each operation's time that is inside.
 
-    The work done until a moment t is the sum of d·(t - start) over what began, less that of d·(t - end) over what
-    ended, with d the work by time of an operation: two sums a bin, however many operations there are.
+    The work done until a moment t is the sum of d·(t - start) over started operations, less that of d·(t - end) over
+    ended ones, with d the work by time of an operation: two sums per bin, whatever the number of operations.
     """
     density = work / (end - start)
     until = np.zeros((ranks, bins.count))
@@ -277,7 +280,8 @@ def _compute_done(bins: _Bins, start: Array, end: Array, work: Array, of: npt.ND
 
 
 def _summarise_durations(bins: _Bins, start: Array, seconds: Array) -> tuple[Values, Values, Values]:
-    """The median, the 99th percentile and the maximum of what began in each bin; None where too few did."""
+    """Return the median, the 99th percentile and the maximum of the operations that began in each bin; None for too
+    few."""
     cell = bins.find_bins(start).astype(np.uint8 if bins.count < 256 else np.intp)  # bytes are sorted in one pass
     ordered = seconds[np.argsort(cell, kind="stable")]
     ends = np.cumsum(np.bincount(cell, minlength=bins.count)).tolist()

@@ -1,7 +1,7 @@
-"""Everything that ``summary`` and the page show, computed once: rows in, Overview out.
+"""All content of ``summary`` and the page, computed once: rows in, Overview out.
 
-For a store the cells are operation × metric × the settings that vary; for a plain table the user says what to
-group by.
+For a store the cells are operation × metric × the settings that vary; for a plain table the user chooses the grouping
+columns.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .story import sentences, stories
 from .types import Efficiency, Overview, OverviewLatency, OverviewRow, ResponseStory
 from .uneven_missing import uneven_missing
 
-# What identifies a trial or describes the row; never a setting to group by.
+# Columns that identify a trial or describe the row; never a setting to group by.
 _BOOKKEEPING = (
     "operation",
     "metric",
@@ -62,8 +62,8 @@ _SIZES = ("nodes", "ranks")
 def overview_from_table(
     table: Table, responses: Sequence[str], by: Sequence[str], level: float, headlines: Sequence[str] = ()
 ) -> Overview:
-    """The overview of a plain table: every response in every group of the columns ``by``. ``headlines``: responses that
-    belong to the family of tests, shown or not. Raises DataError."""
+    """Build the overview of a plain table: every response in every group of the columns ``by``. ``headlines``:
+    responses of the family of tests, shown or not. Raises DataError."""
     cells = [cell for cell in cells_of(table, responses, by) if cell.values.size]
     warnings = list(table.warnings)
     for response in responses:
@@ -94,11 +94,11 @@ def overview_from_table(
 
 @dataclass(frozen=True)
 class StoreBackground:
-    """What a store holds besides its cells. ``runs``: all trials (incomplete ones too: they become a finding), of the
-    ``experiments``; ``latencies``: the percentiles of each by run id. ``pilot``: so many trials fixed the number of
-    trials by Stein's rule, whose interval the means then carry. ``units``: of the factors that have one.
-    ``extra_cells``: cells of the headline metrics, which belong to the family of tests. ``probes`` say what the
-    hardware carries."""
+    """Contents of a store in addition to its cells. ``runs``: all trials (incomplete ones too: they become a finding),
+    of the ``experiments``; ``latencies``: the percentiles of each by run id. ``pilot``: the number of trials that fixed
+    the total by Stein's rule, whose interval the means then use. ``units``: of the factors that have one.
+    ``extra_cells``: cells of the headline metrics, which belong to the family of tests. ``probes``: limits of the
+    hardware."""
 
     runs: Sequence[StoredRun] = ()
     experiments: Sequence[Experiment] = ()
@@ -110,7 +110,7 @@ class StoreBackground:
 
 
 def overview_from_store(measured: MeasuredCells, level: float, background: StoreBackground) -> Overview:
-    """The overview of a store's trials."""
+    """Build the overview of a store's trials."""
     latency = _build_latency(background.runs, background.latencies, measured.by, level)
     subject = checks.Subject(measured.cells, level, background.runs, measured.rows, hidden_in_store(measured))
     factor_units = {name: unit for name, unit in background.units.items() if unit and name in measured.by}
@@ -124,13 +124,13 @@ def overview_from_store(measured: MeasuredCells, level: float, background: Store
 
 
 def _with_story(overview: Overview, response_stories: tuple[ResponseStory, ...]) -> Overview:
-    """With what the settings say before how sure that is."""
+    """Insert the sentences about the settings before those about precision."""
     parts = [*sentences(response_stories, overview.units), *([overview.sentence] if overview.sentence else [])]
     return replace(overview, sentence=" ".join(parts), stories=response_stories, closing=overview.sentence)
 
 
 def hidden_in_store(measured: MeasuredCells) -> dict[str, list[str]]:
-    """What varied inside the cells of a store's trials without being grouped by: column → names of cells."""
+    """Find columns that vary inside the cells of a store's trials without being grouped by: column → names of cells."""
     return _find_hidden(measured.rows, measured.cells, _list_observed(measured.rows))
 
 
@@ -172,13 +172,13 @@ def _build_overview(
 
 
 def rows_of(cells: Sequence[TrialCell], level: float, pilot: int | None = None) -> tuple[OverviewRow, ...]:
-    """The statistics of each cell, with half a tick of their clock where it is as large as the spread."""
+    """Compute the statistics of each cell, with half a tick of its clock if that is as large as the spread."""
     return tuple(row_of(cell, level, pilot, half) for cell, half in zip(cells, half_ticks_of(cells), strict=True))
 
 
 def row_of(cell: TrialCell, level: float, pilot: int | None = None, half_tick: float = 0.0) -> OverviewRow:
-    """The statistics of one cell; beyond a ``pilot`` that fixed n the mean's interval is Stein's. ``half_tick``: so
-    far each of them may be off."""
+    """Compute the statistics of one cell; beyond a ``pilot`` that fixed n the mean's interval is Stein's.
+    ``half_tick``: their possible error."""
     x = cell.independent
     rate = is_rate(cell.unit) and bool(np.all(x > 0))
     return OverviewRow(
@@ -197,7 +197,7 @@ def row_of(cell: TrialCell, level: float, pilot: int | None = None, half_tick: f
 
 
 def mean_of(cell: TrialCell, level: float, pilot: int | None = None, half_tick: float = 0.0) -> Estimate:
-    """The mean of one cell as every answer shows it; ``pilot`` and ``half_tick`` as for ``row_of``."""
+    """Estimate the mean of one cell as every answer shows it; ``pilot`` and ``half_tick`` as for ``row_of``."""
     x = cell.independent
     staged = pilot is not None and x.size > pilot
     center = stein_interval(x, pilot, level) if staged and pilot else mean(x, level)
@@ -205,24 +205,25 @@ def mean_of(cell: TrialCell, level: float, pilot: int | None = None, half_tick: 
 
 
 def lowest_mean(cell: TrialCell) -> float | None:
-    """Below which the mean of these trials cannot be; None where it can be anything."""
+    """Return the lower limit of the mean of these trials; None if there is none."""
     return lowest(cell.unit, bool(np.all(cell.values > 0)))
 
 
 def _mark_within_run(estimate: Estimate, cell: TrialCell) -> Estimate:
-    """Of iterations inside one run the interval holds for that run alone, and counts as one trial."""
+    """Mark an estimate from iterations inside one run: its interval holds for that run alone, and it counts as one
+    trial."""
     if not cell.within_run:
         return estimate
     warning = Message(
         "within-run",
-        "within one run: {n} iterations of one execution say nothing of another execution",
+        "within one run: {n} iterations of one execution do not represent other executions",
         n=cell.values.size,
     )
     return replace(estimate, n=1, warnings=(warning, *estimate.warnings))
 
 
 def _find_hidden(table: Table, cells: Sequence[TrialCell], leave_out: Sequence[str]) -> dict[str, list[str]]:
-    """What varied unseen inside cells; who read, and from which cache, matters to reads alone."""
+    """Find columns that vary inside cells; reading nodes and cache states matter to reads alone."""
     reads = {cell.name for cell in cells if cell.operation.startswith("read")}
     hidden = {}
     for name, where in hidden_factors(table, cells, leave_out).items():
@@ -281,7 +282,7 @@ def _build_efficiency(cells: Sequence[TrialCell], level: float) -> list[Efficien
 
 
 def _list_observed(table: Table) -> list[str]:
-    """Columns of a store that are not factors: only ``experiment``, ``source`` and ``includes`` may hide one."""
+    """List columns of a store that are not factors: only ``experiment``, ``source`` and ``includes`` may hide one."""
     telling = ("experiment", "source", "includes")
     return [name for name in table.columns if plain(name) in _BOOKKEEPING and name not in telling]
 

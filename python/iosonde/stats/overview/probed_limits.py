@@ -1,4 +1,4 @@
-"""What a probe of the same nodes says that a run's target can carry at most, by direction."""
+"""Upper limits of a run's rates, by direction, from a probe of the same nodes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from iosonde.core.types import Estimate
 from . import hardware
 from .cells import TrialCell
 
-PROBED_MARGIN = 1.5  # what was probed may not be all
+PROBED_MARGIN = 1.5  # a probe may not reach the full rate
 _PROBED = "of these nodes carried when they were probed"
 DISKS, LINKS, LINKS_OF_LAB = f"the disks {_PROBED}", f"the links {_PROBED}", "the links of the lab carry"
 
 
 @dataclass(frozen=True)
 class ProbedLimit:
-    """``bytes_per_s`` of all nodes of a run together, the upper ends of what was probed; ``what`` carries it."""
+    """``bytes_per_s``: the sum over all nodes of a run of the probes' upper ends; ``what`` describes the limiting
+    part."""
 
     bytes_per_s: float
     what: str
@@ -31,7 +32,7 @@ class ProbedLimit:
 
 @dataclass(frozen=True)
 class BeyondLimit:
-    """A rate in bytes/s that is far above what was probed, and where it was measured."""
+    """A rate in bytes/s that is far above the probe, and where it was measured."""
 
     bytes_per_s: float
     limit: ProbedLimit
@@ -39,17 +40,19 @@ class BeyondLimit:
 
 
 class ProbedLimits:
-    """The probes of a store, asked for what one of its runs could get."""
+    """The probes of a store, as limits of its runs."""
 
     def __init__(self, probes: Sequence[StoredRun], level: float) -> None:
         self._probes, self._level = probes, level
         self._summaries: dict[str, Mapping[str, Any]] = {}
 
     def find_limit(self, run: StoredRun, direction: str) -> ProbedLimit | None:
-        """For a run that reads or writes (``direction``); None where no probe of its nodes speaks of its target.
+        """Return the limit of a run that reads or writes (``direction``); None if no probe of its nodes covers its
+        target.
 
-        On a network file system its nodes' links. On a disk of their own these disks, where that target was probed.
-        Where nobody says what the target is, the larger of the two. Of a lab, its links as they were at its bring-up.
+        On a network file system it is that of its nodes' links. On a disk of their own it is that of these disks, if
+        that target was probed. If the file system is unknown, it is the larger of the two. In a lab, it is that of its
+        links as measured at its bring-up.
         """
         if lab_limit := _links_of_lab(run):
             return lab_limit
@@ -66,8 +69,8 @@ class ProbedLimits:
         return disks if is_within(str(run.target), str(last.facts.get("target") or "")) else None
 
     def beyond(self, cell: TrialCell, runs: Mapping[str, StoredRun]) -> list[BeyondLimit]:
-        """The values of a cell, made in these ``runs`` by id, that are above ``PROBED_MARGIN`` times their limit.
-        Writes without fsync may be."""
+        """Return the values of a cell above ``PROBED_MARGIN`` times the limit of their run, by id in ``runs``. Writes
+        without fsync are exempt."""
         readings = bytes_per_s(cell.unit)
         if not readings or "buffered" in cell.operation:
             return []
@@ -81,7 +84,7 @@ class ProbedLimits:
         return excesses
 
     def impossible(self, cells: Sequence[TrialCell], runs: Sequence[StoredRun]) -> list[TrialCell]:
-        """Those of which most values are beyond their limit."""
+        """Return the cells most of whose values are beyond their limit."""
         by_id = {run.id: run for run in runs}
         return [cell for cell in cells if by_id and 2 * len(self.beyond(cell, by_id)) > cell.values.size]
 
@@ -93,7 +96,7 @@ class ProbedLimits:
 
 
 def _limit_by_links(summary: Mapping[str, Any], hosts: set[str]) -> ProbedLimit | None:
-    """Each node's link carries what the best of its pairs did."""
+    """Sum the links of the nodes, each with the rate of its best pair."""
     best = dict.fromkeys(hosts, 0.0)
     for pair in (*summary["pairs"], *summary["tcp"]):
         if pair.get("medium", NETWORK) != NETWORK:
@@ -104,7 +107,7 @@ def _limit_by_links(summary: Mapping[str, Any], hosts: set[str]) -> ProbedLimit 
 
 
 def _links_of_lab(run: StoredRun) -> ProbedLimit | None:
-    """Where a lab has servers of its own, each node is behind a link."""
+    """Return the limit of the links in a lab with servers of its own, where each node is behind a link."""
     lab = (run.facts.get("machine") or {}).get("lab") or {}
     measured = [link["bytes_per_s"] for link in (lab.get("emulated") or {}).get("links") or ()]
     if not measured or not run.facts.get("hosts") or (lab.get("description") or {}).get("file_system") == "local":
@@ -124,6 +127,6 @@ def _get_upper_end(estimate: Estimate) -> float:
 
 
 def is_within(target: str, probed: str) -> bool:
-    """Whether one of the two directories is, or is in, the other."""
+    """Return whether one of the two directories equals or contains the other."""
     path, other = PurePath(target), PurePath(probed)
     return bool(probed) and (path == other or path in other.parents or other in path.parents)

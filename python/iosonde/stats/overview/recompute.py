@@ -1,7 +1,7 @@
-"""The rates of a run, computed a second time from nothing but its recorded operations.
+"""The rates of a run, recomputed from its recorded operations alone.
 
-This is on purpose no call of the code that measured: the definitions (docs/envelope.md) are written down here
-again, over flat arrays, so that a mistake in one place is seen as a difference.
+On purpose this does not call the code that measured. It implements the definitions (docs/envelope.md) again, over flat
+arrays, so that a mistake in one place shows as a difference.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy.typing as npt
 
 from iosonde.core.stored import StoredPhase, StoredRun
 
-CLOCK_ERROR = 0.01  # of the phase: with more, times of different ranks are not set against each other
+CLOCK_ERROR = 0.01  # of the phase: with more, times of different ranks are not compared
 _WRITER = "_writer_node"
 
 Key = tuple[str, str, int | None]  # operation, metric, rank (None: the whole)
 
 
 def rates(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str]) -> dict[Key, float]:
-    """Every rate of a run's phases of which all operations were recorded."""
+    """Recompute every rate of a run's phases with completely recorded operations."""
     rates_by_key: dict[Key, float] = {}
     for phase in run.phases:
         if phase.recorded_all and phase.measures:
@@ -34,7 +34,7 @@ def rates(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str]) ->
 def _split_series(
     phase: StoredPhase, rows: npt.NDArray[Any], run: StoredRun, kinds: Sequence[str]
 ) -> Iterator[tuple[str, npt.NDArray[Any], int]]:
-    """(operation, its rows, the kind that is counted). A shared read is that of the nodes which did not write,
+    """Iterate over (operation, its rows, the counted kind). A shared read is that of the nodes which did not write,
     unless nothing of the file was in the writer's cache."""
     operation, present = phase.operation, [kinds[kind] for kind in np.unique(rows["kind"])]
     counted = phase.counted_kind or _choose_counted(str(phase.measures), operation, present)
@@ -51,8 +51,8 @@ def _split_series(
 
 
 def _choose_counted(measures: str, operation: str, present: Sequence[str]) -> str | None:
-    """What a phase counts where the store does not say it: data kinds for bandwidth; for a rate the kind that names
-    the phase, else whole files, by their close."""
+    """Choose the kind that a phase counts if the store does not give it: data kinds for bandwidth; for a rate the kind
+    that names the phase, else whole files, by their close."""
     candidates = ("write", "read") if measures == "bandwidth" else (operation, "close")
     return next((kind for kind in candidates if kind in present), None)
 
@@ -102,6 +102,6 @@ def _recompute_series(
 def _compute_window_rate(
     work: npt.NDArray[np.float64], start: npt.NDArray[np.int64], end: npt.NDArray[np.int64], low: int, high: int
 ) -> float:
-    """Work per second in a window; an operation across its edge counts by the share inside."""
+    """Return the work per second in a window; an operation across its edge counts by the share inside."""
     inside = np.clip(np.minimum(end, high) - np.maximum(start, low), 0, None)
     return float((work * inside / np.maximum(end - start, 1)).sum() / (high - low) * 1e9)

@@ -1,4 +1,4 @@
-"""Whether runs were made on the nodes of a cluster file in the roles that it gives them."""
+"""Comparison of runs with a cluster file: nodes and their roles."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from iosonde.core.stored import StoredRun
 
 
 def cluster_of(run: StoredRun) -> ClusterNodes | None:
-    """The nodes that the experiment's cluster file named; None where it had none."""
+    """Return the nodes of the experiment's cluster file; None without one."""
     rows = run.facts.get(CLUSTER)
     return ClusterNodes.from_json(rows) if rows else None
 
 
 def without_ranks(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> list[str]:
-    """A sentence where no rank ran on some of its clients, if it is known where ranks ran."""
+    """Return a sentence if no rank ran on some of its clients, provided it is known where ranks ran."""
     hosts = _list_hosts(runs)
     absent = cluster.absent(hosts) if hosts else []
     return (
@@ -35,7 +35,7 @@ def without_ranks(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> list[str]
 
 
 def unlike(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> Iterator[str]:
-    """A sentence for each thing that does not fit: where ranks ran, who served, and which server was not seen."""
+    """Iterate over a sentence for each mismatch: where ranks ran, which nodes served, which servers were missing."""
     yield from cluster.misplaced(_list_hosts(runs))
     if not cluster.list_names(SERVERS):
         return
@@ -46,7 +46,7 @@ def unlike(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> Iterator[str]:
             "unlisted-server",
             "{servers} "
             + ("serves" if len(others) == 1 else "serve")
-            + " the file system, and {are} in {file} (address: names a server as a mount does)",
+            + " the file system, but {are} in {file} (address: gives a server's name in the mount)",
             servers=some_of(others),
             are=_format_predicate(others, "no server"),
             file=cluster.file,
@@ -54,9 +54,9 @@ def unlike(cluster: ClusterNodes, runs: Sequence[StoredRun]) -> Iterator[str]:
     if reported and (missing := cluster.absent(reported, ("server",))):
         yield Message(
             "idle-server",
-            "{servers} {are} in {file} and "
+            "{servers} {are} in {file} but "
             + ("holds" if len(missing) == 1 else "hold")
-            + " nothing of the file system",
+            + " no data of the file system",
             servers=some_of(missing),
             are=_format_predicate(missing, "server"),
             file=cluster.file,
@@ -73,7 +73,7 @@ def _get_machine_part(run: StoredRun, part: str) -> Mapping[str, Any]:
 
 
 def _list_unique(several: Any) -> list[str]:
-    """Every name once."""
+    """Return every name once."""
     return list(dict.fromkeys(str(name) for names in several for name in names if name))
 
 

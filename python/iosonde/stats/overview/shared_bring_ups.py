@@ -1,8 +1,8 @@
-"""Sides that are set once for several trials: their trials are averaged in each bring-up, and n counts these.
+"""Sides that are set once for several trials: trials are averaged in each bring-up, and n counts bring-ups.
 
-What trials of a bring-up share is in all of them: taken one by one, two bring-ups of twenty trials would look like
-forty repetitions. Where other settings vary inside bring-ups, a bring-up's mean is that over their cells alike (least
-squares on bring-ups and cells), so that a trial that is missing shifts none.
+Trials of a bring-up share its random effect: taken separately, two bring-ups of twenty trials would look like forty
+repetitions. If other settings vary inside bring-ups, a bring-up's mean is adjusted for cells (least squares on
+bring-ups and cells), so that a missing trial does not shift it.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ AVERAGED_BRING_UPS = Message("averaged-bring-ups", "n counts bring-ups: the tria
 
 
 def shared_by(rows: Table, group: str, campaign_columns: Sequence[str]) -> tuple[Key, ...]:
-    """Which bring-up holds the level of ``group``, of each row; empty where it changes inside of all.
-    ``campaign_columns``: columns that tell rows of different campaigns apart."""
+    """Return, for each row, the bring-up that holds the level of ``group`` constant; empty if it changes inside all of
+    them. ``campaign_columns``: columns that separate rows of different campaigns."""
     columns = [name for name in BRING_UPS if name in rows.columns]
     apart = [name for name in campaign_columns if name in rows.columns]
     for depth in range(1, len(columns) + 1):
-        alone = rows.columns[columns[depth - 1]].missing  # of campaigns in which nothing is hard to change
+        alone = rows.columns[columns[depth - 1]].missing  # campaigns without hard-to-change factors
         groups = [(key, at) for key, at in rows.groups([*apart, *columns[:depth]]) if not alone[at[0]]]
         codes, _ = rows.column(group).codes()
         if groups and all(np.all(codes[at] == codes[at[0]]) for _, at in groups):
@@ -43,17 +43,17 @@ def shared_by(rows: Table, group: str, campaign_columns: Sequence[str]) -> tuple
 
 
 def repeats(units: Sequence[Key]) -> bool:
-    """Whether some bring-up has several trials."""
+    """Return whether some bring-up has several trials."""
     return len(set(units)) < len(units)
 
 
 def each_once(values: Array, units: Sequence[Key]) -> Array:
-    """The mean of each bring-up."""
+    """Return the mean of each bring-up."""
     return means_of(values, numbered(units))
 
 
 def numbered(units: Sequence[Key]) -> npt.NDArray[np.intp]:
-    """A number for each bring-up, in the order in which they come."""
+    """Return a number for each bring-up, in the order of first occurrence."""
     places: dict[Key, int] = {}
     return np.array([places.setdefault(unit, len(places)) for unit in units], dtype=np.intp)
 
@@ -61,7 +61,7 @@ def numbered(units: Sequence[Key]) -> npt.NDArray[np.intp]:
 def in_bring_ups(
     values: tuple[Array, Array], cells: tuple[Sequence[Key], Sequence[Key]], units: tuple[Sequence[Key], Sequence[Key]]
 ) -> InEach:
-    """(means of bring-ups of A, of B) in each cell of what is constant inside bring-ups."""
+    """Return (means of bring-ups of A, of B) in each cell of the factors that are constant inside bring-ups."""
     constant = _find_constant([*cells[0], *cells[1]], [*((0, *u) for u in units[0]), *((1, *u) for u in units[1])])
     rows_by_cell: dict[Key, list[list[int]]] = {}
     for side in (0, 1):
@@ -76,7 +76,7 @@ def in_bring_ups(
 
 
 def _find_constant(cells: Sequence[Key], units: Sequence[Key]) -> list[bool]:
-    """Of each column of the cells whether it is constant in each bring-up."""
+    """Return, for each column of the cells, whether it is constant in each bring-up."""
     first: dict[Key, Key] = {}
     constant = [True] * (len(cells[0]) if cells else 0)
     for cell, unit in zip(cells, units, strict=True):

@@ -1,4 +1,4 @@
-"""The longest operations of a trial, one by one, and what is known of those that were not recorded."""
+"""The longest operations of a trial, and a summary of those that were not recorded."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .over_time import starts_ns
 
 @dataclass(frozen=True)
 class SlowOperation:
-    """One operation. ``operation`` is its phase; ``file`` the number of its file within that phase, ``path`` its name,
-    where a trace says it; ``start_s`` is after the phase's first start, or after its rank's own where clocks cannot be
-    compared; ``status``: 0 or an errno."""
+    """A single operation. ``operation`` is its phase; ``file`` the number of its file within that phase, ``path`` its
+    name, if a trace has it. ``start_s`` is after the phase's first start, or after its rank's own if clocks cannot be
+    compared. ``status``: 0 or an errno."""
 
     run: str
     operation: str
@@ -35,7 +35,7 @@ class SlowOperation:
 
 
 def slowest(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], count: int) -> list[SlowOperation]:
-    """The ``count`` longest of the recorded operations of a run, failed ones too, the longest first."""
+    """Return the ``count`` longest of the recorded operations of a run, failed ones included, the longest first."""
     durations = operations["duration_ns"]
     if durations.size > count:
         at = np.argpartition(durations, durations.size - count)[durations.size - count :]
@@ -77,8 +77,8 @@ def _build_operation(
 
 
 def unseen(run: StoredRun, edges_ns: npt.NDArray[np.float64]) -> tuple[int, float]:
-    """(how many operations were made that are not in the record, the end of the last bucket (s) of the histograms that
-    count them all; 0 where there are none)."""
+    """Return (number of operations that are not in the record, end of the last bucket (s) of the histograms that count
+    them all; 0 without them)."""
     sampled = sum(
         int(total["count"]) for phase in run.phases if not phase.recorded_all for total in phase.totals.values()
     )

@@ -1,4 +1,4 @@
-"""How the trials of one cell are spread, beside their mean: quantiles, the distribution, the geometric mean."""
+"""Spread of the trials of one cell: quantiles, the distribution, the geometric mean."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from iosonde.core.types import Estimate
 
 from ..estimate.summarise import geometric_mean, quantile
 
-SHARES = (0.1, 0.25, 0.75, 0.9)  # the median stands beside the mean
+SHARES = (0.1, 0.25, 0.75, 0.9)  # the median is already shown with the mean
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,13 @@ class Spread:
 
     @property
     def by_label(self) -> dict[str, Estimate]:
-        """``p10`` … ``p90``, ``geometric mean``."""
+        """Return estimates by label: ``p10`` … ``p90``, ``geometric mean``."""
         return {f"p{100 * share:g}": estimate for share, estimate in self.quantiles.items()} | {
             "geometric mean": self.geometric_mean
         }
 
     def to_json(self) -> dict[str, Any]:
-        """As in ``iosonde summary --quantiles --json``."""
+        """Return the JSON form of ``iosonde summary --quantiles --json``."""
         n = len(self.values)
         return {
             "quantiles": [{"share": share, **estimate.to_json()} for share, estimate in self.quantiles.items()],
@@ -41,6 +41,6 @@ class Spread:
 
 
 def spread_of(values: Sequence[float], level: float) -> Spread:
-    """Of independent trials."""
+    """Compute the spread of independent trials."""
     quantiles = {share: quantile(values, share, level) for share in SHARES}
     return Spread(quantiles, geometric_mean(values, level), tuple(map(float, np.sort(values))))

@@ -1,6 +1,6 @@
-"""What a table of settings says in a sentence: the best and the worst of them, and which factor it belongs to.
+"""Summary of a table of settings in a sentence: the best and the worst setting, and the factors that matter.
 
-The effects, their tests and blocks are those of ``regression.effects``; all tests of a store's or a table's headline
+The effects, their tests and blocks are those of ``regression.effects``. All tests of a store's or a table's headline
 responses are one family, whichever of them are shown.
 """
 
@@ -29,9 +29,9 @@ from .cells import TrialCell
 from .types import OverviewRow, ResponseStory
 
 _SIZES = ("nodes", "ranks")
-_MOST = 3  # responses that the sentence speaks of
-_MOST_FACTORS = 4  # that are named
-_MIN_SHARE = 0.05  # a share worth a word where it has no test
+_MOST = 3  # responses in the sentence
+_MOST_FACTORS = 4  # listed by name
+_MIN_SHARE = 0.05  # smallest reported share without a test
 
 
 def stories(
@@ -43,10 +43,10 @@ def stories(
     together: Mapping[str, Sequence[str]] | None = None,
     missing: Mapping[str, str] | None = None,
 ) -> tuple[ResponseStory, ...]:
-    """Those of the responses whose settings differ by more than the number of nodes. ``rows`` are of the ``cells``, one
-    each. ``headline_cells``: cells of the headline responses, which belong to the family of tests whether shown or not;
-    ``impossible``: those of ``cells`` that the hardware cannot have done; ``together``: factor → the columns that
-    always change with it; ``missing``: response → the setting that lacks more values than the others."""
+    """Return the stories of responses whose settings differ by more than the number of nodes. ``rows`` are of the
+    ``cells``, one each. ``headline_cells``: cells of the headline responses, which belong to the family of tests
+    whether shown or not; ``impossible``: those of ``cells`` beyond the hardware limit; ``together``: factor → the
+    columns that always change with it; ``missing``: response → the setting that lacks more values than the others."""
     rows_by_response = {key: list(some) for key, some in groupby(rows, key=lambda row: (row.operation, row.metric))}
     displayed, others = _by_response(cells), _by_response(headline_cells)
     family = {key: effects_of_cells(some, level, together) for key, some in (others | displayed).items()}
@@ -76,7 +76,7 @@ def _by_response(cells: Sequence[TrialCell]) -> dict[tuple[str, str], list[Trial
 def effects_of_cells(
     cells: Sequence[TrialCell], level: float, together: Mapping[str, Sequence[str]] | None = None
 ) -> ResponseEffects:
-    """The effects of the factors of these cells on their one response, not yet corrected."""
+    """Estimate the effects of the factors of these cells on their one response, not yet corrected."""
     if not cells:
         return ResponseEffects(())
     names = tuple(cells[0].by)
@@ -94,7 +94,7 @@ def effects_of_cells(
 
 
 def _with_drifts(effects: ResponseEffects, cells: Sequence[TrialCell], level: float) -> ResponseEffects:
-    """With the drift of values inside the levels of factors that were measured in turn."""
+    """Add the drift of values inside the levels of factors that were measured in turn."""
     alone = [effect for effect in effects.effects if effect.p is not None and effect.p < 1 - level]
     times = [cell.times for cell in cells if cell.times is not None]
     if not alone or len(times) < len(cells):
@@ -125,7 +125,7 @@ def _with_drifts(effects: ResponseEffects, cells: Sequence[TrialCell], level: fl
 
 
 def sentences(response_stories: Sequence[ResponseStory], units: Mapping[str, str]) -> tuple[str, ...]:
-    """One sentence for each of the first responses with a significant effect, one for all others."""
+    """Return a sentence for each of the first responses with a significant effect, and for all others together."""
     sure = [story for story in response_stories if story.is_significant]
     texts = [_significant(story, units) for story in sure[:_MOST]]
     more = [Message("more-responses", "{n} more: see the table.", n=len(sure) - _MOST)] if len(sure) > _MOST else []
@@ -136,13 +136,13 @@ def sentences(response_stories: Sequence[ResponseStory], units: Mapping[str, str
 
 
 def _has_varied_settings(rows: Sequence[OverviewRow]) -> bool:
-    """Whether there are two settings, and more than their number of nodes tells them apart."""
+    """Return whether settings vary in more than their number of nodes."""
     rest = {tuple(value for name, value in row.by.items() if name not in _SIZES) for row in rows}
     return len(rest) > 1
 
 
 def _sort_by_mean(rows: Sequence[OverviewRow]) -> list[OverviewRow]:
-    """The best first."""
+    """Sort by mean, the best first."""
     measured = [row for row in rows if row.mean.value is not None]
     lower = metric_of(rows[0].metric, rows[0].unit).better is Better.LOWER
     return sorted(measured, key=lambda row: row.mean.value or 0.0, reverse=not lower)
@@ -157,15 +157,15 @@ def _describe_extremes(story: ResponseStory, units: Mapping[str, str]) -> str:
     if not story.impossible:
         return text
     if best in story.impossible:
-        return f"{text}, but all values are beyond what the hardware carries (S127)"
+        return f"{text}, but all values are beyond the hardware limit (S127)"
     first = story.impossible[0]
     more = f" and {len(story.impossible) - 1} more" if len(story.impossible) > 1 else ""
     beyond = f"{estimate_text(first.mean, first.unit)} at {setting_text(first.by, units)}{more}"
-    return f"{text}, without {beyond}: beyond what the hardware carries (S127)"
+    return f"{text}, without {beyond}: beyond the hardware limit (S127)"
 
 
 def _describe_unsure(unsure: Sequence[ResponseStory]) -> Iterator[str]:
-    """The responses without a significant effect, by what they were tested against."""
+    """Iterate over sentences on the responses without a significant effect, by the error they were tested against."""
     by_test: dict[tuple[str, bool], list[ResponseStory]] = {}
     for story in unsure:
         by_test.setdefault((story.effects.untested, story.effects.repeated), []).append(story)
@@ -180,8 +180,8 @@ def _describe_unsure(unsure: Sequence[ResponseStory]) -> Iterator[str]:
         else:
             yield Message(
                 "not-significant",
-                "Of {responses} no effect of {factors} can be told from "
-                + ("chance." if repeated else "what their main effects leave: one trial a setting."),
+                "No significant effect of {factors} on {responses}"
+                + ("." if repeated else ", tested against the residuals of the main effects: one trial per setting."),
                 responses=names,
                 factors=factors,
             )
@@ -192,7 +192,7 @@ def _join_factors(factors: Sequence[str]) -> str:
 
 
 def _significant(story: ResponseStory, units: Mapping[str, str]) -> Message:
-    """The factor that matters most, with those whose intervals reach as far up, then the others."""
+    """Describe the most important factor, with those whose intervals overlap its own, then the others."""
     effects = story.effects
     significant_effects = effects.significant
     low = significant_effects[0].explained.low
@@ -224,13 +224,12 @@ def _significant(story: ResponseStory, units: Mapping[str, str]) -> Message:
 
 
 def _describe_untested(untold: Sequence[FactorEffect]) -> str:
-    """What of the factors without a test explains most, as far as that is seen."""
+    """Describe the factors without a test that explain most."""
     ordered = sorted(untold, key=lambda effect: -effect.share)
     names = [f"{effect.name} ({percent(effect.share)})" for effect in ordered if effect.share >= _MIN_SHARE][
         :_MOST_FACTORS
     ]
     if not names:
-        return (
-            f"{_join_factors([effect.name for effect in ordered])} cannot be told from what differs between bring-ups"
-        )
-    return f"{listed(names)} cannot be told from what differs between bring-ups: more repetitions would"
+        factors = _join_factors([effect.name for effect in ordered])
+        return f"{factors} cannot be distinguished from variation between bring-ups"
+    return f"{listed(names)} cannot be distinguished from variation between bring-ups: use more repetitions"

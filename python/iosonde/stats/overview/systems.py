@@ -1,6 +1,5 @@
-"""Numbers of many systems, of which some have several runs: how they are spread, what explains it, which systems stand
-out, and where a value lies among them. Each system counts once, and every interval is over systems.
-"""
+"""Statistics over many systems, of which some have several runs: spread, explaining covariates, outlying systems, and
+the rank of a value among them. Each system counts once, and every interval is over systems."""
 
 from __future__ import annotations
 
@@ -20,16 +19,16 @@ from ..estimate.clusters import Clustered, Explained, explained_by_levels, expla
 from ..estimate.outliers import outliers
 
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
-LEAST = 3  # systems of a level, and of a number that is shown
+LEAST = 3  # systems per level, and per reported number
 _RATES = ("bytes/s", "operations/s")
-_ALPHA = 0.05  # the chance to name any system of normal logs
-_FEW_LEVELS = 6  # of a number, to be shown as names
-_FOURFOLD = 4  # of a covariate's range, from which its logs are taken
+_ALPHA = 0.05  # probability of any outlier among normal logs
+_FEW_LEVELS = 6  # of a number that is treated as categories
+_FOURFOLD = 4  # ratio of a covariate's range, from which its logs are used
 
 
 @dataclass(frozen=True)
 class Placed:
-    """One's own ``value``, and the ``share`` of the corpus that lies below it."""
+    """The user's own ``value``, and the ``share`` of the corpus below it."""
 
     value: float
     share: Estimate
@@ -37,7 +36,7 @@ class Placed:
 
 @dataclass(frozen=True)
 class StandingOut:
-    """A system whose geometric mean is so many ``times`` that of the corpus, further than chance."""
+    """A system whose geometric mean is an outlier: ``times`` that of the corpus."""
 
     system: str
     times: float
@@ -45,9 +44,8 @@ class StandingOut:
 
 @dataclass(frozen=True)
 class BySetting:
-    """The level of a covariate in each run, None where the run does not say it; ``medians``: of few levels, those that
-    so many systems have that they count, level → the median of its systems. ``doublings``: a number whose logarithm
-    is taken."""
+    """The level of a covariate in each run, None if unknown. ``medians``: level → the median of its systems, for few
+    levels with enough systems each. ``doublings``: the covariate is numeric, and its log2 is used."""
 
     levels: tuple[Level, ...]
     medians: dict[Level, Estimate]
@@ -65,9 +63,9 @@ class TwoScores:
 
 @dataclass(frozen=True)
 class CorpusPhase:
-    """One number over the corpus: ``runs`` values of ``systems``, in base units (``per`` node, if so). ``quantiles``:
-    share → value; ``explained``: covariate → how much, ``settings``: its levels. ``values`` are the runs', ``names``
-    their systems."""
+    """A metric over the corpus: ``runs`` values of ``systems``, in base units (``per`` node, if set). ``quantiles``:
+    share → value; ``explained``: covariate → explained share, ``settings``: its levels. ``values`` are the runs',
+    ``names`` their systems."""
 
     operation: str
     metric: str
@@ -86,16 +84,16 @@ class CorpusPhase:
 
     @property
     def name(self) -> str:
-        """``ior_easy_write``, ``score total``."""
+        """Return the name, such as ``ior_easy_write``, ``score total``."""
         return self.operation + ("" if self.metric.endswith("_last_done") else f" {self.metric}")
 
     @property
     def title(self) -> str:
-        """``ior_easy_write per node``."""
+        """Return the title, such as ``ior_easy_write per node``."""
         return f"{self.name} per {self.per}" if self.per else self.name
 
     def steps(self) -> list[tuple[float, float, str]]:
-        """The distribution as (value, share at or below it, system), each system counting once."""
+        """Return the distribution as (value, share at or below it, system), each system counting once."""
         of = np.unique(np.array(self.names, dtype=object).astype(str), return_inverse=True)[1]
         clustered = Clustered(np.array(self.values), of)
         order = np.argsort(clustered.values, kind="stable")
@@ -103,7 +101,7 @@ class CorpusPhase:
         return [(self.values[at], float(share), self.names[at]) for at, share in zip(order, reached, strict=True)]
 
     def to_json(self) -> dict[str, Any]:
-        """As in ``iosonde corpus --json``."""
+        """Return the JSON form of ``iosonde corpus --json``."""
         placed = None if self.placed is None else {"value": self.placed.value, "below": self.placed.share.to_json()}
         return {
             "operation": self.operation,
@@ -133,8 +131,8 @@ class CorpusPhase:
 
 
 class Systems:
-    """A table of trials, the columns that say what is one system, covariates, and what rates are per ('': as they are).
-    ``of`` numbers the system of each row, ``names`` says it."""
+    """A table of trials, the columns that identify a system, covariates, and the unit that rates are divided by
+    (``per``; '': none). ``of`` numbers the system of each row, ``names`` are their names."""
 
     def __init__(self, rows: Table, clusters: Sequence[str], on: Sequence[str], per: str, level: float) -> None:
         self.rows, self.on, self.per, self.level = rows, on, per, level
@@ -142,16 +140,16 @@ class Systems:
         self.names = np.full(len(rows), "", dtype=object)
         for place, (key, at) in enumerate(rows.groups(clusters)):
             self.of[at] = place
-            # Two institutions may call a system the same: its name is all that tells it apart.
+            # Two institutions may have systems of the same name: the key includes the institution.
             self.names[at] = ", ".join("?" if part is None else str(part) for part in reversed(key))
         self.size = np.ones(len(rows)) if not self.per else rows.numbers(self.per)
 
     def systems(self, at: npt.NDArray[np.intp]) -> int:
-        """How many systems these rows are of."""
+        """Return the number of systems of these rows."""
         return len(np.unique(self.of[at]))
 
     def phase(self, kind: tuple[str, str], at: npt.NDArray[np.intp], own: Table | None) -> CorpusPhase | None:
-        """One number; None where no row of it can be used."""
+        """Compute one metric; None without usable rows."""
         unit = str(self.rows.columns["unit"].values[at[0]])
         per = self.per if unit in _RATES else ""
         values = self.rows.numbers("value")[at] / (self.size[at] if per else 1.0)
@@ -189,7 +187,7 @@ class Systems:
         part = Clustered(clustered.values[present], clustered.clusters[present])
         if not present.any():
             return Explained(
-                Estimate(None, None, None, self.level, 0, (Message("missing-fact", "no run says {fact}", fact=name),)),
+                Estimate(None, None, None, self.level, 0, (Message("missing-fact", "no run has {fact}", fact=name),)),
                 None,
                 0,
             )
@@ -224,7 +222,8 @@ class Systems:
         return tuple(StandingOut(names[int(numbers[i])], float(np.exp(logs[i] - middle))) for i in far)
 
     def linked(self) -> tuple[Explained | None, tuple[TwoScores, ...]]:
-        """How much the bandwidth explains of the metadata rate, by the scores, and these of each run that has both."""
+        """Return how much the bandwidth score explains of the metadata score, and both scores of each run that has
+        them."""
         sides = {}
         for metric in ("bandwidth", "rate"):
             operations, metrics = self.rows.columns["operation"].values, self.rows.columns["metric"].values
@@ -248,7 +247,7 @@ class Systems:
 
 
 def _scale_values(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Doublings of what ranges far, as nodes; a year or a flag as it is."""
+    """Return log2 of a covariate with a wide range, such as nodes; a year or a flag as it is."""
     return np.log2(x) if _is_far(x) else x
 
 

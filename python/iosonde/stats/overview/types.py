@@ -1,4 +1,4 @@
-"""What a summary is made of: one Row a cell, Latency, Efficiency, and the Overview of them all, with their JSON."""
+"""Types of a summary: a Row per cell, Latency, Efficiency, and the Overview of them all, with their JSON."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ from iosonde.core.verdict import Verdict, VerdictState
 from ..regression.effect_types import ResponseEffects
 from ..regression.effect_verdicts import effect_verdicts
 
-_FEW = 4  # factors, beyond which those without a level are left out of a name
+_FEW = 4  # with more factors, those without a level are omitted from a name
 
 
 @dataclass(frozen=True)
 class OverviewRow:
-    """One cell: the trials of one response at one setting. Values in ``unit``, ``cv`` a fraction; None: cannot
-    tell."""
+    """A cell: the trials of one response at one setting. Values in ``unit``, ``cv`` a fraction; None: unknown."""
 
     operation: str
     metric: str
@@ -33,21 +32,21 @@ class OverviewRow:
     median: Estimate
     sd: float | None
     cv: float | None
-    harmonic_mean: Estimate | None  # of rates only
-    values: tuple[float, ...] = ()  # of the independent trials
+    harmonic_mean: Estimate | None  # for rates only
+    values: tuple[float, ...] = ()  # independent trials
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What its numbers cannot tell."""
+        """Return the warnings of its estimates."""
         return tuple(dict.fromkeys(self.mean.warnings + self.median.warnings))
 
     def name(self, units: Mapping[str, str]) -> str:
-        """``write, nodes=2, transfer_size=4 KiB``; of many factors those that it has a level of."""
+        """Return a name: ``write, nodes=2, transfer_size=4 KiB``; with many factors only those with a level."""
         by = {name: level for name, level in self.by.items() if level is not None or len(self.by) <= _FEW}
         return ", ".join(part for part in (self.operation, setting_text(by, units)) if part)
 
     def to_json(self) -> dict[str, Any]:
-        """The flat form: one key a number."""
+        """Return the flat form: one key per number."""
         return {
             "operation": self.operation or None, "metric": self.metric, "unit": self.unit or None,
             "by": self.by, "n": self.n,
@@ -59,7 +58,7 @@ class OverviewRow:
 
 @dataclass(frozen=True)
 class OverviewLatency:
-    """One percentile of the durations of one kind of operation in a phase, over trials; in seconds."""
+    """A percentile of the durations of one kind of operation in a phase, over trials; in seconds."""
 
     operation: str
     kind: str
@@ -69,7 +68,7 @@ class OverviewLatency:
     duration: Estimate
 
     def to_json(self) -> dict[str, Any]:
-        """The flat form, in seconds."""
+        """Return the flat form, in seconds."""
         return {"operation": self.operation, "kind": self.kind, "by": self.by,
                 "percentile": self.percentile, "unit": "s", "n": self.duration.n,
                 "n_operations": self.n_operations, **self.duration.flat("duration"),
@@ -78,7 +77,7 @@ class OverviewLatency:
 
 @dataclass(frozen=True)
 class Efficiency:
-    """E(size) against the smallest size of the same operation: 1 is linear."""
+    """E(size) relative to the smallest size of the same operation: 1 is linear."""
 
     operation: str
     metric: str
@@ -89,7 +88,7 @@ class Efficiency:
     efficiency: Estimate
 
     def to_json(self) -> dict[str, Any]:
-        """The flat form."""
+        """Return the flat form."""
         return {"operation": self.operation, "metric": self.metric, "by": self.by, "factor": self.factor,
                 "base": self.base, "size": self.size, "n": self.efficiency.n, **self.efficiency.flat("efficiency"),
                 "warnings": list(self.efficiency.warnings)}  # fmt: skip
@@ -97,9 +96,9 @@ class Efficiency:
 
 @dataclass(frozen=True)
 class ResponseStory:
-    """One response whose settings differ: its ``effects``, and its ``best`` and ``worst`` setting, among those that are
-    possible. ``impossible``: those whose values are beyond what the hardware carries (S127).
-    ``missing``: of which setting more values are missing than of the others."""
+    """A response whose settings differ: its ``effects``, and its ``best`` and ``worst`` possible setting.
+    ``impossible``: settings with values beyond the hardware limit (S127). ``missing``: the setting that lacks more
+    values than the others."""
 
     operation: str
     metric: str
@@ -111,21 +110,21 @@ class ResponseStory:
 
     @property
     def title(self) -> str:
-        """In words."""
+        """Return the display name."""
         return f"{self.operation} {metric_words(self.metric)}" if self.operation else titled(self.metric, "")
 
     @property
     def response(self) -> str:
-        """Operation and metric as data."""
+        """Return operation and metric as data."""
         return f"{self.operation} {self.metric}".strip()
 
     @property
     def is_significant(self) -> bool:
-        """Whether any effect is significant."""
+        """Return whether any effect is significant."""
         return bool(self.effects.significant)
 
     def verdicts(self, units: Mapping[str, str]) -> tuple[Verdict, ...]:
-        """Of each effect, and of the best setting."""
+        """Return the verdicts on each effect and on the best setting."""
         state = VerdictState.DIFFERENT if self.is_significant else VerdictState.INCONCLUSIVE
         if self.effects.untested:
             state = VerdictState.NOT_TESTED
@@ -140,10 +139,10 @@ class ResponseStory:
 
 @dataclass(frozen=True)
 class Overview:
-    """What a summary says. ``by`` are the columns that the rows are grouped by, ``units`` the base units of those that
-    have one. ``counted`` is what n of the rows counts: trials, or bring-ups where trials share them. ``stories``: the
-    effects behind the sentence, of each response whose settings differ. ``closing``: the end of the sentence, on how
-    sure the values are."""
+    """Content of a summary. ``by``: the grouping columns; ``units``: the base units of those that have one.
+    ``counted``: the unit of n of the rows: trials, or bring-ups if trials share them. ``stories``: the effects behind
+    the sentence, of each response whose settings differ. ``closing``: the last sentences, on the precision of the
+    values."""
 
     rows: tuple[OverviewRow, ...]
     latency: tuple[OverviewLatency, ...]
@@ -160,21 +159,21 @@ class Overview:
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Of every effect and of the best setting of each response whose settings differ."""
+        """Return the verdicts on every effect and on the best setting of each response whose settings differ."""
         return tuple(verdict for story in self.stories for verdict in story.verdicts(self.units))
 
     @property
     def effects(self) -> dict[tuple[str, str], ResponseEffects]:
-        """(operation, metric) → the effects of its settings."""
+        """Return (operation, metric) → the effects of its settings."""
         return {(story.operation, story.metric): story.effects for story in self.stories}
 
     def other_p_values(self, key: tuple[str, str]) -> tuple[float, ...]:
-        """Of the effects on all responses but this (operation, metric)."""
+        """Return the p-values of the effects on all responses but this (operation, metric)."""
         others = [effects for other, effects in self.effects.items() if other != key]
         return tuple(test.p for effects in others for test in effects.tests if test.p is not None)
 
     def to_json(self) -> dict[str, Any]:
-        """The stable JSON form of ``iosonde summary --json``."""
+        """Return the stable JSON form of ``iosonde summary --json``."""
         return {
             "level": self.level,
             "n_counts": f"{self.counted}s",

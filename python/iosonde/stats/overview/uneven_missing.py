@@ -1,4 +1,4 @@
-"""Values that are missing, and more of one setting than of the others: what is left may be of the lucky trials."""
+"""Values missing more often at one setting than at the others: the remaining ones may be a biased sample."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from iosonde.core.table import Table
 from ..estimate.missing import fisher_exact
 
 _ALPHA = 0.05
-_MOST_SETTINGS = 200  # more are not looked at
+_MOST_SETTINGS = 200  # more are not tested
 
 
 def uneven_missing(table: Table, values: npt.NDArray[np.float64], by: Sequence[str]) -> str:
-    """The setting that lacks more ``values`` than the others, by Fisher's test of each against the rest (Bonferroni);
-    empty where none does."""
+    """Return a sentence on the setting that lacks more ``values`` than the others, by Fisher's test of each against the
+    rest (Bonferroni); '' if none is significant."""
     gone = np.isnan(values)
     total = int(gone.sum())
     if not total or not by:
@@ -30,11 +30,11 @@ def uneven_missing(table: Table, values: npt.NDArray[np.float64], by: Sequence[s
 
     def p_of(rows: np.ndarray) -> float:
         here = int(gone[rows].sum())
-        if here * len(table) <= total * rows.size:  # no more than the others
+        if here * len(table) <= total * rows.size:  # no more than elsewhere
             return 1.0
         return fisher_exact(here, rows.size, total - here, len(table) - rows.size)
 
-    tests = len(groups) if len(groups) > 2 else 1  # of two settings the tests are one
+    tests = len(groups) if len(groups) > 2 else 1  # with two settings both tests are the same
     p, key, rows = min(((p_of(rows), key, rows) for key, rows in groups), key=lambda each: each[0])
     if p * tests >= _ALPHA:
         return ""
@@ -42,7 +42,7 @@ def uneven_missing(table: Table, values: npt.NDArray[np.float64], by: Sequence[s
     return Message(
         "missing-values",
         "{n_missing} of {n_values} values are missing at {setting}, more than elsewhere (Fisher's"
-        " p = {p:.2g}): the rest may be the lucky ones",
+        " p = {p:.2g}): the others may be a biased sample",
         n_missing=int(gone[rows].sum()),
         n_values=rows.size,
         setting=setting,

@@ -1,4 +1,4 @@
-"""Every stored number again: rates from operations, the summary from those rates, and what differs."""
+"""Recomputation of every stored number: rates from operations, the summary from those rates, and their differences."""
 
 from __future__ import annotations
 
@@ -26,41 +26,41 @@ TOLERANCE = 1e-9  # relative
 
 @dataclass(frozen=True)
 class ChangedNumber:
-    """A number that is not what comes out now. ``recomputed`` is None where nothing comes out."""
+    """A stored number that differs from its recomputation. ``recomputed`` is None if there is none."""
 
     what: str
     stored: float | None
     recomputed: float | None
 
     def to_json(self) -> dict[str, Any]:
-        """The flat form."""
+        """Return the flat form."""
         return {"what": self.what, "stored": self.stored, "recomputed": self.recomputed}
 
 
 @dataclass
 class Verified:
-    """How many numbers of results and of the summary came out the same, which did not, and what could not be told
-    (reason → how many numbers)."""
+    """Numbers of results and of the summary that agree, those that differ, and those that cannot be verified (reason →
+    count)."""
 
     n_runs: int = 0
     n_results: int = 0
     n_summary: int = 0
     different: list[ChangedNumber] = field(default_factory=list)
     untold: dict[str, int] = field(default_factory=dict)
-    decisions: dict[str, str] = field(default_factory=dict)  # experiment → why its seal is broken; empty: it holds
+    decisions: dict[str, str] = field(default_factory=dict)  # experiment → why its seal is broken; '': it is intact
 
     @property
     def n_broken(self) -> int:
-        """How many seals are broken."""
+        """Return the number of broken seals."""
         return sum(map(bool, self.decisions.values()))
 
     @property
     def good(self) -> bool:
-        """Whether something was computed again, nothing differs and no seal is broken."""
+        """Return whether something was recomputed, nothing differs and no seal is broken."""
         return self.n_results > 0 and not self.different and not self.n_broken
 
     def to_json(self) -> dict[str, Any]:
-        """The stable JSON form of ``iosonde verify --json``."""
+        """Return the stable JSON form of ``iosonde verify --json``."""
         return {
             "good": self.good,
             "n_runs": self.n_runs,
@@ -81,8 +81,8 @@ def verify_store(
     level: float,
     pilot: int | None = None,
 ) -> Verified:
-    """``results`` as the store gives them, ``measured`` its trials of every clock, ``runs`` with their operations, of
-    which one is in memory at a time."""
+    """Verify a store. ``results``: as stored; ``measured``: its trials of every clock; ``runs``: with their operations,
+    one in memory at a time."""
     verified, values, by_run = Verified(), results.numbers("value"), _rows_of(results)
     again = values.copy()
     first_trial: dict[str, str] = {}
@@ -90,7 +90,7 @@ def verify_store(
         name = run.experiment
         first_trial[name] = min(first_trial.get(name, run.started_at), run.started_at)
         if not run.counts:
-            _count_unverified(verified, Message("incomplete-runs", "runs that are incomplete"), 1)
+            _count_unverified(verified, Message("incomplete-runs", "incomplete runs"), 1)
             continue
         verified.n_runs += 1
         computed = rates(run, operations, kinds)
@@ -127,18 +127,18 @@ def _why_not(run: StoredRun, key: Key) -> str:
     phases = {phase.operation: phase for phase in run.phases}
     phase = phases.get(key[0]) or phases.get(key[0].replace("write_buffered", "write", 1).removesuffix("_buffered"))
     if phase is None or phase.is_command:
-        return Message("foreign-numbers", "numbers that came from another tool")
+        return Message("foreign-numbers", "numbers from another tool")
     return (
-        Message("rates-without-operations", "rates of which no operations back them")
+        Message("rates-without-operations", "rates without recorded operations")
         if phase.recorded_all
-        else (Message("sampled-operations", "rates of which only a sample of the operations was kept"))
+        else (Message("sampled-operations", "rates with only a sample of their operations"))
     )
 
 
 def _verify_summary(
     verified: Verified, results: Table, measured: MeasuredCells, again: Any, level: float, pilot: int | None
 ) -> None:
-    """Mean, its t interval, sd and median of every cell, from the recomputed trials, by exact sums."""
+    """Verify mean, its t interval, sd and median of every cell, from the recomputed trials, by exact sums."""
     if "run" not in results.columns or not len(results):
         return
     places: dict[tuple[str, Key], list[int]] = {}

@@ -1,6 +1,6 @@
-"""What came over the network, in words: of reads, of writes, and why it is not known.
+"""Network traffic in words: of reads, of writes, and why it is unknown.
 
-Counters are exact, and no sample: the share is that of all trials together, its range that of single phases.
+Counters are exact, not a sample: the share is that of all trials together, its range that of single phases.
 """
 
 from __future__ import annotations
@@ -12,30 +12,30 @@ from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.wire import UNKNOWN
 
-SERVERS = "It says nothing of the servers' caches."
+SERVERS = "The servers' caches are not covered."
 
 
 def phases(runs: Sequence[StoredRun]) -> Iterator[StoredPhase]:
-    """The phases of which somebody counted what went over the network."""
+    """Iterate over the phases with counted network traffic."""
     for run in runs:
         yield from (phase for phase in run.phases if phase.network and phase.is_step)
 
 
 def words(runs: Sequence[StoredRun]) -> str:
-    """One sentence or more about all runs; '' where the target has no server, or nobody counted."""
+    """Return sentences about all runs; '' if the target has no server, or nothing was counted."""
     sentences = []
     if text := _describe_shares(runs, "received"):
-        sentences.append(Message("read-over-network", "{share} of what was read came over the network.", share=text))
+        sentences.append(Message("read-over-network", "{share} of the data read came over the network.", share=text))
     if text := _describe_shares(runs, "sent"):
         sentences.append(
-            Message("sent-before-end", "{share} of what was written had been sent when the clock stopped.", share=text)
+            Message("sent-before-end", "{share} of the data written had been sent when the clock stopped.", share=text)
         )
     parts = [*sentences, SERVERS] if sentences else []
     if why := unknown(runs):
         parts.append(
             Message(
                 "unknown-traffic",
-                "What went over the network is not known" + (" of all phases" if sentences else "") + ": {reason}.",
+                "Network traffic is not known" + (" for all phases" if sentences else "") + ": {reason}.",
                 reason=why,
             )
         )
@@ -43,7 +43,7 @@ def words(runs: Sequence[StoredRun]) -> str:
 
 
 def unknown(runs: Sequence[StoredRun]) -> str:
-    """The first reason why it is not known what went over the network; '' where it is."""
+    """Return the first reason why network traffic is unknown; '' if it is known."""
     return next((str(phase.network["why"]) for phase in phases(runs) if _is_unknown(phase.network)), "")
 
 
@@ -52,7 +52,8 @@ def _is_unknown(network: Mapping[str, Any]) -> bool:
 
 
 def _describe_shares(runs: Sequence[StoredRun], direction: str) -> str:
-    """``92 % (80 to 100 % by phase)``. More than all is headers and messages, and makes up for no other phase."""
+    """Return a share such as ``92 % (80 to 100 % by phase)``. More than all is headers and messages, and does not
+    compensate for other phases."""
     of = [phase.network for phase in phases(runs) if phase.network.get(f"share_{direction}") is not None]
     if not of:
         return ""
@@ -64,5 +65,5 @@ def _describe_shares(runs: Sequence[StoredRun], direction: str) -> str:
 
 
 def floor_percent(share: float) -> str:
-    """``92 %``; 99.9 % is not all."""
+    """Return a rounded-down percentage: ``92 %``; 99.9 % is not all."""
     return f"{int(100 * share + 1e-9)} %"

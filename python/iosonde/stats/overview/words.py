@@ -1,4 +1,4 @@
-"""Closing sentences: what a table of estimates says, and when it says nothing."""
+"""Closing sentences on the precision of a table of estimates."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from .types import Efficiency, OverviewRow
 
 _SMALL = 0.1  # an efficiency
-_WIDE = 0.25  # a half-width above this share of the mean tells little
+_WIDE = 0.25  # relative half-width above which more trials are recommended
 
 
 def closing(rows: Sequence[OverviewRow], efficiency: Sequence[Efficiency], units: Mapping[str, str]) -> str:
-    """How sure the means are, then what scaling did. ``units``: of the factors that have one."""
+    """Return sentences on the precision of the means, then on scaling. ``units``: of the factors that have one."""
     return " ".join(part for part in (_describe_precision(rows, units), _describe_scaling(efficiency, units)) if part)
 
 
 def relative_half_width(estimate: Estimate) -> float | None:
-    """(high - low) ÷ 2 ÷ |value|; None where there is no interval or the value is 0."""
+    """Return (high - low) ÷ 2 ÷ |value|; None without an interval or if the value is 0."""
     if estimate.low is None or estimate.high is None or not estimate.value:
         return None
     return (estimate.high - estimate.low) / 2 / abs(estimate.value)
@@ -34,12 +34,12 @@ def relative_half_width(estimate: Estimate) -> float | None:
 
 def _describe_precision(rows: Sequence[OverviewRow], units: Mapping[str, str]) -> str:
     if not rows:
-        return f"Nothing to summarise: no complete trial ({spell.incomplete} takes the others)."
+        return f"Nothing to summarise: no complete trial ({spell.incomplete} includes the others)."
     widths = [(relative_half_width(row.mean), row) for row in rows]
     measured = [(width, row) for width, row in widths if width is not None]
     unsure = len(rows) - len(measured)
     if not measured:
-        return "Cannot tell how sure these values are: repeat the trials, 6 times or more."
+        return "The uncertainty of these values is unknown: repeat the trials, 6 times or more."
     width, worst = max(measured, key=lambda item: item[0])
     name = worst.name(units)
     where = f" ({name})" if len(measured) > 1 and name else ""
@@ -58,22 +58,20 @@ def _describe_scaling(efficiency: Sequence[Efficiency], units: Mapping[str, str]
     factor = here[0].factor
     conclusive = [item for item in here if _judge_item(item) != "cannot tell"]
     if not conclusive:
-        return f"What {size:g} {factor} add cannot be told from these trials."
+        return f"The gain from {size:g} {factor} is inconclusive."
     best = max(conclusive, key=lambda item: item.efficiency.value or 0.0)
     worst = min(conclusive, key=lambda item: item.efficiency.value or 0.0)
     if worst is best:
         text = f"On {size:g} {factor} {_name_item(best, here, units)} has an efficiency of {_format_estimate(best)}"
         text += f": {_judge_item(best)}"
     elif _judge_item(best) not in SOME:
-        text = (
-            f"On {size:g} {factor} no gain is seen; the lowest efficiency is that of {_name_item(worst, here, units)}"
-        )
+        text = f"On {size:g} {factor} nothing gains; the lowest efficiency is that of {_name_item(worst, here, units)}"
         text += f" ({_format_estimate(worst)}: {_judge_item(worst)})"
     else:
         text = f"On {size:g} {factor} {_name_item(best, here, units)} scales best (efficiency {_format_estimate(best)})"
         text += f", {_name_item(worst, here, units)} worst ({_format_estimate(worst)}: {_judge_item(worst)})"
     unsure = len(here) - len(conclusive)
-    return f"{text}; of {unsure} more it cannot be told." if unsure else f"{text}."
+    return f"{text}; {unsure} {'other is' if unsure == 1 else 'others are'} inconclusive." if unsure else f"{text}."
 
 
 def _judge_item(item: Efficiency) -> str:
@@ -81,7 +79,7 @@ def _judge_item(item: Efficiency) -> str:
 
 
 def _name_item(item: Efficiency, among: Sequence[Efficiency], units: Mapping[str, str]) -> str:
-    """The operation, with its metric and its setting where others differ in these alone."""
+    """Return the operation, with its metric and its setting if others differ in these alone."""
     alike = [other for other in among if other.operation == item.operation]
     names = [
         item.operation,
@@ -101,5 +99,5 @@ def _format_estimate(item: Efficiency) -> str:
 
 
 def _format_number(x: float) -> str:
-    """Two decimals; two digits of what these would hide."""
+    """Format with two decimals; small numbers with two significant digits."""
     return f"{x:.2f}" if x == 0 or abs(x) >= _SMALL else significant(x, 2)

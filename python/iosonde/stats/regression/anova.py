@@ -1,13 +1,12 @@
-"""Analysis of variance: which factors explain the variation of a response, in sums of squares, shares, F and
-p.
+"""Analysis of variance: factors that explain the variation of a response, in sums of squares, shares, F and p.
 
-Every factor is taken by its levels. Sums of squares are of type II (each term after all terms that do not
-contain it; Langsrud, Statistics and Computing 13, 2003): in a balanced design the classic ones (Jain 1991, ch.
-18, 20-22), in an unbalanced one the ones that test main effects without assuming empty interactions away. Type
-I (sequential) and type III (each after all others, levels counted as deviations from their mean; Yates 1934,
-Herr, The American Statistician 40, 1986) on request.
+Every factor is categorical. Sums of squares are of type II (each term after all terms that do not contain it; Langsrud,
+Statistics and Computing 13, 2003). In a balanced design they are the classic ones (Jain 1991, ch. 18, 20-22); in an
+unbalanced one they test main effects without assuming that interactions are absent. Type I (sequential) and type III
+(each after all others, levels coded as deviations from their mean; Yates 1934, Herr, The American Statistician 40,
+1986) on request.
 
-Where trials share a bring-up (a split plot) each term is held against the error of its stratum: see ``strata``.
+If trials share a bring-up (a split plot), each term is tested against the error of its stratum: see ``strata``.
 """
 
 from __future__ import annotations
@@ -46,11 +45,10 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class VariationSource:
-    """One line of the table: ``explained`` is its share of the total sum of squares.
+    """A line of the table: ``explained`` is its share of the total sum of squares.
 
-    ``stratum`` is the place of the one that it belongs to, whose error has ``df_error`` degrees of freedom. Where that
-    has none, ``f``, ``f_critical`` and ``p`` are None: it cannot be told. So they are where that error is nothing but
-    rounding.
+    ``stratum`` is the index of its stratum, whose error has ``df_error`` degrees of freedom. ``f``, ``f_critical`` and
+    ``p`` are None if that error has no degrees of freedom, or is only rounding.
     """
 
     name: str
@@ -66,11 +64,11 @@ class VariationSource:
 
     @property
     def share(self) -> float:
-        """The fraction of the total sum of squares."""
+        """Return the fraction of the total sum of squares."""
         return self.explained.value or 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """The stable JSON form."""
+        """Return the stable JSON form."""
         return {
             "name": self.name,
             "ss": self.ss,
@@ -89,9 +87,9 @@ class VariationSource:
 
 @dataclass(frozen=True)
 class Anova:
-    """The table. ``balanced``: every combination of levels equally often; then the kind of sums does not
-    matter. ``strata``: bring-ups, the outermost first, and last the trials in them, whose error is the residual; empty
-    where no trials share one."""
+    """The table. ``balanced``: every combination of levels occurs equally often; then the type of sums does not matter.
+    ``strata``: bring-ups, the outermost first, and last the trials in them, whose error is the residual; empty if no
+    trials share one."""
 
     response: str
     level: float
@@ -111,11 +109,11 @@ class Anova:
 
     @property
     def s_e(self) -> float:
-        """Standard deviation of the errors."""
+        """Return the standard deviation of the errors."""
         return math.sqrt(self.ss_residual / self.df_residual)
 
     def to_json(self) -> dict[str, Any]:
-        """The stable JSON form."""
+        """Return the stable JSON form."""
         return {
             "response": self.response,
             "level": self.level,
@@ -150,16 +148,16 @@ def anova(
     kind: int = 2,
     contrasts: Sequence[str] = (),
 ) -> Anova:
-    """The table of ``response`` by the terms ``on`` (``a``, ``a:b``, ``a*b`` for both and their interaction).
+    """Compute the table of ``response`` by the terms ``on`` (``a``, ``a:b``, ``a*b`` for both and their interaction).
 
-    ``block`` is a factor whose effect is taken out and not asked about. Rows share what the columns
-    BRING_UPS of the table say (``strata.named``). Raises InputError, DataError.
+    ``block`` is a factor whose effect is removed but not tested. Rows share bring-ups by the columns BRING_UPS of the
+    table (``strata.rename_bring_ups``). Raises InputError, DataError.
     """
     check_level(level)
     if kind not in (1, 2, 3):
         raise InputError(
             "unknown-option-value",
-            "sums of squares of type {kind} are not offered",
+            "sums of squares of type {kind} are not supported",
             "use 1 (sequential), 2 or 3",
             kind=kind,
         )
@@ -174,8 +172,8 @@ def anova(
     if weights and shared is not None:
         raise InputError(
             "conflicting-options",
-            "trials that share bring-ups are not weighted: their error has several parts",
-            "leave the weights out",
+            "cannot weight trials that share bring-ups: their error has several parts",
+            "remove the weights",
         )
     judged = (
         _by_trials(query, data, residual, contrasts)
@@ -208,8 +206,8 @@ def anova(
 
 @dataclass(frozen=True)
 class _Query:
-    """The ``rows`` of a table that have the response and all factors, ``taken`` with their ``y``; the ``terms`` they
-    are explained by, of which those of ``block`` ('': none) are not asked about."""
+    """The ``rows`` of a table that have the response and all factors, ``taken`` with their ``y``; the ``terms`` that
+    explain them, of which those of ``block`` ('': none) are not tested."""
 
     level: float
     kind: int
@@ -223,11 +221,11 @@ class _Query:
 
     @property
     def blocks(self) -> set[str]:
-        """The columns whose effects are taken out."""
+        """Return the columns whose effects are removed."""
         return {self.block} if self.block else set()
 
     def describe_missing(self, n_rows: int) -> list[str]:
-        """What to say where some of all rows are not taken."""
+        """Return the warning about rows with missing values."""
         lost = n_rows - self.rows.size
         return (
             [
@@ -245,7 +243,7 @@ class _Query:
 
 @dataclass(frozen=True)
 class _Judged:
-    """The terms held against their ``error``, with what is to be said of it."""
+    """The tested terms with their ``error`` and its warnings."""
 
     sources: tuple[VariationSource, ...]
     error: SumOfSquares
@@ -258,7 +256,7 @@ class _Judged:
 def _read_query(
     table: Table, response: str, on: Sequence[str], block: str | Block | None, how: tuple[float, int]
 ) -> _Query:
-    """What is asked, of the rows that can answer. ``how``: level and kind. Raises InputError, DataError."""
+    """Build the query from the rows with all values. ``how``: level and kind. Raises InputError, DataError."""
     block, weighted = (block.name, block.weighted) if isinstance(block, Block) else (block, False)
     names = _parse_terms(on, block, table)
     factors = {name: _build_factor(table, name) for name in dict.fromkeys(part for term in names for part in term)}
@@ -266,7 +264,7 @@ def _read_query(
         raise InputError(
             "response-as-factor",
             "'{response}' is both the response and a factor",
-            "leave it out of {spell.on}",
+            "remove it from {spell.on}",
             response=response,
         )
     y = table.numbers(response)
@@ -278,7 +276,7 @@ def _read_query(
         where = f"{table.source}: " if table.source else ""
         raise DataError(
             "constant-response",
-            "{prefix}'{response}' {variation} in all {n_rows} rows: there is nothing to explain",
+            "{prefix}'{response}' {variation} in all {n_rows} rows: nothing to explain",
             "choose another response",
             prefix=where,
             response=response,
@@ -291,19 +289,19 @@ def _read_query(
 
 
 def _compute_residual(data: CellMeans, terms: Sequence[Term], y: Array) -> _Residual:
-    """What all terms leave. Raises DataError where that is nothing."""
+    """Compute the residual of all terms. Raises DataError without degrees of freedom."""
     sse, rank = data.explained(terms)
     if data.n - rank < 1:
         raise DataError(
             "no-degrees-of-freedom",
-            "the terms use up every degree of freedom: nothing is left to judge them by",
-            "repeat the measurements, or leave the highest interaction out",
+            "the terms use all degrees of freedom: none is left for the error",
+            "repeat the measurements, or remove the highest interaction",
         )
     return _Residual(beyond_rounding(sse, y), data.n - rank, data.explained([])[0], data.n)
 
 
 def _by_trials(query: _Query, data: CellMeans, residual: _Residual, contrasts: Sequence[str]) -> _Judged:
-    """Every term against the noise between trials, which share nothing."""
+    """Test every term against the noise between independent trials."""
     sources = tuple(
         _build_source(term, _compute_added(data, query.terms, place, query.kind), residual, query.level, query.blocks)
         for place, term in enumerate(query.terms)
@@ -315,7 +313,7 @@ def _by_trials(query: _Query, data: CellMeans, residual: _Residual, contrasts: S
 
 
 def _by_strata(query: _Query, data: CellMeans, total: float, shared: SharedErrors, contrasts: Sequence[str]) -> _Judged:
-    """Every term against the error of its stratum, where trials share bring-ups."""
+    """Test every term against the error of its stratum, if trials share bring-ups."""
     terms, kind = query.terms, query.kind
     sources = tuple(
         _in_stratum(
@@ -341,7 +339,7 @@ def _by_strata(query: _Query, data: CellMeans, total: float, shared: SharedError
 
 @dataclass(frozen=True)
 class _Residual:
-    """What the terms leave: the sum of squares and its degrees of freedom; ``total`` is that of the response."""
+    """The residual of the terms: sum of squares and degrees of freedom; ``total`` is that of the response."""
 
     ss: float
     df: int
@@ -350,17 +348,17 @@ class _Residual:
 
     @property
     def mean_square(self) -> float:
-        """The variance of the noise."""
+        """Return the variance of the noise."""
         return self.ss / self.df
 
     @property
     def variation(self) -> Variation:
-        """What shares are of."""
+        """Return the variation that shares refer to."""
         return Variation(self.total, SumOfSquares(self.ss, self.df), self.n)
 
 
 def _split_columns(shared: SharedErrors, terms: Sequence[Term], place: int, kind: int) -> tuple[Array, Array]:
-    """(the columns that a term is judged after, its own)."""
+    """Return (the columns before a term, its own columns)."""
     base = _select_base_terms(terms, place, kind)
     both = shared.columns([*base, terms[place]], effects=kind == 3)
     width = shared.columns(base, effects=kind == 3).shape[1]
@@ -376,12 +374,12 @@ def _in_stratum(
     total: float,
     blocks: set[str],
 ) -> VariationSource:
-    """A term against the error of its stratum."""
+    """Test a term against the error of its stratum."""
     (ss, df), (base, own) = added, sides
     if df < 1:
         raise DataError(
             "aliased-terms",
-            "{term} cannot be told apart from the other terms",
+            "{term} cannot be separated from the other terms",
             "leave it out of {spell.on}",
             term=term.name,
         )
@@ -409,7 +407,7 @@ def _in_stratum(
 
 
 def _compute_added(data: CellMeans, terms: Sequence[Term], place: int, kind: int) -> tuple[float, int]:
-    """The sum of squares that a term adds to those that it is judged after, and its degrees of freedom."""
+    """Return the sum of squares that a term adds to the terms before it, and its degrees of freedom."""
     base = _select_base_terms(terms, place, kind)
     without, rank_without = data.explained(base, effects=kind == 3)
     with_it, rank_with = data.explained([*base, terms[place]], effects=kind == 3)
@@ -417,14 +415,14 @@ def _compute_added(data: CellMeans, terms: Sequence[Term], place: int, kind: int
 
 
 def _check_balance(data: CellMeans, factors: Mapping[str, TermFactor], kind: int) -> tuple[bool, list[str]]:
-    """Whether every cell holds as many trials, and what to say where not."""
+    """Return whether every cell has the same number of trials, and warnings if not."""
     cells = math.prod(len(factor.levels or ()) for factor in factors.values())
     if len(data.counts) == cells and np.ptp(data.counts) == 0:
         return True, []
     warnings: list[str] = [
         Message(
             "unbalanced-cells",
-            "the cells are not equally filled: sums of squares of type {type}, shares do not add up to 1",
+            "unbalanced cells: sums of squares of type {type}, shares do not add up to 1",
             type="I" * kind,
         )
     ]
@@ -447,7 +445,7 @@ def _build_source(
     if df < 1:
         raise DataError(
             "aliased-terms",
-            "{term} cannot be told apart from the other terms",
+            "{term} cannot be separated from the other terms",
             "leave it out of {spell.on}",
             term=term.name,
         )
@@ -468,7 +466,7 @@ def _build_source(
 
 
 def _select_base_terms(terms: Sequence[Term], place: int, kind: int) -> list[Term]:
-    """The terms that a term is judged after: those before it, those that do not contain it, or all others."""
+    """Return the terms that precede a term: those before it, those that do not contain it, or all others."""
     term = terms[place]
     if kind == 1:
         return list(terms[:place])
@@ -481,11 +479,11 @@ def _is_superset(bigger: Term, smaller: Term) -> bool:
 
 
 def _parse_terms(on: Sequence[str], block: str | None, table: Table) -> list[tuple[str, ...]]:
-    """Terms as tuples of column names, main effects first; ``a*b`` is spelled out."""
+    """Parse terms into tuples of column names, main effects first; ``a*b`` is expanded."""
     if not on:
         raise InputError(
             "missing-option",
-            "no factor is named",
+            "no factor given",
             "{spell.on} takes columns: {columns}",
             columns=", ".join(table.names),
         )
@@ -508,7 +506,7 @@ def _build_factor(table: Table, name: str) -> TermFactor:
     if len(levels) < 2:
         raise DataError(
             "single-level-factor",
-            "column '{column}' has one level: it cannot explain anything",
+            "column '{column}' has a single level and cannot explain anything",
             "leave it out of {spell.on}",
             column=name,
         )
@@ -516,11 +514,11 @@ def _build_factor(table: Table, name: str) -> TermFactor:
 
 
 def _compress_cells(table: Table, y: Array, names: list[str]) -> tuple[CellMeans, Array]:
-    """The cells, and the sum of squares inside each."""
+    """Return the cells, and the sum of squares inside each."""
     if y.size < 2:
         raise DataError("too-few-rows", "fewer than two rows have all of these values", "choose other columns")
     groups = table.groups(names)
-    y = y - y.mean()  # squares of large numbers that differ by little would be lost
+    y = y - y.mean()  # avoids cancellation with large numbers that differ little
     counts = np.array([rows.size for _, rows in groups], dtype=float)
     means = np.array([y[rows].mean() for _, rows in groups])
     pure = np.array([((y[rows] - mean) ** 2).sum() for (_, rows), mean in zip(groups, means, strict=True)])
@@ -541,8 +539,8 @@ def _check_assumptions(
     rows: npt.NDArray[np.intp],
     level: float,
 ) -> tuple[Assumptions | None, list[Finding]]:
-    """What the residuals say, where bring-ups are shared those inside them; None where combinations are missing, so
-    that the matrix has no full rank."""
+    """Check the assumptions on the residuals, within bring-ups if trials share them. Return None for the assumptions if
+    combinations are missing, because the matrix then has no full rank."""
     taken = table.take(rows)
     values = cells_by_row(taken, factors)
     if shared is None:

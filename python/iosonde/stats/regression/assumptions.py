@@ -1,7 +1,7 @@
-"""Is the model allowed? What least squares assumes, as values; the findings put them into words.
+"""Assumptions of least squares, as values; findings turn them into sentences.
 
-Linearity (lack of fit against the pure error of repeats), normal residuals, equal variance, independence of the
-run order, no single point that decides, predictors that can be told apart.
+Linearity (lack of fit against the pure error of repeats), normal residuals, equal variance, independence of the run
+order, no influential point, no collinear predictors.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from .rounding import beyond_rounding
 
 Array = npt.NDArray[np.float64]
 _OUTLIER_P = 0.01
-_LEVERAGE_TOLERANCE = 1e-8  # what rounding leaves of 1
-_MANY_VALUES = 1000  # in which a third one is seen
-_LEAST_DF = 5  # with fewer degrees of freedom residuals are mostly the fit's own pattern
+_LEVERAGE_TOLERANCE = 1e-8  # rounding error of a leverage of 1
+_MANY_VALUES = 1000  # values searched for a third distinct one
+_LEAST_DF = 5  # with fewer degrees of freedom residuals mostly reflect the fit
 _TREND_MOST = 2000
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2⁶⁴ ÷ golden ratio: Fibonacci hashing (Knuth, vol. 3, §6.4)
 
 
 @dataclass(frozen=True)
 class LackOfFit:
-    """Sums of squares of the lack of fit and of the pure error (between repeats), F and p (Jain 1991, §15;
-    Draper & Smith); None of these where the repeats are all the same: what a line misses then is no chance."""
+    """Sums of squares of the lack of fit and of the pure error (between repeats), F and p (Jain 1991, §15; Draper &
+    Smith). F and p are None if all repeats are identical: any misfit is then certain."""
 
     ss_lack_of_fit: float
     ss_pure_error: float
@@ -44,12 +44,12 @@ class LackOfFit:
 
 @dataclass(frozen=True)
 class Assumptions:
-    """Values of every check; None where the data do not allow it. ``influential_rows`` count within the rows used.
-    ``deciding_rows``: those without which a coefficient cannot be estimated, each with the names of these."""
+    """Values of every check; None if the data do not allow it. ``influential_rows`` count within the rows used.
+    ``deciding_rows``: rows without which coefficients cannot be estimated, each with the names of these."""
 
     lack_of_fit: LackOfFit | None
     repeats: bool  # whether any setting occurs twice
-    design_like: bool  # every setting once, on a grid of few levels: rows may be means
+    design_like: bool  # every setting occurs once, on a grid of few levels: rows may be means
     shapiro_w: float | None
     shapiro_p: float | None
     qq_correlation: float
@@ -67,22 +67,22 @@ class Assumptions:
     vif: dict[str, float]
     condition_number: float
     deciding_rows: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    curvature_p: dict[str, float] = field(default_factory=dict)  # by predictor; of a table without repeats only
+    curvature_p: dict[str, float] = field(default_factory=dict)  # by predictor; only without repeats
 
     @property
     def is_ruled_by_a_row(self) -> bool:
-        """Whether one row moves the coefficients as a whole: it decides some of them, it is an outlier beyond
-        chance, or its Cook's distance reaches 1 (Cook 1977). Rows that S305 names may move them by less."""
+        """Return whether one row moves the coefficients as a whole: it decides some of them, it is a significant
+        outlier, or its Cook's distance reaches 1 (Cook 1977). Rows of S305 may move them by less."""
         return bool(self.deciding_rows) or self.studentized_p < _OUTLIER_P or self.largest_cook >= 1
 
     def to_json(self) -> dict[str, Any]:
-        """All values by name."""
+        """Return all values by name."""
         deciding = {str(row): list(names) for row, names in self.deciding_rows.items()}
         return {**asdict(self), "deciding_rows": deciding}
 
 
 def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions:
-    """Every check of one fit; ``values`` are the raw predictors, by which repeats are known."""
+    """Run every check of one fit; ``values`` are the raw predictors, which identify repeats."""
     residuals, cells = fit.residuals, _number_settings(values, fit.n)
     scale = float(np.sqrt(fit.sse / fit.n))
     exact = scale <= 1e-12 * (abs(fit.mean_y) + float(np.abs(fit.y).max()) if fit.y is not None else 1.0)
@@ -98,7 +98,7 @@ def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions
     w, w_p = (None, None) if blind or not 3 <= fit.n <= MOST else shapiro_wilk(residuals)
     r1, r1_p = _estimate_autocorrelation(fit, blind)
     triangle = fit.triangle
-    assert triangle is not None  # that of a fit of sums alone
+    assert triangle is not None  # None only for a fit of sums
     drift = None if blind else trend([residuals[:: max(1, fit.n // _TREND_MOST)]])
     return Assumptions(
         lack_of_fit=_lack_of_fit(fit, cells, exact),
@@ -126,21 +126,21 @@ def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions
 
 
 def qq_points(residuals: Array) -> tuple[Array, Array]:
-    """(normal quantiles at (i - 0.5)/n, sorted residuals): the Q-Q plot (Jain 1991, §14.7)."""
+    """Return (normal quantiles at (i - 0.5)/n, sorted residuals): the Q-Q plot (Jain 1991, §14.7)."""
     n = residuals.size
     return normal_scores((np.arange(1, n + 1) - 0.5) / n), np.sort(residuals)
 
 
 def qq_correlation(residuals: Array) -> float:
-    """The straightness of the Q-Q plot; 1 for normal residuals."""
+    """Return the straightness of the Q-Q plot; 1 for normal residuals."""
     quantiles, ordered = qq_points(residuals)
     return float(np.corrcoef(quantiles, ordered)[0, 1]) if np.ptp(ordered) > 0 else 1.0
 
 
 def _number_settings(values: Mapping[str, npt.NDArray[np.generic]], n: int) -> npt.NDArray[np.intp]:
-    """The number of each row's setting: rows with equal predictors are repeats.
+    """Return the number of each row's setting: rows with equal predictors are repeats.
 
-    Rows are told apart by a 64-bit hash: among a million rows two settings fall together with a chance of 10⁻⁷.
+    Settings are identified by a 64-bit hash: among a million rows two settings collide with a probability of 10⁻⁷.
     """
     keys = np.zeros(n, dtype=np.uint64)
     with np.errstate(over="ignore"):
@@ -181,7 +181,7 @@ def _lack_of_fit(fit: Fit, cells: npt.NDArray[np.intp], exact: bool) -> LackOfFi
 
 
 def _breusch_pagan(fit: Fit, residuals: Array) -> float:
-    """Koenker's studentised form (J. Econometrics 17, 1981): n·R² of the squared residuals on the
+    """Return p of Koenker's studentised form (J. Econometrics 17, 1981): n·R² of the squared residuals on the
     predictors."""
     assert fit.x is not None
     squared = residuals**2
@@ -192,7 +192,7 @@ def _breusch_pagan(fit: Fit, residuals: Array) -> float:
 
 
 def brown_forsythe(residuals: Array, cells: npt.NDArray[np.intp]) -> float | None:
-    """Levene's test about the medians (Brown & Forsythe, JASA 69, 1974), over settings with at least 3
+    """Return p of Levene's test about the medians (Brown & Forsythe, JASA 69, 1974), over settings with at least 3
     repeats."""
     sizes = np.bincount(cells)
     groups = [residuals[cells == cell] for cell in np.flatnonzero(sizes >= 3)[:200]]
@@ -202,20 +202,18 @@ def brown_forsythe(residuals: Array, cells: npt.NDArray[np.intp]) -> float | Non
     distances, df = np.concatenate(spreads), len(groups) - 1
     between = sum(float(spread.size * (spread.mean() - distances.mean()) ** 2) for spread in spreads)
     within = sum(float(np.sum((spread - spread.mean()) ** 2)) for spread in spreads)
-    if within <= 1e-20 * float(
-        distances @ distances
-    ):  # each setting has one distance: no error to hold a difference against
+    if within <= 1e-20 * float(distances @ distances):  # each setting has a single distance: no error to test against
         return 1.0 if between <= 1e-20 * float(distances @ distances) else None
     df_within = distances.size - len(groups)
     return f_upper_p(between / df / (within / df_within), df, df_within)
 
 
 def _estimate_autocorrelation(fit: Fit, exact: bool) -> tuple[float, float]:
-    """(r of neighbours in the order of the rows, p of independent normal errors).
+    """Return (r of neighbours in the order of the rows, p under independent normal errors).
 
-    Residuals are no free errors: those of one cell sum to 0, so that its neighbours correlate by -1/(repeats - 1). The
-    mean and variance of r = e'Ae/e'e are those that the residual maker M gives it, by tr(MA) and tr(MAMA) (Durbin &
-    Watson, Biometrika 37, 1950, 409-428).
+    Residuals are not independent errors: those of one cell sum to 0, so its neighbours correlate by -1/(repeats - 1).
+    The mean and variance of r = e'Ae/e'e follow from the residual maker M, by tr(MA) and tr(MAMA) (Durbin & Watson,
+    Biometrika 37, 1950, 409-428).
     """
     residuals = fit.residuals
     total = float(residuals @ residuals)
@@ -236,7 +234,7 @@ def _estimate_autocorrelation(fit: Fit, exact: bool) -> tuple[float, float]:
 
 
 def _compute_influence(fit: Fit) -> tuple[Array, Array]:
-    """(Cook's distances (Technometrics 19, 1977), externally studentised residuals)."""
+    """Return (Cook's distances (Technometrics 19, 1977), externally studentised residuals)."""
     assert fit.leverage is not None
     residuals, h = fit.residuals, np.minimum(fit.leverage, 1 - 1e-12)
     if fit.mse <= 0:
@@ -247,7 +245,7 @@ def _compute_influence(fit: Fit) -> tuple[Array, Array]:
 
 
 def _find_deciding_rows(fit: Fit) -> dict[int, tuple[str, ...]]:
-    """The rows of leverage 1: each lies on the line whatever its value, and without it some coefficients have no
+    """Return the rows of leverage 1. Each lies on the line whatever its value, and without it some coefficients have no
     estimate (Hoaglin & Welsch, The American Statistician 32, 1978)."""
     assert fit.leverage is not None and fit.x is not None
     lengths = np.linalg.norm(fit.x, axis=0)
@@ -261,8 +259,8 @@ def _find_deciding_rows(fit: Fit) -> dict[int, tuple[str, ...]]:
 
 
 def _test_curvature(fit: Fit) -> dict[str, float]:
-    """Predictor → p of its square beside the model, of numbers with three values or more: without repeats all that can
-    be known of a bend."""
+    """Return predictor → p of its square added to the model, for numbers with at least three values. Without repeats it
+    is the only test of curvature."""
     assert fit.x is not None
     p_by_predictor, residuals = {}, fit.residuals
     for place, name in enumerate(fit.names[1:], 1):
@@ -281,7 +279,7 @@ def _test_curvature(fit: Fit) -> dict[str, float]:
 
 
 def _compute_vif(names: Sequence[str], triangle: Array) -> dict[str, float]:
-    """Variance inflation 1/(1 - R²) of each predictor on the others; 1 is none, above 10 is much."""
+    """Return the variance inflation 1/(1 - R²) of each predictor on the others; 1 is none, above 10 is high."""
     inverse = np.linalg.inv(triangle)
     factors = np.einsum("ij,ij->i", inverse, inverse)
     return {name: float(factor) for name, factor in zip(names, factors, strict=True)}

@@ -1,8 +1,8 @@
-"""Factors that go together, so that no least-squares fit separates their effects, or hardly one.
+"""Blocks of confounded factors, whose effects least squares cannot separate, or hardly.
 
-Exactly: a combination of the columns of several factors is 0 (the same levels under two names; one factor inside
-another; ranks that are nodes times ranks per node). These combinations are the null space of all columns; the projector
-onto it is zero between two factors unless one of them takes part. Nearly: Cramér's V of two factors, which is the mean
+Exactly: a linear combination of the columns of several factors is 0 (the same levels under two names; one factor nested
+in another; ranks = nodes × ranks per node). These combinations are the null space of all columns. The projector onto it
+is zero between two factors unless one of them takes part. Nearly: Cramér's V of two factors, which is the mean
 canonical correlation of their columns.
 """
 
@@ -19,11 +19,11 @@ Array = npt.NDArray[np.float64]
 NEARLY = 0.85  # Cramér's V: the variance of an effect is multiplied by 3.6
 _RANK = 1e-9
 _ZERO = 1e-6
-_MOST_COLUMNS = 1000  # beyond it only pairs are looked at
+_MOST_COLUMNS = 1000  # with more columns only pairs are tested
 
 
 def orthonormal(parts: Sequence[Array], weights: Array) -> Array:
-    """An orthonormal basis, in √weight of the rows, of all columns without their means."""
+    """Return an orthonormal basis, in √weight of the rows, of all columns without their means."""
     root = np.sqrt(weights)
     if not parts:
         return np.empty((weights.size, 0))
@@ -38,8 +38,8 @@ def orthonormal(parts: Sequence[Array], weights: Array) -> Array:
 
 
 def blocks_of(columns: Mapping[str, Array], weights: Array) -> tuple[tuple[str, ...], ...]:
-    """The factors in blocks, in their order: one that goes with no other stands alone. ``columns`` of each by row, of
-    which each counts ``weights``."""
+    """Group the factors into blocks, in their order; a factor confounded with no other is alone. ``columns``: of each
+    factor by row, with the ``weights`` of the rows."""
     names = list(columns)
     bases = [orthonormal([columns[name]], weights) for name in names]
     links = [(i, j) for i, j in combinations(range(len(names)), 2) if _compute_cramers_v(bases[i], bases[j]) >= NEARLY]
@@ -55,13 +55,13 @@ def blocks_of(columns: Mapping[str, Array], weights: Array) -> tuple[tuple[str, 
 
 
 def _compute_cramers_v(basis: Array, other: Array) -> float:
-    """Cramér's V."""
+    """Return Cramér's V."""
     least = min(basis.shape[1], other.shape[1])
     return float(np.linalg.norm(basis.T @ other)) / np.sqrt(least) if least else 0.0
 
 
 def _find_dependent(bases: Sequence[Array]) -> list[tuple[int, int]]:
-    """Pairs of factors that take part in one combination that is 0."""
+    """Return pairs of factors that take part in one combination that is 0."""
     sizes = [basis.shape[1] for basis in bases]
     if not 1 < sum(sizes) <= _MOST_COLUMNS:
         return []

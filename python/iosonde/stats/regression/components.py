@@ -1,4 +1,4 @@
-"""How much trials differ, and how much the ranks inside one: variance components of a nested design."""
+"""Variance components of a nested design: between trials, and between the ranks of a trial."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Trials = Sequence[npt.NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class Components:
-    """Standard deviations of logs: ``between`` trials of a cell, beyond what the ranks' own spread gives, and
-    ``within`` a trial. ``share`` of the variance that is between trials (the intraclass correlation)."""
+    """Standard deviations of logs: ``between`` trials of a cell, in excess of the ranks' own spread, and ``within`` a
+    trial. ``share``: of the variance between trials (the intraclass correlation)."""
 
     between: Estimate
     within: Estimate
@@ -27,11 +27,12 @@ class Components:
 
 
 def components(cells: Sequence[Trials], level: float) -> Components | None:
-    """Of cells → trials → log values of the ranks; None without repeated trials of several ranks.
+    """Estimate the components from cells → trials → log values of the ranks; None without repeated trials of several
+    ranks.
 
-    The analysis-of-variance estimators (Searle, Casella & McCulloch 1992, Variance Components, §3.5-3.6), cells
-    taken as fixed. The share has the exact interval of the F ratio where all trials have as many ranks; ``within``
-    that of chi-square; ``between`` follows from the two.
+    The estimators are those of analysis of variance (Searle, Casella & McCulloch 1992, Variance Components, §3.5-3.6),
+    with cells as fixed effects. The share has the exact interval of the F ratio if all trials have equally many ranks;
+    ``within`` that of chi-square; ``between`` follows from both.
     """
     used = [[trial for trial in cell if trial.size] for cell in cells]
     between_ss = within_ss = weight = 0.0

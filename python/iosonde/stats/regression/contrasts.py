@@ -21,13 +21,12 @@ from .formula import Term, TermFactor
 
 Array = npt.NDArray[np.float64]
 
-_NO_ERROR = Message("no-error-term", "no error is left to hold it against")
+_NO_ERROR = Message("no-error-term", "no error to test it against")
 
 
 @dataclass(frozen=True)
 class CellMeans:
-    """The response by cell: how often, mean, and the sum of squares inside. ``values`` are the factors of each
-    cell."""
+    """The response by cell: count, mean, and the sum of squares inside. ``values`` are the factors of each cell."""
 
     values: dict[str, npt.NDArray[np.generic]]
     counts: Array
@@ -36,25 +35,25 @@ class CellMeans:
     n: int
 
     def explained(self, terms: Sequence[Term], effects: bool = False) -> tuple[float, int]:
-        """(SSE of the model with these terms, number of its independent parameters).
+        """Return (SSE of the model with these terms, number of its independent parameters).
 
-        With ``effects`` each level counts as its deviation from the mean of all (sum-to-zero coding), so that a main
-        effect may leave while its interactions stay, as sums of squares of type III want it.
+        With ``effects`` each level is coded as its deviation from the mean of all (sum-to-zero coding). A main effect
+        may then be removed while its interactions stay, as in sums of squares of type III.
         """
         x = (self.deviations(terms) if effects else self.matrix(terms)) * np.sqrt(self.counts)[:, None]
         y = self.means * np.sqrt(self.counts)
         beta, _, rank, _ = np.linalg.lstsq(x, y, rcond=1e-10)
         residual = y - x @ beta
-        residual -= x @ np.linalg.lstsq(x, residual, rcond=1e-10)[0]  # of counts that are all alike only the last bits
+        residual -= x @ np.linalg.lstsq(x, residual, rcond=1e-10)[0]  # removes rounding if all counts are equal
         return float(np.sum(residual**2)) + self.pure, int(rank)
 
     def matrix(self, terms: Sequence[Term]) -> Array:
-        """The design matrix, a row for each cell."""
+        """Return the design matrix, a row for each cell."""
         columns = [values for term in terms for _, values in term.columns(self.values)]
         return np.column_stack([np.ones(len(self.counts)), *columns])
 
     def deviations(self, terms: Sequence[Term]) -> Array:
-        """The design matrix with levels as deviations from the mean of all (sum-to-zero coding)."""
+        """Return the design matrix with levels as deviations from the mean of all (sum-to-zero coding)."""
         columns = [np.ones(len(self.counts))]
         for term in terms:
             products = [np.ones(len(self.counts))]
@@ -69,8 +68,7 @@ class CellMeans:
 
 @dataclass(frozen=True)
 class Contrast:
-    """Σ cᵢ·(least-squares mean of level i), with its interval; all but the text and the value None where nothing tells
-    its error."""
+    """Σ cᵢ·(least-squares mean of level i), with its interval; without an error only the text and the value are set."""
 
     text: str
     estimate: Estimate
@@ -79,26 +77,26 @@ class Contrast:
     p: float | None
 
     def to_json(self) -> dict[str, Any]:
-        """The flat form."""
+        """Return the flat form."""
         return {"contrast": self.text, **self.estimate.flat("estimate"), "std_error": self.std_error, "t": self.t,
                 "p": self.p}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class ContrastSum:
-    """A sum of coefficients with its standard error and the degrees of freedom of that."""
+    """A sum of coefficients with its standard error and the degrees of freedom of the error."""
 
     value: float
     error: float
     df: float
 
 
-# (weights of coefficients, the factor that they compare) → the sum; None where nothing tells its error.
+# (weights of coefficients, the factor that they compare) → the sum; None without an error.
 Judge = Callable[[Array, TermFactor], ContrastSum | None]
 
 
 def plain_judge(data: CellMeans, terms: Sequence[Term], mse: float, df: int) -> Judge:
-    """Every trial has an error of its own, of variance ``mse`` on ``df`` degrees of freedom."""
+    """Return the judge for independent errors of variance ``mse`` with ``df`` degrees of freedom."""
     x = data.matrix(terms) * np.sqrt(data.counts)[:, None]
     inverse = np.linalg.pinv(x.T @ x, rcond=1e-10)
     beta = inverse @ (x.T @ (data.means * np.sqrt(data.counts)))
@@ -108,8 +106,8 @@ def plain_judge(data: CellMeans, terms: Sequence[Term], mse: float, df: int) -> 
 def contrast(
     text: str, terms: list[Term], factors: Mapping[str, TermFactor], data: CellMeans, judge: Judge, level: float
 ) -> Contrast:
-    """``version: after - before`` of least-squares means: the model's mean of a level, over all levels of the
-    others alike."""
+    """Estimate a contrast of least-squares means, such as ``version: after - before``: the model's mean of a level,
+    averaged equally over all levels of the other factors."""
     name, weights = _parse_weights(text, factors)
     row = sum(
         (weight * _mean_row(name, chosen, terms, factors) for chosen, weight in weights.items()), start=np.zeros(1)
@@ -117,7 +115,7 @@ def contrast(
     judged = judge(row, factors[name])
     if judged is None:
         beta = np.linalg.pinv(data.matrix(terms), rcond=1e-10) @ data.means
-        why = Message("single-bring-up", "{factor} was set once at each level: more repetitions tell", factor=name)
+        why = Message("single-bring-up", "{factor} was set once at each level: use more repetitions", factor=name)
         return Contrast(text, Estimate(float(row @ beta), None, None, level, data.n, (why,)), None, None, None)
     value, error = judged.value, judged.error
     if error <= 0:
@@ -128,7 +126,7 @@ def contrast(
 
 
 def _mean_row(name: str, chosen: Cell, terms: list[Term], factors: Mapping[str, TermFactor]) -> Array:
-    """The design row of a level, averaged over every combination of the other factors' levels."""
+    """Return the design row of a level, averaged over every combination of the other factors' levels."""
     others = [factor for factor in factors.values() if factor.column != name]
     grid = np.meshgrid(*[np.arange(len(factor.levels or ())) for factor in others], indexing="ij")
     size = grid[0].size if others else 1
@@ -150,7 +148,7 @@ def _parse_weights(text: str, factors: Mapping[str, TermFactor]) -> tuple[str, d
     if not colon or name not in factors:
         raise InputError(
             "contrast-without-factor",
-            "the contrast '{contrast}' names no factor",
+            "the contrast '{contrast}' has no factor",
             "write it like '{factors}: a - b'",
             contrast=text,
             factors=next(iter(factors)),

@@ -1,5 +1,4 @@
-"""Effects → verdicts: the state of each factor and block, as every command that speaks of effects gives it, and what is
-said of a block."""
+"""Effects → verdicts: the state of each factor and block, shared by all commands, and the sentences about a block."""
 
 from __future__ import annotations
 
@@ -12,11 +11,11 @@ from .effect_types import FactorEffect, ResponseEffects
 from .in_turn import DOUBTS
 
 TOGETHER = ("goes-together",)
-_MOST_FACTORS = 4  # that are named one by one
+_MOST_FACTORS = 4  # listed by name
 
 
 def effect_verdicts(response: str, effects: ResponseEffects) -> tuple[Verdict, ...]:
-    """One verdict for each factor and each block of factors."""
+    """Return a verdict for each factor and each block of factors."""
     if effects.untested:
         return tuple(Verdict("effect", response, (name,), VerdictState.NOT_TESTED) for name in effects.factors)
     return tuple(verdict for effect in effects.effects for verdict in _list_effect_verdicts(response, effect))
@@ -48,23 +47,23 @@ def _build_verdict(response: str, effect: FactorEffect, state: VerdictState, dou
 
 
 def block_sentences(effects: Sequence[FactorEffect]) -> list[str]:
-    """What of each block can be separated, and what cannot."""
+    """Describe which members of each block can be separated, and which cannot."""
     sentences = []
     for block in (effect for effect in effects if effect.is_block):
         few = len(block.factors) <= _MOST_FACTORS
-        names = listed(list(block.factors)) if few else f"the {len(block.factors)} factors that go together"
+        names = listed(list(block.factors)) if few else f"the {len(block.factors)} confounded factors"
         if block.is_joint:
             rest = "other" if len(block.factors) == 2 else "others"
-            sentences.append(f"what one of {names} does depends on the {rest}")
+            sentences.append(f"the effect of each of {names} depends on the {rest}")
             continue
         own = [f"{member.name} explains {member.text}" for member in block.own if member.is_significant]
         if own:
-            sentences.append(f"of {names}, which go together, {listed(own)} beyond all others")
+            sentences.append(f"{names} are confounded; {listed(own)} beyond all others")
         else:
-            sentences.append(f"which of {names} matters cannot be separated here")
+            sentences.append(f"the effects of {names} cannot be separated")
     return sentences
 
 
 def drift_sentences(effects: ResponseEffects) -> list[str]:
-    """What time does to each effect that would be significant."""
+    """Describe the drift behind each effect that would otherwise be significant."""
     return [f"{effect.name} {effect.drift.text}" for effect in effects.drifting if effect.drift is not None]

@@ -1,11 +1,11 @@
-"""The effect of each factor on a response, with the test of its absence: the one inference of `summary`, `plot`, the
-page and `rank`.
+"""The effect of each factor on a response, with its test: the common inference of `summary`, `plot`, the page and
+`rank`.
 
 The share of a factor is that of ``anova`` without interactions: its sum of squares, added last (type II), over the
-total, which in a balanced design is S1 of ``rank``. Its interval and its F test are against what trials of one setting
-differ by, or where that has few degrees of freedom against what the model leaves over; where trials share bring-ups,
-against the error of its stratum. Factors that go together (the same levels under two names, one inside the other, or
-nearly so) are one block with one test, of all its members at once: the extra sum of squares.
+total, which in a balanced design is S1 of ``rank``. Its interval and its F test use the variance of trials at one
+setting or, if that has few degrees of freedom, the residuals of the model. If trials share bring-ups, they use the
+error of its stratum. Confounded factors (the same levels under two names, one nested in the other, or nearly so) are
+one block with one test of all its members at once: the extra sum of squares.
 """
 
 from __future__ import annotations
@@ -29,19 +29,20 @@ from .effect_types import NEGLIGIBLE_SHARE, FactorEffect, ResponseEffects
 Array = npt.NDArray[np.float64]
 Units = npt.NDArray[np.intp]
 
-SINGLE_TRIAL = Message("single-trial", "one trial a setting")
-SINGLE_RUN = Message("single-run", "one run a setting")
+SINGLE_TRIAL = Message("single-trial", "one trial per setting")
+SINGLE_RUN = Message("single-run", "one run per setting")
 FEW_REPEATS = Message("identical-repeats", "the few repeats are exactly equal")
 NO_DEGREES_OF_FREEDOM = Message("no-degrees-of-freedom", "no degrees of freedom are left")
 _MOST_CELLS = 100  # for a model of all settings in strata
-_NOTHING = 1e-12  # of the variation: a noise that is rounding
+_NOTHING = 1e-12  # share of the variation below which noise is rounding
 
 
 def effects_of(
     settings: Mapping[str, Sequence[object]], values: Sequence[Array], shared: Units | None, level: float
 ) -> ResponseEffects:
-    """The effects of the factors ``settings`` (the level of each cell), not yet corrected. ``values``: the trials of
-    each cell; ``shared`` numbers the bring-ups of all trials, in their order, the outermost in the first column."""
+    """Estimate the effects of the factors ``settings`` (the level of each cell), not yet corrected. ``values``: the
+    trials of each cell; ``shared`` numbers the bring-ups of all trials, in their order, the outermost in the first
+    column."""
     names = tuple(name for name, levels in settings.items() if len(set(levels)) > 1)
     data = _Data.from_trials(values, {name: _encode_dummies(settings[name]) for name in names}, level)
     if len(values) < 2 or not names:
@@ -54,7 +55,7 @@ def effects_of(
 
 @dataclass(frozen=True)
 class _Data:
-    """Trials ``y`` with the number of each one's cell; ``columns`` of each factor, by cell; ``units``: the blocks."""
+    """Trials ``y`` with the number of their cell; ``columns`` of each factor, by cell; ``units``: the blocks."""
 
     y: Array
     cell: npt.NDArray[np.intp]
@@ -76,37 +77,37 @@ class _Data:
 
     @property
     def total(self) -> float:
-        """The sum of squares of all trials."""
+        """Return the sum of squares of all trials."""
         return float(self.y @ self.y)
 
     @property
     def within(self) -> SumOfSquares:
-        """What trials of one setting differ by."""
+        """Return the variation of trials at one setting."""
         return SumOfSquares(float(np.sum((self.y - self.means[self.cell]) ** 2)), self.y.size - self.counts.size)
 
     def explained(self, names: Sequence[str]) -> SumOfSquares:
-        """What the main effects of these factors explain."""
+        """Return the variation explained by the main effects of these factors."""
         basis = orthonormal([self.columns[name] for name in names], self.counts)
         along = basis.T @ (np.sqrt(self.counts) * self.means)
         return SumOfSquares(float(along @ along), basis.shape[1])
 
     @cached_property
     def full_model(self) -> SumOfSquares:
-        """What the main effects of all factors explain."""
+        """Return the variation explained by the main effects of all factors."""
         return self.explained(list(self.columns))
 
     def added(self, names: Sequence[str]) -> SumOfSquares:
-        """What these factors add to all others."""
+        """Return the variation that these factors explain in addition to all others."""
         without = self.explained([name for name in self.columns if name not in names])
         return SumOfSquares(max(0.0, self.full_model.ss - without.ss), self.full_model.df - without.df)
 
     @property
     def is_repeated(self) -> bool:
-        """Whether any setting has several trials."""
+        """Return whether any setting has several trials."""
         return bool(self.counts.max() > 1)
 
     def untested(self, why: str) -> ResponseEffects:
-        """No test, and why."""
+        """Return effects without a test, with the reason."""
         return ResponseEffects(tuple(self.columns), (), why, self.is_repeated)
 
 
@@ -132,7 +133,7 @@ def _by_trials(data: _Data) -> ResponseEffects:
 
 
 def _estimate_joint(data: _Data) -> FactorEffect | None:
-    """What the settings differ by, against their repeats; None where these are few, or a factor is alone."""
+    """Estimate the difference of all settings against their repeats; None with few repeats or a single factor."""
     noise = data.within
     if len(data.columns) < 2 or noise.df < LEAST_DF:
         return None
@@ -144,7 +145,7 @@ def _estimate_joint(data: _Data) -> FactorEffect | None:
 
 
 def _choose_noise(data: _Data) -> SumOfSquares:
-    """What effects are held against: the trials of each setting, or where these are few what the model leaves."""
+    """Choose the noise to test against: the trials of each setting or, if these are few, the residuals of the model."""
     if data.within.df >= LEAST_DF:
         return data.within
     residual_ss = max(data.within.ss, data.total - data.full_model.ss)
@@ -152,13 +153,13 @@ def _choose_noise(data: _Data) -> SumOfSquares:
 
 
 def _is_exact_by_luck(noise: SumOfSquares, total: float) -> bool:
-    """Whether there is no noise, and too little to say so: a few counts may be alike by chance, many are exact."""
+    """Return whether noise is absent in too few trials: a few counts may be equal by chance, many are exact."""
     return noise.ss <= _NOTHING * total and noise.df < LEAST_DF
 
 
 def _by_strata(data: _Data, shared: Units) -> ResponseEffects:
-    """Where trials share bring-ups what is set once for several is held against the error between bring-ups, and has no
-    test where there is none."""
+    """Test effects if trials share bring-ups. Factors that are set once for several trials are tested against the error
+    between bring-ups, or not at all without one."""
     rows = {name: columns[data.cell] for name, columns in data.columns.items()}
     ones = np.ones(data.y.size)
     model_strata = strata.strata(
@@ -188,8 +189,8 @@ def _by_strata(data: _Data, shared: Units) -> ResponseEffects:
 
 
 def _joint_in_strata(data: _Data, shared: Units) -> FactorEffect | None:
-    """As ``_estimate_joint``, by generalised least squares over the strata; what settings differ by between bring-ups
-    has the error of these."""
+    """Estimate the joint effect as ``_estimate_joint``, by generalised least squares over the strata. Differences of
+    settings between bring-ups have the error of bring-ups."""
     if len(data.columns) < 2 or not 2 < data.counts.size <= _MOST_CELLS or data.within.df < LEAST_DF:
         return None
     ones = np.ones((data.y.size, 1))
@@ -205,7 +206,7 @@ def _joint_in_strata(data: _Data, shared: Units) -> FactorEffect | None:
 
 
 def _with_members(data: _Data, effect: Callable[[tuple[str, ...]], FactorEffect | None]) -> ResponseEffects:
-    """The effect of each block, and of its members what can be separated."""
+    """Return the effect of each block, and of its members as far as separable."""
     effects = []
     for names in data.units:
         block_effect = effect(names)
@@ -216,7 +217,7 @@ def _with_members(data: _Data, effect: Callable[[tuple[str, ...]], FactorEffect 
 
 
 def _encode_dummies(levels: Sequence[object]) -> Array:
-    """A column of 0 and 1 for each level but the first."""
+    """Return a column of 0 and 1 for each level but the first."""
     number = {level: place for place, level in enumerate(dict.fromkeys(levels))}
     codes = np.array([number[level] for level in levels], dtype=np.intp)
     return np.asarray(codes[:, None] == np.arange(1, len(number)), float)

@@ -1,8 +1,8 @@
 """``--on 'replicas, fs, replicas:fs, log2(record)'`` → the columns of a design matrix, with a name for each.
 
-A term is a column, a transformed column, ``C(column)`` (its levels, even if they are numbers), or several of
-these joined by ``:`` (their interaction). A text column is always taken by its levels: treatment coding against
-the first. A column whose name looks like a term is the column.
+A term is a column, a transformed column, ``C(column)`` (categorical, even for numbers), or several of these joined by
+``:`` (their interaction). A text column is always categorical: treatment coding against the first level. A column whose
+name looks like a term is the column.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class TermFactor:
-    """One factor of a term: a column, with a transform (``levels`` is None) or by its levels."""
+    """A factor of a term: a column, with a transform (``levels`` is None) or categorical."""
 
     column: str
     transform: str = ""
@@ -32,11 +32,11 @@ class TermFactor:
 
     @property
     def name(self) -> str:
-        """As it is written in a term."""
+        """Return the name as written in a term."""
         return f"{self.transform}({self.column})" if self.transform else self.column
 
     def columns(self, values: Mapping[str, npt.NDArray[np.generic]]) -> list[tuple[str, Array]]:
-        """(name, values) of its columns of the design matrix, for rows given by column name."""
+        """Return (name, values) of its columns of the design matrix, for rows given by column name."""
         here = values[self.column]
         if self.levels is None:
             return [(self.name, apply(self.transform, here.astype(float), self.column))]
@@ -46,17 +46,17 @@ class TermFactor:
 
 @dataclass(frozen=True)
 class Term:
-    """Factors whose product it is; one factor is a main effect."""
+    """A product of factors; a single factor is a main effect."""
 
     factors: tuple[TermFactor, ...]
 
     @property
     def name(self) -> str:
-        """As it is written."""
+        """Return the name as written."""
         return ":".join(factor.name for factor in self.factors)
 
     def columns(self, values: Mapping[str, npt.NDArray[np.generic]]) -> list[tuple[str, Array]]:
-        """(name, values) of its columns of the design matrix."""
+        """Return (name, values) of its columns of the design matrix."""
         columns = self.factors[0].columns(values)
         for factor in self.factors[1:]:
             columns = [(f"{a}:{b}", x * y) for a, x in columns for b, y in factor.columns(values)]
@@ -64,12 +64,11 @@ class Term:
 
 
 def parse_terms(texts: Sequence[str], table: Table) -> list[Term]:
-    """The terms, with their levels looked up in the table. Raises InputError, DataError (with the nearest
-    names)."""
+    """Parse the terms and look up their levels in the table. Raises InputError, DataError (with the nearest names)."""
     if not texts:
         raise InputError(
             "missing-option",
-            "no predictor is named",
+            "no predictor given",
             "{spell.on} takes columns: {columns}",
             columns=", ".join(table.names),
         )
@@ -78,13 +77,13 @@ def parse_terms(texts: Sequence[str], table: Table) -> list[Term]:
         parts = [text] if text in table.columns else text.split(":")
         term = Term(tuple(_build_factor(part.strip(), table) for part in parts))
         if term.name in [other.name for other in terms]:
-            raise InputError("duplicate-predictor", "'{predictor}' is named twice", "leave one out", predictor=text)
+            raise InputError("duplicate-predictor", "duplicate predictor '{predictor}'", "remove one", predictor=text)
         terms.append(term)
     return terms
 
 
 def columns_of(texts: Sequence[str], table: Table) -> list[str]:
-    """The columns that terms name, each once; ``a*b`` too, as an analysis of variance takes it. Raises InputError,
+    """Return the columns in terms, each once; also for ``a*b``, as in an analysis of variance. Raises InputError,
     DataError (with the nearest names)."""
     names: dict[str, None] = {}
     for text in texts:
@@ -94,21 +93,21 @@ def columns_of(texts: Sequence[str], table: Table) -> list[str]:
 
 
 def parse_response(text: str, table: Table) -> TermFactor:
-    """A numeric column or a transform of one."""
+    """Parse a numeric column or a transform of one."""
     factor = _build_factor(text, table, response=True)
     if factor.levels is not None:
-        table.numbers(factor.column)  # refuses, with the cell that is not a number
+        table.numbers(factor.column)  # raises DataError with the cell that is not a number
         raise InputError(
             "non-numeric-response",
-            "the response '{response}' cannot be a set of levels",
-            "name a numeric column",
+            "the response '{response}' cannot be categorical",
+            "give a numeric column",
             response=text,
         )
     return factor
 
 
 def column_values(table: Table, factor: TermFactor) -> npt.NDArray[np.generic]:
-    """A factor's raw cells: numbers, or levels as they are shown."""
+    """Return a factor's raw cells: numbers, or levels as shown."""
     if factor.levels is None:
         return table.numbers(factor.column)
     codes, levels = table.column(factor.column).codes()
@@ -118,7 +117,7 @@ def column_values(table: Table, factor: TermFactor) -> npt.NDArray[np.generic]:
 
 
 def _resolve_column(text: str, table: Table) -> tuple[str, Column]:
-    """(the function, '' where there is none; the column) of a factor as it is written."""
+    """Return (the function or '', the column) of a factor as written."""
     call = None if text in table.columns else _CALL.match(text)
     function, name = (call[1], call[2].strip()) if call else ("", text)
     if function and function != "C" and function not in TRANSFORMS:
@@ -127,7 +126,7 @@ def _resolve_column(text: str, table: Table) -> tuple[str, Column]:
         else:
             raise InputError(
                 "unknown-transform",
-                "there is no transform '{transform}'",
+                "unknown transform '{transform}'",
                 "use C, {transforms}",
                 transform=function,
                 transforms=", ".join(TRANSFORMS),
@@ -144,7 +143,7 @@ def _build_factor(text: str, table: Table, response: bool = False) -> TermFactor
         if not response and len(levels) < 2:
             raise DataError(
                 "single-level-factor",
-                "column '{column}' has one level: it cannot explain anything",
+                "column '{column}' has a single level and cannot explain anything",
                 "leave it out of {spell.on}",
                 column=column.name,
             )
@@ -154,7 +153,7 @@ def _build_factor(text: str, table: Table, response: bool = False) -> TermFactor
 
 
 def _is_mostly_numbers(cells: npt.NDArray[np.generic]) -> bool:
-    """A text column of numbers with a slip in it: that slip is an error and not a level."""
+    """Return whether a text column is numbers with a typo, which is an error and not a level."""
     present = [str(cell) for cell in cells[:10_000] if cell is not None]
     readable = sum(bool(re.match(r"^[-+]?[\d.,]+(?:[eE][-+]?\d+)?$", cell)) for cell in present)
     return bool(present) and 2 * readable > len(present)

@@ -1,7 +1,7 @@
-"""What becomes of the effects of a model when columns that vary besides are held, too.
+"""Effects of a model when further columns are held constant, too.
 
-Simpson's paradox (1951, JRSS B 13, 238-241): over all sizes a file system can be slower that is faster at each. The
-model with the columns besides is fitted by what is left of both sides after these (Frisch & Waugh 1933; Lovell 1963).
+Simpson's paradox (1951, JRSS B 13, 238-241): a file system that is slower over all sizes can be faster at each. The
+model with further columns is fitted to the residuals of both sides on these (Frisch & Waugh 1933; Lovell 1963).
 """
 
 from __future__ import annotations
@@ -19,20 +19,19 @@ from .mixed import basis_of
 from .regress import LinearModel
 
 Array = npt.NDArray[np.float64]
-MOST_LEVELS = 12  # of a number that is held by its levels; of more it is held as a line
+MOST_LEVELS = 12  # of a number that is held as categories; with more it is held as a line
 _TEXT_SHARE = 0.25  # of the rows: text with more levels cannot be held
-_ALIASED = 1e-9  # of a term's length
+_ALIASED = 1e-9  # relative to a term's length
 _MOST_ROWS = 100_000
 
 
 @dataclass(frozen=True)
 class AdjustedTerm:
-    """A term of a model, with the ``columns`` of its design matrix, tested without and with what varies besides.
+    """A term of a model, with the ``columns`` of its design matrix, tested without and with further columns held.
 
-    ``p_adjusted`` is None where the columns besides leave nothing of it. ``turns``: whether its effect has another
-    sign.
-    ``share``: how much of the effect is left, by their projection, and ``p_same`` of the F test that all is: None where
-    it has no test.
+    ``p_adjusted`` is None if the further columns alias it. ``turns``: whether its effect changes sign. ``share``: the
+    remaining share of the effect, by projection, and ``p_same`` of the F test that all of it remains: None without a
+    test.
     """
 
     name: str
@@ -46,7 +45,7 @@ class AdjustedTerm:
 
 
 def hold(model: LinearModel, table: Table, besides: Sequence[str]) -> tuple[AdjustedTerm, ...]:
-    """Each term of the ``model`` with the columns ``besides`` held; empty where too few rows are left for that."""
+    """Test each term of the ``model`` with the columns ``besides`` held; empty if too few rows are left."""
     x, y = model.fit.x, model.fit.y
     if x is None or y is None or y.size > _MOST_ROWS:
         return ()
@@ -89,7 +88,8 @@ def _adjust_term(
 
 
 def _test_columns(x: Array, y: Array, own: npt.NDArray[np.intp], df: int) -> tuple[float | None, Array]:
-    """(p of the F test of some columns beside the others, None where nothing is left over; their coefficients)."""
+    """Return (p of the F test of some columns in addition to the others, None without residuals; their
+    coefficients)."""
     beta, full_sse, rank = _fit_least_squares(x, y)
     _, without, lower = _fit_least_squares(np.delete(x, own, axis=1), y)
     if df < 1 or rank <= lower or full_sse <= 0:
@@ -98,13 +98,14 @@ def _test_columns(x: Array, y: Array, own: npt.NDArray[np.intp], df: int) -> tup
 
 
 def _fit_least_squares(x: Array, y: Array) -> tuple[Array, float, int]:
-    """(coefficients, what they leave over, the rank)."""
+    """Return (coefficients, residual sum of squares, rank)."""
     beta, _, rank, _ = np.linalg.lstsq(x, y, rcond=None)
     return np.asarray(beta, dtype=np.float64), float(np.sum((y - x @ beta) ** 2)), int(rank)
 
 
 def _encode_column(column: Column) -> Array | None:
-    """A column as it is held: its levels, or its value where it has many; None for text that tells nearly each row."""
+    """Encode a column to hold it: as levels, or as its value if it has many; None for text that differs in nearly each
+    row."""
     codes, levels = column.codes()
     if len(levels) > MOST_LEVELS and column.numeric and not column.missing.any():
         return np.asarray(column.values, dtype=float).reshape(-1, 1)

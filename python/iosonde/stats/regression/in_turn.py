@@ -1,4 +1,4 @@
-"""Factors whose levels were measured one after the other: is time in their effect, and does it explain it?"""
+"""Factors whose levels were measured one after the other: is their effect confounded with a drift?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from iosonde.core.units import percent
 from ..estimate.order_effect import ALPHA, OrderedTrials, OrderEffect, explains, order_effect
 
 DOUBTS = ("order", "drift")
-_FEWEST = 4  # trials of a level: fewer are in turn by chance, and show no drift
+_FEWEST = 4  # trials per level: fewer may be in turn by chance, and show no drift
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
@@ -20,9 +20,9 @@ Codes = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class DriftInTurn:
-    """Values drift inside the levels of a factor that were measured in turn: by ``change`` of their mean from the first
-    trial of a level to its last, with ``p``. ``explains_effect``: nowhere between two levels is a step in the direction
-    in which they differ."""
+    """A drift of values inside the levels of a factor that were measured in turn: by ``change`` of their mean from the
+    first trial of a level to its last, with ``p``. ``explains_effect``: no step between two levels has the direction of
+    their difference."""
 
     change: float
     p: float
@@ -30,16 +30,16 @@ class DriftInTurn:
 
     @property
     def text(self) -> str:
-        """What follows the name of the factor."""
+        """Return the text that follows the name of the factor."""
         how = f"values drift inside its levels, by {percent(abs(self.change))} from the first trial to the last"
         gone = ", which explains its effect" if self.explains_effect else ""
         return f"was measured one level after the other, and {how} (p = {self.p:.2g}){gone}"
 
 
 def drift_in_turn(levels: Codes, values: Array, cells: Codes, times: Array, level: float) -> DriftInTurn | None:
-    """The drift inside the ``levels`` of a factor; None where none is seen, or they were not measured in turn.
-    ``cells``: the setting of all other factors of each trial; ``times`` rise with time. Each level is held against the
-    next (:func:`order_effect`), with Bonferroni's correction."""
+    """Return the drift inside the ``levels`` of a factor; None if not significant, or if they were not measured in
+    turn. ``cells``: the setting of all other factors of each trial; ``times`` rise with time. Each level is compared
+    with the next (:func:`order_effect`), with Bonferroni's correction."""
     order = np.argsort(times, kind="stable")
     levels, values, cells = levels[order], values[order], cells[order]
     turns = [run[0] for run in np.split(levels, np.flatnonzero(np.diff(levels)) + 1) if run.size]
@@ -50,7 +50,7 @@ def drift_in_turn(levels: Codes, values: Array, cells: Codes, times: Array, leve
         pair = (levels == first) | (levels == second)
         is_second = levels[pair] == second
         shared = np.intersect1d(cells[pair][is_second], cells[pair][~is_second])
-        # Where all else changes with the level nothing is held: the step is that of both.
+        # If all other settings change with the level, none is held: the step includes both.
         settings = cells[pair] if shared.size else np.zeros(is_second.size, dtype=np.intp)
         effect = order_effect(OrderedTrials(values[pair], is_second, settings), level)
         effects.append((effect, bool(values[pair][is_second].mean() > values[pair][~is_second].mean())))

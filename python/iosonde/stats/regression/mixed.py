@@ -1,11 +1,11 @@
-"""Rows that share an error: a linear model with nested random effects, by restricted maximum likelihood (REML).
+"""Linear models of rows that share an error: nested random effects, by restricted maximum likelihood (REML).
 
-V(θ) = θ_e·I + Σ θ_i·Z_i·Z_i', where Z_i says which rows share unit i. θ_i may fall below 0 as long as V stays positive
-definite ("nobound"): in a balanced design every F and every degree of freedom is then the classical one of its stratum
-(Montgomery, Design and Analysis of Experiments, 8th ed., §14.4), while components cut at 0 would pool the strata and
-give false alarms (Jones & Nachtsheim, Journal of Quality Technology 41, 2009, 340-361; Stroup & Littell, Applied
-Statistics in Agriculture, 2002). Else degrees of freedom are Satterthwaite's, of several contrasts at once as Fai &
-Cornelius join them (Journal of Statistical Computation and Simulation 54, 1996, 363-378).
+V(θ) = θ_e·I + Σ θ_i·Z_i·Z_i', where Z_i assigns rows to unit i. θ_i may fall below 0 as long as V stays positive
+definite ("nobound"). In a balanced design every F and its degrees of freedom are then the classical ones of its stratum
+(Montgomery, Design and Analysis of Experiments, 8th ed., §14.4). Components cut at 0 would pool the strata and give
+false alarms (Jones & Nachtsheim, Journal of Quality Technology 41, 2009, 340-361; Stroup & Littell, Applied Statistics
+in Agriculture, 2002). Otherwise degrees of freedom are Satterthwaite's; those of several contrasts are combined as in
+Fai & Cornelius (Journal of Statistical Computation and Simulation 54, 1996, 363-378).
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ Units = npt.NDArray[np.intp]
 _SAME = 1e-10
 _STEPS = 200
 # Units differ by at least this share of the variance of rows. The information on units is 1/_ALIKE² of that on rows, so
-# doubles leave these a precision of 2e-16/_ALIKE² = 2e-6; _WHOLE_DF is what rounding may move degrees of freedom.
+# doubles leave rows a precision of 2e-16/_ALIKE² = 2e-6; _WHOLE_DF is the rounding error of degrees of freedom.
 _ALIKE = 1e-5
 _DF_TOLERANCE = 1e-5
-_MOST_DF = 1e6  # as good as none
+_MOST_DF = 1e6  # practically infinite
 
 
 @dataclass(frozen=True)
 class MixedTest:
-    """F of ``df`` contrasts that are 0, with the degrees of freedom of their error."""
+    """F test of ``df`` contrasts being 0, with the degrees of freedom of their error."""
 
     f: float
     df: int
@@ -51,9 +51,8 @@ class LinearValue:
 
 @dataclass(frozen=True)
 class MixedModel:
-    """A model that was fitted. All is kept in an orthonormal basis of fixed and random effects: ``y`` there, its
-    ``parts`` (Z·Z' of each random effect, the identity last), and ``theta``, a variance of each. ``spread`` is the
-    covariance of ``theta``."""
+    """A fitted model, in an orthonormal basis of fixed and random effects: ``y``, its ``parts`` (Z·Z' of each random
+    effect, the identity last), and ``theta``, the variance of each. ``spread`` is the covariance of ``theta``."""
 
     basis: Array
     y: Array
@@ -62,7 +61,7 @@ class MixedModel:
     spread: Array
 
     def test(self, base: Array, more: Array) -> MixedTest | None:
-        """Whether the columns ``more`` add anything to ``base``; None where they add no dimension."""
+        """Test the columns ``more`` in addition to ``base``; None if they add no dimension."""
         own = basis_of(_project_out(more, basis_of(base)))
         old, new = self._whiten_columns(base), self._whiten_columns(own)
         u, values, _ = np.linalg.svd(_project_out(new, basis_of(old)), full_matrices=False)
@@ -75,7 +74,7 @@ class MixedModel:
         return MixedTest(f, len(contrasts), df_error, f_upper_p(f, len(contrasts), df_error))
 
     def value(self, x: Array, row: Array) -> LinearValue | None:
-        """Σ row·β of the generalised least squares on the columns of ``x``; None where these cannot tell it."""
+        """Return Σ row·β of the generalised least squares on the columns of ``x``; None if not estimable."""
         whitened = self._whiten_columns(x)
         inverse = np.linalg.pinv(whitened, rcond=1e-10)
         if not np.allclose(row @ inverse @ whitened, row, rtol=0, atol=1e-6 * float(np.abs(row).max(initial=0.0))):
@@ -96,7 +95,7 @@ class MixedModel:
         return np.asarray(np.linalg.cholesky(_build_covariance(self.parts, self.theta)))
 
     def _satterthwaite_df(self, direction: Array) -> float:
-        """2·v² ÷ Var(v) of the variance v of a contrast with unit weights on whitened data (v = 1)."""
+        """Return 2·v² ÷ Var(v) of the variance v of a contrast with unit weights on whitened data (v = 1)."""
         inner = np.linalg.solve(self._cholesky_root.T, direction)
         slope = np.array([float(inner @ part @ inner) for part in self.parts])
         variance = float(slope @ self.spread @ slope)
@@ -105,8 +104,8 @@ class MixedModel:
 
 
 def fit(y: Array, x: Array, units: Sequence[Units], start: Sequence[float]) -> MixedModel:
-    """The model of ``y`` on the columns of ``x`` where rows of one unit share an error: ``units`` number those of each
-    random effect, ``start`` are variances to start from, that of single rows last.
+    """Fit ``y`` on the columns of ``x``, with an error shared by the rows of a unit. ``units`` number those of each
+    random effect; ``start`` are starting variances, that of single rows last.
 
     By Fisher scoring on the restricted likelihood (Searle, Casella & McCulloch, Variance Components, 1992, §6.6).
     """
@@ -123,8 +122,8 @@ def fit(y: Array, x: Array, units: Sequence[Units], start: Sequence[float]) -> M
 
 @dataclass(frozen=True)
 class _OutsideBasis:
-    """What lies outside of the basis, where only single rows differ: its sum of squares and degrees of freedom, and the
-    variance below which rows are alike."""
+    """The part outside the basis, where only single rows differ: its sum of squares and degrees of freedom, and the
+    variance below which rows are equal."""
 
     ss: float
     df: int
@@ -132,16 +131,16 @@ class _OutsideBasis:
 
 
 def least_variance(y: Array) -> float:
-    """Of rows that differ by rounding alone."""
+    """Return the variance of rows that differ by rounding alone."""
     return max(1e-30 * float(np.mean(y**2)), 1e-150)
 
 
 def _maximise_likelihood(
     y: Array, x: Array, parts: Sequence[Array], outside: _OutsideBasis, theta: Array
 ) -> tuple[Array, Array]:
-    """(the variances, their covariance)."""
+    """Return (the variances, their covariance)."""
     at = _compute_likelihood(y, x, parts, outside, theta)
-    assert at is not None, "the variances to start from make no covariance"
+    assert at is not None, "the starting variances are not a valid covariance"
     for _ in range(_STEPS):
         value, score, information = at
         step = _invert_information(information) @ score
@@ -160,7 +159,8 @@ def _maximise_likelihood(
 
 
 def _invert_information(information: Array) -> Array:
-    """Each variance by its own scale: beside that of rows which hardly differ the others would be taken for nothing."""
+    """Invert the information with each variance on its own scale. Otherwise small variances of rows would make the
+    others negligible."""
     scale = 1 / np.sqrt(np.maximum(np.diag(information), 1e-300))
     return np.asarray(np.linalg.pinv(information * np.outer(scale, scale)) * np.outer(scale, scale))
 
@@ -168,7 +168,8 @@ def _invert_information(information: Array) -> Array:
 def _compute_likelihood(
     y: Array, x: Array, parts: Sequence[Array], outside: _OutsideBasis, theta: Array
 ) -> tuple[float, Array, Array] | None:
-    """(the restricted log likelihood, its slope, the expected information); None where V is not positive definite."""
+    """Return (the restricted log likelihood, its slope, the expected information); None if V is not positive
+    definite."""
     own = float(theta[-1])
     if own < outside.least:
         return None
@@ -201,7 +202,7 @@ def _build_covariance(parts: Sequence[Array], theta: Array) -> Array:
 
 
 def basis_of(x: Array) -> Array:
-    """An orthonormal basis of the columns."""
+    """Return an orthonormal basis of the columns."""
     if not x.shape[1]:
         return x
     u, values, _ = np.linalg.svd(x / np.maximum(np.linalg.norm(x, axis=0), 1e-300), full_matrices=False)
@@ -209,15 +210,16 @@ def basis_of(x: Array) -> Array:
 
 
 def _project_out(x: Array, basis: Array) -> Array:
-    """What of the columns lies outside of an orthonormal basis; none of those that lie inside but for rounding.
+    """Return the part of the columns outside an orthonormal basis, without columns that lie inside except for rounding.
 
-    Before whitening, where units hardly differ: their share of a column would be large beside all else there."""
+    This precedes whitening: if units hardly differ, their share of a column would then dominate.
+    """
     rest = x - basis @ (basis.T @ x)
     return np.asarray(rest[:, np.linalg.norm(rest, axis=0) > 1e-9 * np.linalg.norm(x, axis=0)])
 
 
 def _join_df(each: Sequence[float]) -> float:
-    """The degrees of freedom of an F of several contrasts, from those of each."""
+    """Return the degrees of freedom of an F of several contrasts, from those of each."""
     if max(each) - min(each) <= _DF_TOLERANCE * min(each) or min(each) <= 2:
         return float(min(each))
     total = sum(df / (df - 2) for df in each)

@@ -1,5 +1,5 @@
-"""The data of the four diagnostic plots of a regression: scatter with both bands, residuals by prediction and
-by order, Q-Q."""
+"""Data of the four diagnostic plots of a regression: scatter with both bands, residuals by prediction and by order,
+Q-Q."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _LINE_POINTS = 100
 
 
 def plot_data(model: LinearModel, response: str, most: int = _MOST_POINTS) -> dict[str, Any]:
-    """Plain arrays by name; more than ``most`` points are thinned evenly, in the order of the rows.
+    """Return plain arrays by name; more than ``most`` points are thinned evenly, in the order of the rows.
 
-    ``x``, ``line_x``, ``line``, ``mean_low`` … are of the predictor if there is a single numeric one, else of
-    the prediction (``x_name`` says which; then there are no bands).
+    ``x``, ``line_x``, ``line``, ``mean_low`` … are of the predictor if there is a single numeric one, else of the
+    prediction (see ``x_name``; then there are no bands).
     """
     fit = model.fit
     assert fit.x is not None and fit.y is not None
@@ -42,7 +42,7 @@ def plot_data(model: LinearModel, response: str, most: int = _MOST_POINTS) -> di
 
 
 def _build_line(model: LinearModel, rows: np.ndarray[Any, np.dtype[np.intp]]) -> dict[str, Any] | None:
-    """The line over a single numeric predictor, in its own units also where it is transformed."""
+    """Return the line over a single numeric predictor, in its own units even if it is transformed."""
     factors = model.factors()
     if len(factors) != 1 or factors[0].levels is not None:
         return None

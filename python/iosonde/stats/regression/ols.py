@@ -1,8 +1,8 @@
 """Ordinary least squares on raw repeats: coefficients, allocation of variation, intervals, leverage.
 
-By the R of a QR of the design matrix, its columns scaled to length 1, and corrected seminormal equations (Björck,
-Linear Algebra and its Applications 88/89, 1987): as accurate as QR, without keeping Q.
-Formulas: Jain 1991, ch. 14-15; robust errors HC3: MacKinnon & White, J. Econometrics 29, 1985.
+It uses the R of a QR of the design matrix, its columns scaled to length 1, and corrected seminormal equations (Björck,
+Linear Algebra and its Applications 88/89, 1987): as accurate as QR, without storing Q. Formulas: Jain 1991, ch. 14-15;
+robust errors HC3: MacKinnon & White, J. Econometrics 29, 1985.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ..estimate.distributions import f_quantile, f_upper_p, t_critical, t_two_si
 from .rounding import alike, beyond_rounding
 
 Array = npt.NDArray[np.float64]
-LEVELS = (0.90, 0.95, 0.99)  # at which a verdict is told besides
+LEVELS = (0.90, 0.95, 0.99)  # additional levels at which a verdict is reported
 _DEPENDENT = 1e-10
 _BLOCK = 8192
 
 
 @dataclass(frozen=True)
 class Coefficient:
-    """One parameter with its interval at the fit's level; without t and p where it has no error."""
+    """A parameter with its interval at the fit's level; t and p are None without an error."""
 
     name: str
     estimate: float
@@ -44,8 +44,8 @@ class Coefficient:
 class Fit:
     """A fitted line. ``ssr`` is the sum of squares that the regression explains, ``sse`` that of the residuals.
 
-    ``df`` are the residual's degrees of freedom, n - k - 1. ``covariance`` is that of the coefficients;
-    ``unscaled`` is (X'X)⁻¹.
+    ``df`` are the residual's degrees of freedom, n - k - 1. ``covariance`` is that of the coefficients; ``unscaled`` is
+    (X'X)⁻¹.
     """
 
     names: tuple[str, ...]
@@ -66,58 +66,57 @@ class Fit:
 
     @property
     def k(self) -> int:
-        """Parameters without the intercept."""
+        """Return the number of parameters without the intercept."""
         return len(self.names) - 1
 
     @property
     def r2(self) -> float:
-        """SSR ÷ SST."""
+        """Return SSR ÷ SST."""
         return self.ssr / (self.ssr + self.sse)
 
     @property
     def adjusted_r2(self) -> float:
-        """1 - (n - 1)/(n - k - 1)·(1 - R²)."""
+        """Return 1 - (n - 1)/(n - k - 1)·(1 - R²)."""
         return adjusted_r2(self.r2, self.n, self.k)
 
     @property
     def mse(self) -> float:
-        """SSE ÷ df."""
+        """Return SSE ÷ df."""
         return self.sse / self.df
 
     @property
     def s_e(self) -> float:
-        """Standard deviation of the errors, √MSE."""
+        """Return the standard deviation of the errors, √MSE."""
         return math.sqrt(self.mse)
 
     @property
     def f(self) -> float | None:
-        """(SSR ÷ k) ÷ MSE; None where nothing is left over to hold it against."""
+        """Return (SSR ÷ k) ÷ MSE; None if there is no residual to test against."""
         return self.ssr / self.k / self.mse if self.mse > 0 else None
 
     @property
     def f_p(self) -> float | None:
-        """P(F >= f) if no predictor had an effect."""
+        """Return P(F >= f) under no effect of any predictor."""
         return None if self.f is None else f_upper_p(self.f, self.k, self.df)
 
     @property
     def f_critical(self) -> float:
-        """The level-quantile of F(k, df)."""
+        """Return the level-quantile of F(k, df)."""
         return f_quantile(self.level, self.k, self.df)
 
     def by_level(self) -> dict[float, bool]:
-        """Level of :data:`LEVELS` → whether F is above its critical value there, so that something is explained; none
-        without an F."""
+        """Return level of :data:`LEVELS` → whether F is significant there; empty without an F."""
         f = self.f
         return {} if f is None else {level: f > f_quantile(level, self.k, self.df) for level in LEVELS}
 
     @property
     def residuals(self) -> Array:
-        """y - ŷ in the order of the rows."""
+        """Return y - ŷ in the order of the rows."""
         assert self.x is not None and self.y is not None
         return self.y - self.x @ self.beta
 
     def coefficients(self) -> list[Coefficient]:
-        """Each parameter with standard error, interval, t and p; t has df degrees of freedom, not n."""
+        """Return each parameter with standard error, interval, t and p; t has df degrees of freedom, not n."""
         critical = t_critical(self.level, self.df)
         coefficients = []
         for i, name in enumerate(self.names):
@@ -132,7 +131,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class PointPrediction:
-    """At one point: the fit, the interval of the mean response, and that of the mean of ``m`` new
+    """Prediction at a point: the fit, the interval of the mean response, and that of the mean of ``m`` new
     observations."""
 
     fit: float
@@ -147,8 +146,7 @@ class PointPrediction:
 
 
 def fit(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = False) -> Fit:
-    """y on the columns of x (the intercept is added). Raises DataError where that is not possible or says
-    nothing."""
+    """Fit y on the columns of x (the intercept is added). Raises DataError if that is impossible or meaningless."""
     n = y.size
     matrix = np.column_stack([np.ones(n), x])
     labels = ("intercept", *names)
@@ -156,7 +154,7 @@ def fit(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = F
         rows = "1 row" if n == 1 else f"{n} rows"
         raise DataError(
             "too-few-rows",
-            "{rows} cannot fit {n_parameters} parameters and leave an error to judge them by",
+            "{rows} are too few for {n_parameters} parameters and an error estimate",
             "measure more, or use fewer predictors",
             rows=rows,
             n_parameters=matrix.shape[1],
@@ -164,7 +162,7 @@ def fit(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = F
     if how := alike(y):
         raise DataError(
             "constant-response",
-            "the response {variation} in all {n_rows} rows: there is nothing to explain",
+            "the response {variation} in all {n_rows} rows: nothing to explain",
             "choose another response",
             variation=how,
             n_rows=n,
@@ -175,13 +173,13 @@ def fit(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = F
     inverse = np.linalg.inv(triangle) / lengths[:, None]
     unscaled = inverse @ inverse.T
     beta = unscaled @ (matrix.T @ y)
-    # One correction makes the seminormal equations as accurate as Q would be (Björck 1987).
+    # A single correction makes the seminormal equations as accurate as with Q (Björck 1987).
     beta = beta + unscaled @ (matrix.T @ (y - matrix @ beta))
     projected = matrix @ inverse
     residuals, leverage = y - matrix @ beta, np.einsum("ij,ij->i", projected, projected)
     mean_y = float(np.mean(y))
     sse, sst = beyond_rounding(float(residuals @ residuals), y), float(np.sum((y - mean_y) ** 2))
-    if not sse:  # and a coefficient that explains as little is rounding, too
+    if not sse:  # a coefficient that explains as little is rounding, too
         own = (beta**2 / np.diag(unscaled)).tolist()
         beta = np.array([b if beyond_rounding(ss, y) else 0.0 for b, ss in zip(beta.tolist(), own, strict=True)])
         residuals = np.zeros(n)
@@ -196,16 +194,16 @@ def fit(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = F
 
 
 def ratio(model: Fit, numerator: Array, denominator: Array) -> Estimate:
-    """The mean response at one point ÷ that at another, rows of the design matrix as of :func:`predict`. Fieller's
-    interval (1954, JRSS B 16, 175-185) with their covariance: both come from the same coefficients. None of it where
-    the denominator's own interval holds 0."""
+    """Return the mean response at one point ÷ that at another, rows of the design matrix as in :func:`predict`. The
+    interval is Fieller's (1954, JRSS B 16, 175-185) with their covariance: both come from the same coefficients. Empty
+    if the denominator's own interval includes 0."""
     a, b = float(numerator @ model.beta), float(denominator @ model.beta)
     t2 = t_critical(model.level, model.df) ** 2
     aa, ab, bb = (float(x @ model.covariance @ y) for x, y in
                   ((numerator, numerator), (numerator, denominator), (denominator, denominator)))  # fmt: skip
     square = b * b - t2 * bb
     if square <= 0:
-        why = Message("denominator-near-zero", "the denominator may be 0: its interval holds it")
+        why = Message("denominator-near-zero", "the denominator may be 0: its interval includes 0")
         return Estimate(a / b if b else None, None, None, model.level, model.n, (why,))
     middle = a * b - t2 * ab
     half = math.sqrt(max(0.0, middle * middle - square * (a * a - t2 * aa)))
@@ -213,7 +211,7 @@ def ratio(model: Fit, numerator: Array, denominator: Array) -> Estimate:
 
 
 def predict(model: Fit, point: Array, m: int = 1) -> PointPrediction:
-    """The response at ``point`` (a row of the design matrix, the 1 of the intercept first) with Student's t on
+    """Predict the response at ``point`` (a row of the design matrix, the 1 of the intercept first) with Student's t on
     df.
 
     For the mean of ``m`` new observations the error is s_e·√(1/m + h), h = x₀'(X'X)⁻¹x₀.
@@ -229,41 +227,42 @@ def predict(model: Fit, point: Array, m: int = 1) -> PointPrediction:
 
 
 def adjusted_r2(r2: float, n: int, k: int) -> float:
-    """1 - (n - 1)/(n - k - 1)·(1 - R²) for k predictors."""
+    """Return 1 - (n - 1)/(n - k - 1)·(1 - R²) for k predictors."""
     return 1 - (n - 1) / (n - k - 1) * (1 - r2)
 
 
 def r2_of_predictions(y: npt.ArrayLike, predicted: npt.ArrayLike) -> float:
-    """1 - SSE/SST of predictions that were not fitted to y; below 0 they are worse than the mean of y."""
+    """Return 1 - SSE/SST of predictions that were not fitted to y; below 0 they are worse than the mean of y."""
     observed, guessed = np.asarray(y, dtype=float), np.asarray(predicted, dtype=float)
     return float(1 - np.sum((observed - guessed) ** 2) / np.sum((observed - observed.mean()) ** 2))
 
 
 def _compute_triangle(matrix: Array, lengths: Array) -> Array:
-    """R of the QR of the scaled matrix, by blocks of rows (Demmel et al. 2012): in cache, and without a Q."""
+    """Compute R of the QR of the scaled matrix, by blocks of rows (Demmel et al. 2012): cache-friendly, and without
+    Q."""
     if len(matrix) <= _BLOCK:
         return _compute_r(matrix / lengths)
     from threadpoolctl import threadpool_limits
 
-    # Threads that share so small a block wait for each other longer than they work.
+    # Threads that share such a small block wait longer than they work.
     with threadpool_limits(1, "blas"):
         rows = [_compute_r(matrix[at : at + _BLOCK] / lengths) for at in range(0, len(matrix), _BLOCK)]
     return _compute_r(np.vstack(rows))
 
 
 def _compute_r(matrix: Array) -> Array:
-    return np.linalg.qr(matrix, mode="r")  # type: ignore[return-value]  # NumPy's stubs know the default mode only
+    return np.linalg.qr(matrix, mode="r")  # type: ignore[return-value]  # NumPy's stubs cover the default mode only
 
 
 def _refuse_dependent(triangle: Array, lengths: Array, names: Sequence[str]) -> None:
-    """Raises DataError with the columns that are constant or combinations of others."""
-    centered = triangle[1:, 1:]  # the intercept comes first, so the rest is the R of the centred columns
+    """Check for columns that are constant or combinations of others. Raises DataError with their names."""
+    centered = triangle[1:, 1:]  # the intercept is first, so the rest is the R of the centred columns
     spread = np.linalg.norm(centered, axis=0)
     for name, deviation, length in zip(names[1:], spread, lengths[1:], strict=True):
         if length == 0 or deviation <= _DEPENDENT:
             raise DataError(
                 "constant-predictor",
-                "'{predictor}' is the same in every row: it cannot explain anything",
+                "'{predictor}' is the same in every row and cannot explain anything",
                 "leave it out of {spell.on}",
                 predictor=name,
             )
@@ -274,8 +273,8 @@ def _refuse_dependent(triangle: Array, lengths: Array, names: Sequence[str]) -> 
     guilty = [name for name, weight in zip(names[1:], weights, strict=True) if weight > 1e-3 * weights.max()]
     raise DataError(
         "aliased-terms",
-        "the predictors {predictors} are combinations of one another: their effects cannot be told apart",
-        "leave one of them out, as {suggestion}",
+        "the predictors {predictors} are linearly dependent: their effects cannot be separated",
+        "remove one of them, such as {suggestion}",
         predictors=", ".join(guilty),
         suggestion=guilty[-1],
     )

@@ -1,4 +1,4 @@
-"""Regression of a table or of published sums, with everything that says whether to believe it."""
+"""Regression of a table or of published sums, with diagnostics of its reliability."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from .types import FitSubject, Point
 
 @dataclass(frozen=True)
 class Regression:
-    """What ``iosonde regress`` says. ``assumptions`` is None where only sums are known. ``deciding``: the places of
-    rows without which coefficients have no estimate, each with the names of these."""
+    """Content of ``iosonde regress``. ``assumptions`` is None if only sums are known. ``deciding``: rows without which
+    coefficients have no estimate, each with the names of these."""
 
     response: str
     terms: tuple[str, ...]
@@ -40,13 +40,13 @@ class Regression:
     deciding: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def decided_by(self, name: str) -> str:
-        """The place of the row that alone decides a coefficient; '' where none does."""
+        """Return the row that alone determines a coefficient; '' if there is none."""
         return next((place for place, names in self.deciding.items() if name in names), "")
 
     @property
     def ratios(self) -> list[tuple[Point, Estimate, float | None]]:
-        """Each further point: its mean response ÷ that of the first point, and how many times as wide its interval is
-        (None where the first one's has no width). None of a response that was transformed."""
+        """Return for each further point: its mean response ÷ that of the first point, and the ratio of their interval
+        widths (None if the first one has no width). Empty for a transformed response."""
         if any(self.response.startswith(f"{name}(") for name in TRANSFORMS):
             return []
         first, *rest = self.points or (None,)
@@ -56,7 +56,7 @@ class Regression:
         ]  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
-        """The stable JSON form."""
+        """Return the stable JSON form."""
         f = self.fit
         return {
             "response": self.response, "level": f.level, "n": f.n, "df": f.df, "r2": f.r2, "adj_r2": f.adjusted_r2,
@@ -75,7 +75,7 @@ class Regression:
 
 @dataclass(frozen=True)
 class LinearModel:
-    """A fit that can be asked at any point: the terms, and the values that were used."""
+    """A fit that predicts at any point: the terms, and the values that were used."""
 
     fit: ols.Fit
     terms: tuple[Term, ...]
@@ -84,13 +84,13 @@ class LinearModel:
     rows: npt.NDArray[np.intp]
 
     def row(self, at: Mapping[str, str]) -> tuple[npt.NDArray[np.float64], dict[str, Any]]:
-        """A row of the design matrix at the named values, and these values read. Raises InputError."""
+        """Return a row of the design matrix at the named values, and the parsed values. Raises InputError."""
         read: dict[str, Any] = {}
         for factor in self.factors():
             if factor.column not in at:
                 raise InputError(
                     "missing-predictor",
-                    "{spell.at} does not say {predictor}",
+                    "{spell.at} lacks {predictor}",
                     "write {spell.at:{example}}",
                     predictor=factor.column,
                     example=_format_example(self.factors()),
@@ -100,7 +100,7 @@ class LinearModel:
         if unknown:
             raise InputError(
                 "unknown-predictor",
-                "{spell.at} names {name}, which is not a predictor",
+                "{spell.at} contains {name}, which is not a predictor",
                 "predictors: {predictors}",
                 name=unknown[0],
                 predictors=", ".join(read),
@@ -110,14 +110,14 @@ class LinearModel:
         return np.array([1.0, *columns]), read
 
     def factors(self) -> list[TermFactor]:
-        """Every factor once, by its column."""
+        """Return every factor once, by its column."""
         return list({factor.column: factor for term in self.terms for factor in term.factors}.values())
 
 
 def fit_table(
     table: Table, response: str, on: Sequence[str], level: float, robust: bool = False
 ) -> tuple[LinearModel, list[str]]:
-    """The model, and what was left out. Raises InputError, DataError."""
+    """Fit the model; return it and the warnings about omitted rows. Raises InputError, DataError."""
     y_factor, terms = parse_response(response, table), parse_terms(on, table)
     factors = {factor.column: factor for term in terms for factor in term.factors}
     if y_factor.column in factors:
@@ -156,7 +156,7 @@ def fit_table(
         where = f"{table.source}: " if table.source else ""
         raise DataError(
             "constant-response",
-            "{prefix}'{response}' {variation} in all {n_rows} rows: there is nothing to explain",
+            "{prefix}'{response}' {variation} in all {n_rows} rows: nothing to explain",
             "choose another response",
             prefix=where,
             response=response,
@@ -174,7 +174,7 @@ def regress(
     table: Table, response: str, on: Sequence[str], level: float, *, at: Sequence[Mapping[str, str]] = (), m: int = 1,
     robust: bool = False,
 ) -> Regression:  # fmt: skip
-    """The regression of ``response`` on the terms ``on``, with predictions at the points ``at``."""
+    """Regress ``response`` on the terms ``on``, with predictions at the points ``at``."""
     model, warnings = fit_table(table, response, on, level, robust)
     points = []
     for point in at:
@@ -201,7 +201,7 @@ def _times_as_wide(point: Point, other: Point) -> float | None:
 
 
 def _is_extrapolated(model: LinearModel, at: Mapping[str, Any], prediction: ols.PointPrediction) -> bool:
-    """Outside the range of any predictor, or outside the cloud of them all (leverage above every row's)."""
+    """Return whether a point is outside the range of any predictor, or has a higher leverage than every row."""
     for factor in model.factors():
         if factor.levels is None:
             observed = model.values[factor.column].astype(float)

@@ -1,7 +1,7 @@
-"""What of numbers is nothing but rounding: no error that anything could be held against.
+"""Rounding: residuals that are too small to serve as an error term.
 
-Bytes and calls that are counted are often exactly the same in every repetition. What least squares leave over of them
-is the last bits of their own arithmetic, and an F against that would be as large as it likes.
+Counts of bytes and calls are often identical in every repetition. Their least-squares residuals are only the last bits
+of floating-point arithmetic, and an F against them would be arbitrarily large.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ Array = npt.NDArray[np.float64]
 
 NO_ERROR = Message(
     "no-residual",
-    "the terms leave nothing over but rounding: there is no error to hold them against, and F and p are not told",
+    "the residuals are only rounding: there is no error to test against, and no F and p",
 )
-_ROUNDING = 2e-15  # of the largest number: some times its last bit
+_ROUNDING = 2e-15  # relative to the largest number: a few times its last bit
 
 
 def beyond_rounding(ss: float, y: Array) -> float:
-    """A sum of squares of residuals of ``y``; 0 where it is rounding."""
+    """Return a sum of squares of residuals of ``y``; 0 if it is rounding."""
     return ss if ss > y.size * least_spread(y) ** 2 else 0.0
 
 
 def alike(y: Array) -> str:
-    """How all rows are the same, in words: ``is the same``; '' where they are not."""
+    """Describe how all rows are the same: ``is the same``; '' if they differ."""
     spread = float(np.ptp(y)) if y.size else 0.0
     if spread > least_spread(y):
         return ""
@@ -34,5 +34,5 @@ def alike(y: Array) -> str:
 
 
 def least_spread(y: Array) -> float:
-    """A standard deviation of ``y`` that may be rounding."""
+    """Return a standard deviation of ``y`` that may be rounding."""
     return _ROUNDING * float(np.abs(y).max(initial=0.0))

@@ -1,4 +1,4 @@
-"""Terms of an analysis of variance over rows that share bring-ups: what each is held against."""
+"""Terms of an analysis of variance over rows that share bring-ups, and the error of each."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class SharedErrors:
     strata: Strata
 
     def has_error(self, factor: TermFactor) -> bool:
-        """Whether there is an error that a factor can be held against."""
+        """Return whether there is an error to test a factor against."""
         return self.strata.has_error(self.strata.depth(self.columns([Term((factor,))])[:, 1:]))
 
     def columns(self, terms: Sequence[Term], effects: bool = False) -> Array:
-        """The design matrix of terms, the intercept first."""
+        """Return the design matrix of terms, the intercept first."""
         return self.rows.deviations(terms) if effects else self.rows.matrix(terms)
 
     def judge(self, terms: Sequence[Term]) -> Judge:
-        """What a sum of coefficients is, with its error; None where that cannot be told."""
+        """Return a function that estimates a sum of coefficients with its error, or None if it is not estimable."""
         x = self.columns(terms)
 
         def estimate_sum(row: Array, factor: TermFactor) -> ContrastSum | None:
@@ -57,8 +57,8 @@ class SharedErrors:
 
 
 def shared_errors(table: Table, y: Array, terms: Sequence[Term], level: float) -> SharedErrors | None:
-    """The strata of these rows of ``y``, whose bring-ups the columns BRING_UPS number. None where no rows share one, or
-    a term asks about bring-ups themselves. Raises DataError."""
+    """Return the strata of these rows of ``y``, whose bring-ups the columns BRING_UPS number. None if no rows share
+    one, or a term is about bring-ups themselves. Raises DataError."""
     names = {factor.column for term in terms for factor in term.factors}
     units = [] if names & set(BRING_UPS) else strata.units_of(table)
     if not units:
@@ -68,14 +68,14 @@ def shared_errors(table: Table, y: Array, terms: Sequence[Term], level: float) -
     if model_strata is None:
         raise DataError(
             "no-degrees-of-freedom",
-            "the terms use up every degree of freedom between the trials of a bring-up: nothing is left to judge them",
-            "repeat the measurements, or leave the highest interaction out",
+            "the terms use all degrees of freedom between the trials of a bring-up: none is left for the error",
+            "repeat the measurements, or remove the highest interaction",
         )
     return SharedErrors(raw, model_strata)
 
 
 def cells_by_row(table: Table, names: Iterable[str]) -> dict[str, npt.NDArray[np.generic]]:
-    """The levels of these factors in each row."""
+    """Return the levels of these factors in each row."""
     values: dict[str, npt.NDArray[np.generic]] = {}
     for name in names:
         codes, levels = table.column(name).codes()
@@ -86,12 +86,12 @@ def cells_by_row(table: Table, names: Iterable[str]) -> dict[str, npt.NDArray[np
 
 
 def unequal(model_strata: Strata) -> list[str]:
-    """What has to be said where bring-ups do not hold as many trials."""
+    """Return the warning about bring-ups with unequal numbers of trials."""
     if all(np.ptp(np.bincount(of)) == 0 for of in model_strata.units):
         return []
     return [
         Message(
             "unequal-bring-ups",
-            "bring-ups hold unequal numbers of trials: F by REML, its degrees of freedom by Satterthwaite",
+            "bring-ups have unequal numbers of trials: F by REML, its degrees of freedom by Satterthwaite",
         )
     ]

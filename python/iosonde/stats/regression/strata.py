@@ -1,10 +1,10 @@
-"""Strata of an experiment whose factors were not all set for every trial (a split plot).
+"""Strata of an experiment in which some factors were not reset for every trial (a split plot).
 
-Trials that share a bring-up (the setting of what is hard to change) share its error. What is constant inside every
-bring-up is known only as well as bring-ups differ, whatever the number of trials in them; what changes inside is
-compared within bring-ups, whose error falls out (Montgomery, Design and Analysis of Experiments, 8th ed., ch. 14;
-Jones & Nachtsheim, Split-Plot Designs: What, Why, and How, Journal of Quality Technology 41, 2009, 340-361). Bring-ups
-inside bring-ups (split-split plots) are further strata.
+Trials that share a bring-up (the setting of hard-to-change factors) share its error. Factors that are constant inside
+every bring-up are known only as well as bring-ups differ, whatever the number of trials in them. Factors that change
+inside are compared within bring-ups, whose error cancels (Montgomery, Design and Analysis of Experiments, 8th ed., ch.
+14; Jones & Nachtsheim, Split-Plot Designs: What, Why, and How, Journal of Quality Technology 41, 2009, 340-361).
+Bring-ups inside bring-ups (split-split plots) are further strata.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Units = npt.NDArray[np.intp]
 
 LESS = Message(
     "negative-variance",
-    "bring-ups differ less than their trials would by chance: a term may be missing, as an interaction",
+    "bring-ups differ less than chance allows for their trials: a term, such as an interaction, may be missing",
 )
 
 _RANK = 1e-9
@@ -44,7 +44,7 @@ _EXPERIMENT = "experiment"
 @dataclass(frozen=True)
 class Stratum:
     """``n`` units (bring-ups; trials in the last stratum), the error between them after all terms, and the variance
-    ``component`` that it adds; None where it cannot be told. ``per_unit``: rows of one, on average."""
+    ``component`` that it adds; None if not estimable. ``per_unit``: rows per unit, on average."""
 
     n: int
     error: SumOfSquares
@@ -53,19 +53,19 @@ class Stratum:
 
     @property
     def mean_square(self) -> float | None:
-        """The variance that its terms are held against."""
+        """Return the error variance of its terms."""
         return self.error.ss / self.error.df if self.error.df else None
 
     def to_json(self) -> dict[str, Any]:
-        """The stable JSON form."""
+        """Return the stable JSON form."""
         return {"n": self.n, "ss": self.error.ss, "df": self.error.df, "ms": self.mean_square,
                 "trials": self.per_unit,
                 "component": None if self.component is None else self.component.to_json()}  # fmt: skip
 
 
 def nest_units(units: Sequence[Units]) -> list[Units]:
-    """The groupings that make a stratum, the outermost first, each inside that before: those of which some unit has
-    several of the next; numbered from 0."""
+    """Return the groupings that form strata, the outermost first, each nested in the previous one: those in which some
+    unit has several of the next; numbered from 0."""
     groupings: list[Units] = []
     for of in units:
         crossed = of if not groupings else groupings[-1] * (int(of.max(initial=0)) + 1) + of
@@ -79,7 +79,8 @@ def nest_units(units: Sequence[Units]) -> list[Units]:
 
 
 def units_of(table: Table) -> list[Units]:
-    """As of ``nest_units``, by the columns BRING_UPS. A row without a number shares nothing; experiments share none."""
+    """Return the groupings of ``nest_units``, by the columns BRING_UPS. A row without a number shares nothing;
+    experiments share none."""
     coded = []
     for column in (table.columns[name] for name in BRING_UPS if name in table.columns):
         codes = column.codes()[0].astype(np.intp)
@@ -93,15 +94,15 @@ def units_of(table: Table) -> list[Units]:
 
 
 def rename_bring_ups(table: Table, columns: Sequence[str]) -> Table:
-    """The table with these columns, which number bring-ups, the outermost first, as BRING_UPS; any others are none.
-    Raises InputError, DataError."""
+    """Rename these columns, which number bring-ups, the outermost first, to BRING_UPS; all others are dropped from
+    BRING_UPS. Raises InputError, DataError."""
     if not columns:
         return table
     if len(columns) > len(BRING_UPS):
         raise InputError(
             "too-many-columns",
             "{n_columns} columns of bring-ups are too many",
-            "name at most {limit}",
+            "give at most {limit}",
             n_columns=len(columns),
             limit=len(BRING_UPS),
         )
@@ -111,7 +112,7 @@ def rename_bring_ups(table: Table, columns: Sequence[str]) -> Table:
 
 
 def once(table: Table, names: Sequence[str], units: Sequence[Units]) -> dict[str, list[str]]:
-    """Factor → its levels that were brought up once, of factors that are constant in each bring-up."""
+    """Return factor → its levels that were brought up once, for factors that are constant in each bring-up."""
     single_levels: dict[str, list[str]] = {}
     for name in names:
         codes, levels = table.column(name).codes()
@@ -127,7 +128,7 @@ def once(table: Table, names: Sequence[str], units: Sequence[Units]) -> dict[str
 
 
 def depth_of(columns: Array, units: Sequence[Units]) -> int:
-    """The stratum that columns belong to: the first in each of whose units they are constant; else the last."""
+    """Return the stratum of columns: the first in whose units they are constant; else the last."""
     for place, of in enumerate(units):
         sizes = np.bincount(of)
         means = np.column_stack([np.bincount(of, column) / sizes for column in columns.T])
@@ -139,44 +140,45 @@ def depth_of(columns: Array, units: Sequence[Units]) -> int:
 @dataclass(frozen=True)
 class Strata:
     """The strata of a model with all its terms, the outermost first, that of single trials last. ``units`` number the
-    bring-ups of the rows in each but the last. ``model`` holds the rows that share an error; None where there is
-    nothing left between single trials."""
+    bring-ups of the rows in each but the last. ``model``: the model of rows that share an error; None without degrees
+    of freedom between single trials."""
 
     strata: tuple[Stratum, ...]
     units: tuple[Units, ...]
     model: MixedModel
-    fixed: Array  # indicators of units that leave no error, and so are no random effect
+    fixed: Array  # indicators of units without an error, which are fixed effects
 
     @property
     def within(self) -> Stratum:
-        """That of single trials."""
+        """Return the stratum of single trials."""
         return self.strata[-1]
 
     def depth(self, columns: Array) -> int:
-        """The stratum of a term's columns."""
+        """Return the stratum of a term's columns."""
         return depth_of(columns, self.units)
 
     def has_error(self, depth: int) -> bool:
-        """Whether a term of this stratum can be tested: there is an error between its units."""
+        """Return whether a term of this stratum can be tested: there is an error between its units."""
         return self.strata[depth].error.df > 0
 
     def test(self, base: Array, more: Array, depth: int) -> mixed.MixedTest | None:
-        """F of the columns ``more``, of the stratum ``depth``, after those of ``base``. None where nothing is there to
-        hold them against: no error in their stratum, or they are told only between bring-ups that leave none."""
+        """Test the columns ``more``, of the stratum ``depth``, after those of ``base``. None without an error in their
+        stratum, or if they are estimable only between bring-ups without an error."""
         return self.model.test(np.column_stack([base, self.fixed]), more) if self.has_error(depth) else None
 
     def exact(self, depth: int) -> bool:
-        """Whether all units of this stratum, and all trials in them, are alike but for the terms and rounding."""
+        """Return whether all units of this stratum, and all trials in them, are equal except for the terms and
+        rounding."""
         return not any(stratum.error.ss for stratum in self.strata[depth:])
 
     def value(self, x: Array, row: Array) -> mixed.LinearValue | None:
-        """Σ row·β of the model's columns ``x``; None where it is told only between bring-ups that leave no error."""
+        """Return Σ row·β of the model's columns ``x``; None if estimable only between bring-ups without an error."""
         return self.model.value(np.column_stack([x, self.fixed]), np.append(row, np.zeros(self.fixed.shape[1])))
 
 
 def strata(y: Array, x: Array, units: Sequence[Units], level: float) -> Strata | None:
-    """The strata of ``y`` under a model with the columns ``x`` (the intercept among them). ``units``: as ``nest_units``
-    makes them. None where nothing is left between the trials of one bring-up."""
+    """Return the strata of ``y`` under a model with the columns ``x`` (the intercept among them). ``units``: from
+    ``nest_units``. None without degrees of freedom between the trials of one bring-up."""
     errors: list[SumOfSquares] = []
     centred = y - y.mean()
     every, (rest, rank) = x, _residualise(centred, x)
@@ -198,8 +200,8 @@ def strata(y: Array, x: Array, units: Sequence[Units], level: float) -> Strata |
     fixed = [indicators(units[place]) for place in range(len(units)) if not errors[place].df]
     start = [max(1e-6 * _mean_square(errors[-1]), (parts[p].component or _NONE).value or 0.0) for p in random]
     gone = np.column_stack([np.empty((y.size, 0)), *fixed])
-    # Trials of one bring-up that are all but alike: still a covariance that can be told from a singular one, also where
-    # a bring-up has many.
+    # Nearly equal trials of one bring-up: the covariance must stay distinguishable from a singular one, even with many
+    # trials per bring-up.
     apart = sum(
         variance * float(np.bincount(units[place]).max()) for variance, place in zip(start, random, strict=True)
     )
@@ -222,8 +224,8 @@ def _mean_square(error: SumOfSquares) -> float:
 def _estimate_component(
     place: int, errors: Sequence[SumOfSquares], rows: Sequence[float], n: int, level: float
 ) -> Estimate | None:
-    """The variance that a stratum adds to that inside it: the difference of their mean squares over the rows of a unit;
-    of the last its mean square. Exact for the value where bring-ups are equally filled."""
+    """Estimate the variance that a stratum adds to that inside it: the difference of their mean squares over the rows
+    of a unit; for the last stratum its mean square. The value is exact for balanced bring-ups."""
     error = errors[place]
     if not error.df:
         return None
@@ -235,14 +237,14 @@ def _estimate_component(
     low, high = _limit_difference(error, inner, tail)
     value = (mean_square - _mean_square(inner)) / rows[place]
     lowest, highest = min(low / rows[place], value), max(high / rows[place], value)
-    if highest <= 0:  # the terms leave more inside than between
+    if highest <= 0:  # the residual is larger within units than between them
         return Estimate(0.0, None, None, level, n, (LESS,))
     return Estimate(max(0.0, value), max(0.0, lowest), highest, level, n)
 
 
 def _limit_difference(a: SumOfSquares, b: SumOfSquares, tail: float) -> tuple[float, float]:
-    """Limits of the difference of two mean squares: modified large sample (Ting, Burdick, Graybill, Jeyaratnam & Lu,
-    Journal of Statistical Computation and Simulation 35, 1990, 135-143)."""
+    """Return the limits of the difference of two mean squares: modified large sample (Ting, Burdick, Graybill,
+    Jeyaratnam & Lu, Journal of Statistical Computation and Simulation 35, 1990, 135-143)."""
     first, two = _mean_square(a), _mean_square(b)
     upper_a, lower_a = (chi2_quantile(p, a.df) / a.df for p in (1 - tail, tail))
     upper_b, lower_b = (chi2_quantile(p, b.df) / b.df for p in (1 - tail, tail))
@@ -257,12 +259,12 @@ def _limit_difference(a: SumOfSquares, b: SumOfSquares, tail: float) -> tuple[fl
 
 
 def indicators(of: Units) -> Array:
-    """A column of 0 and 1 for each unit."""
+    """Return a column of 0 and 1 for each unit."""
     return np.asarray(np.eye(int(of.max()) + 1)[of])
 
 
 def _residualise(y: Array, x: Array) -> tuple[Array, int]:
-    """(what least squares on the columns leave over, their rank)."""
+    """Return (least-squares residuals of the columns, their rank)."""
     u, values, _ = np.linalg.svd(x / np.maximum(np.linalg.norm(x, axis=0), 1e-300), full_matrices=False)
     q = u[:, values > _RANK * values.max()]
     rest = y - q @ (q.T @ y)

@@ -1,4 +1,4 @@
-"""Regression from what a publication prints: n, Σx, Σx², b0, b1, SSR, SSE. For one predictor."""
+"""Regression from published sums: n, Σx, Σx², b0, b1, SSR, SSE, for a single predictor."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def regress_sums(
     m: int = 1,
     source: str = "the sums",
 ) -> Regression:
-    """The whole report from sufficient statistics. Optional keys: ``x`` (the predictor's name), ``response``,
+    """Compute the whole report from sufficient statistics. Optional keys: ``x`` (the predictor's name), ``response``,
     ``x_min``, ``x_max``.
 
-    Raises InputError naming the key.
+    Raises InputError with the key.
     """
     lowered = {str(key).lower(): value for key, value in figures.items()}
     numbers = {key: _read_number(lowered, key, source) for key in _NEEDED}
@@ -41,8 +41,8 @@ def regress_sums(
     if n != int(n) or n < 3 or sxx <= 0 or ssr < 0 or sse < 0 or ssr + sse == 0:
         raise InputError(
             "inconsistent-sums",
-            "{source}: n={n:g}, sum_x={sum_x:g}, sum_x2={sum_x2:g}, SSR={ssr:g}, SSE={sse:g} cannot be of one fit",
-            "n is a whole number from 3, sum_x2 > sum_x²/n, and no sum of squares is below 0",
+            "{source}: n={n:g}, sum_x={sum_x:g}, sum_x2={sum_x2:g}, SSR={ssr:g}, SSE={sse:g} are inconsistent",
+            "n must be a whole number from 3, sum_x2 > sum_x²/n, and no sum of squares below 0",
             source=source,
             n=n,
             sum_x=sum_x,
@@ -68,9 +68,7 @@ def regress_sums(
     points = tuple(_predict_point(fit, name, point, lowered, m, source) for point in at)
     warnings = _list_contradictions(beta[1] ** 2 * sxx, ssr)
     if points and points[0].extrapolated is None:
-        warnings.append(
-            Message("unknown-range", "whether a point lies outside the data is not known: give x_min and x_max")
-        )
+        warnings.append(Message("unknown-range", "cannot check for extrapolation: give x_min and x_max"))
     findings: list[Finding] = checks.run_fit(FitSubject(fit, None, level, points, response))
     return Regression(response, (name,), fit, points, None, tuple(findings), tuple(warnings))
 
@@ -81,7 +79,7 @@ def _list_contradictions(explained: float, ssr: float) -> list[str]:
     return [
         Message(
             "inconsistent-sums",
-            "the printed figures contradict each other: b1²·Sxx = {explained:.6g}, but SSR = {ssr:.6g}",
+            "the published figures are inconsistent: b1²·Sxx = {explained:.6g}, but SSR = {ssr:.6g}",
             explained=explained,
             ssr=ssr,
         )

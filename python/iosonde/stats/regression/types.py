@@ -1,4 +1,4 @@
-"""A regression as the checks see it: the fit, what it assumes, and predictions at points."""
+"""A regression as input of checks: the fit, its assumptions, and predictions at points."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .ols import Fit, PointPrediction
 
 @dataclass(frozen=True)
 class Point:
-    """A prediction, and the values of the predictors it is at. ``extrapolated``: None where the range is not
-    known. ``row``: that of the design matrix."""
+    """A prediction, and the values of its predictors. ``extrapolated``: None if the range is unknown. ``row``: of the
+    design matrix."""
 
     at: dict[str, Any]
     prediction: PointPrediction
@@ -24,7 +24,7 @@ class Point:
     row: npt.NDArray[np.float64] | None = field(default=None, compare=False, repr=False)
 
     def to_json(self) -> dict[str, Any]:
-        """The flat form: fit, mean_low, mean_high (mean response), low, high (new observations)."""
+        """Return the flat form: fit, mean_low, mean_high (mean response), low, high (new observations)."""
         p = self.prediction
         return {
             "at": self.at,
@@ -51,10 +51,9 @@ class BringUpFactors:
 
 @dataclass(frozen=True)
 class FitSubject:
-    """A regression and what was found about its assumptions (None: only sums are known). ``bring_up_factors``:
-    predictors whose
-    trials are no repetitions of each other. ``deciding``: where the rows are without which coefficients have no
-    estimate, each with the names of these."""
+    """A regression and its assumptions (None: only sums are known). ``bring_up_factors``: predictors whose trials are
+    not repetitions of each other. ``deciding``: rows without which coefficients have no estimate, each with the names
+    of these."""
 
     fit: Fit
     assumptions: Assumptions | None

@@ -1,11 +1,12 @@
 """Weights for rows of several campaigns in one model: each campaign by its own noise.
 
-A campaign whose trials scatter tenfold would decide, unweighted, what counts as noise for all others: what a quiet one
-shows clearly drowns, and what the loud one shows by chance looks sure. By least squares with weights 1 ÷ variance
-(Aitken, Proc. R. Soc. Edinburgh 55, 1936, 42-48) every row counts by what it knows. The variances are those of the
-residuals of the same model without weights, by campaign, each over its own degrees of freedom: n less its share of the
-leverage, so that campaigns which share no factor have just the variance of a fit of their own. One step: Carroll and
-Ruppert, Transformation and Weighting in Regression, 1988, 2.4.
+Without weights, a campaign with tenfold scatter would determine the noise of all. Clear effects of a quiet campaign
+would be lost, and chance effects of the noisy one would look significant. Least squares with weights 1 ÷ variance
+(Aitken, Proc. R. Soc. Edinburgh 55, 1936, 42-48) use every row according to its precision.
+
+The variances are those of the residuals of the same model without weights, by campaign, each over its own degrees of
+freedom: n minus its share of the leverage. So campaigns without common factors have the variance of separate fits. A
+single step: Carroll and Ruppert, Transformation and Weighting in Regression, 1988, 2.4.
 """
 
 from __future__ import annotations
@@ -22,13 +23,14 @@ from iosonde.core.errors import DataError
 from .contrasts import CellMeans
 from .formula import Term
 
-_LEAST_DF = 5  # with fewer a variance is hardly known, and with it a weight
+_LEAST_DF = 5  # with fewer the variance, and so the weight, is too uncertain
 _RANK = 1e-10
 
 
 @dataclass(frozen=True)
 class Block:
-    """A factor whose effect is taken out; ``weighted``: the rows of each of its levels count by their own noise."""
+    """A factor whose effect is removed; ``weighted``: the rows of each of its levels are weighted by their own
+    noise."""
 
     name: str
     weighted: bool = False
@@ -36,8 +38,8 @@ class Block:
 
 @dataclass(frozen=True)
 class GroupWeight:
-    """Of one ``group``, a level of a block: how many rows, the standard deviation of its noise with its degrees of
-    freedom, and what each of its rows weighs beside the others (1 on average)."""
+    """Weight of a ``group``, a level of a block: number of rows, standard deviation of its noise with its degrees of
+    freedom, and relative weight of each of its rows (1 on average)."""
 
     group: str
     n: int
@@ -46,15 +48,15 @@ class GroupWeight:
     weight: float
 
     def to_json(self) -> dict[str, Any]:
-        """The stable JSON form."""
+        """Return the stable JSON form."""
         return asdict(self)
 
 
 def by_noise(
     data: CellMeans, pure: npt.NDArray[np.float64], terms: Sequence[Term], block: str
 ) -> tuple[CellMeans, tuple[GroupWeight, ...]]:
-    """The cells with weights, each level of ``block`` by its own noise. ``pure``: the sum of squares inside each cell.
-    Raises DataError where a level's noise cannot be known."""
+    """Return the cells with weights, each level of ``block`` by its own noise. ``pure``: the sum of squares inside each
+    cell. Raises DataError if a level's noise cannot be estimated."""
     x = data.matrix(terms) * np.sqrt(data.counts)[:, None]
     vectors, values, _ = np.linalg.svd(x, full_matrices=False)
     basis = vectors[:, values > _RANK * values[0]]
@@ -69,12 +71,12 @@ def by_noise(
         n = int(data.counts[own].sum())
         df = n - float(leverage[own].sum())
         variance = float(squares[own].sum()) / df if df >= _LEAST_DF - _RANK else 0.0
-        # Beside rounding errors no noise is left: its rows would weigh all, and the others would be lost as rounding.
+        # Only rounding, no noise: its rows would have all the weight, and the others would vanish in rounding.
         if variance <= _RANK * float(squares.sum()):
             raise DataError(
                 "noise-not-estimable",
-                "the noise of {block}={level} cannot be known from {n_rows} rows: no weight follows",
-                "repeat its trials, name fewer factors, or leave the weights out",
+                "cannot estimate the noise of {block}={level} from {n_rows} rows, and so no weight",
+                "repeat its trials, use fewer factors, or remove the weights",
                 block=block,
                 level=level,
                 n_rows=n,

@@ -1,4 +1,4 @@
-"""The same regression without rows that were named: shown beside it, never instead (Jain, 1991, 'outliers')."""
+"""The same regression without named rows, shown in addition, never instead (Jain, 1991, 'outliers')."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ INFLUENTIAL = "influential"
 
 @dataclass(frozen=True)
 class Without:
-    """``regression`` of the rows that are left; ``excluded_rows`` names the others, as messages name places."""
+    """The ``regression`` of the remaining rows; ``excluded_rows`` names the others as messages do."""
 
     regression: Regression
     excluded_rows: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The stable JSON form."""
+        """Return the stable JSON form."""
         return {"left_out": list(self.excluded_rows), **self.regression.to_json()}
 
 
 def select_rows(table: Table, names: Sequence[str], influential: Iterable[int]) -> npt.NDArray[np.intp]:
-    """The rows of ``table`` that ``names`` say: lines of its file, ids of runs (``Table.row_name``), or the word
-    ``influential``, which stands for those rows. Raises InputError for what is not there."""
+    """Return the rows of ``table`` that ``names`` select: lines of its file, ids of runs (``Table.row_name``), or the
+    word ``influential``, for those rows. Raises InputError for unknown names."""
     selected: set[int] = set()
     word, ids = table.row_word, [table.row_name(row) for row in range(len(table))]
     for name in names:
@@ -38,14 +38,14 @@ def select_rows(table: Table, names: Sequence[str], influential: Iterable[int]) 
         if not mine:
             raise InputError(
                 "unknown-row",
-                "{spell.without}: no row decides alone (S305)"
+                "{spell.without}: no row is influential (S305)"
                 if name == INFLUENTIAL
-                else "{spell.without}: there is no {row_word} '{name}'",
-                "name {row_word}s as S305 does, or 'influential'",
+                else "{spell.without}: unknown {row_word} '{name}'",
+                "give {row_word}s as in S305, or 'influential'",
                 row_word=word,
                 name=name,
             )
         selected |= set(mine)
     if len(selected) == len(ids):
-        raise InputError("no-rows-remaining", "{spell.without} names every row", "leave some")
+        raise InputError("no-rows-remaining", "{spell.without} removes every row", "keep some")
     return np.array(sorted(selected), dtype=np.intp)

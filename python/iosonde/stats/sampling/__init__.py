@@ -1,1 +1,1 @@
-"""What a sample of a known population says of the whole: sample size, shares, means and totals, with design effects."""
+"""Estimates of a population from a sample: sample size, shares, means and totals, with design effects."""

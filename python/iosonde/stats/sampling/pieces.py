@@ -1,8 +1,8 @@
-"""Files that were certain to be drawn, and of which only pieces were looked at: what that leaves open.
+"""Uncertainty from files that were drawn with certainty but read only in pieces.
 
-The mean of the pieces of a file is known with a variance of its own (Särndal, Swensson and Wretman, *Model Assisted
-Survey Sampling*, 1992, 4.3). Of something that is in few pieces, as blocks of zeros, pieces that met none of it have no
-spread: then their interval is that of what is rare, from the number of pieces that tell of the mass (Kish's).
+The mean of the pieces of a file has a variance of its own (Särndal, Swensson and Wretman, *Model Assisted Survey
+Sampling*, 1992, 4.3). A property of few pieces, such as blocks of zeros, has no spread where no read piece shows it.
+Then the interval is that of a rare property, from the effective number of pieces (Kish's).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from iosonde.stats.estimate.distributions import t_critical
 from .rare import few_decide, interval_of_mean, is_rounding
 
 Floats = npt.NDArray[np.float64]
-_RARE = 0.5  # of the pieces that tell: those in which there is any of it
+_RARE = 0.5  # share of the effective pieces that have the property
 
 
 @dataclass(frozen=True)
 class CertainPieces:
-    """Of each file that was certain: its mass, the mean of its pieces, the variance of that, and how many pieces there
-    are (0: it was looked at whole)."""
+    """Files drawn with certainty: the mass of each, the mean of its pieces, the variance of this mean, and the number
+    of pieces (0: the whole file was read)."""
 
     masses: Floats
     values: Floats
@@ -34,11 +34,11 @@ class CertainPieces:
 
     @property
     def variance(self) -> float:
-        """Of their total."""
+        """Return the variance of their total."""
         return float(self.masses**2 @ self.within)
 
     def reach(self, level: float, freedom: int, bounded: bool) -> tuple[float, float]:
-        """How far their total may lie below and above the estimate. ``bounded``: values may be near 1."""
+        """Return how far their total may lie below and above the estimate. ``bounded``: values may be near 1."""
         usual = t_critical(level, freedom) * math.sqrt(self.variance)
         cut = self.pieces > 1
         mass, values = self.masses[cut], self.values[cut]
@@ -53,7 +53,8 @@ class CertainPieces:
     def _compute_rare_limits(
         self, values: Floats, weights: Floats, draws: float, level: float
     ) -> tuple[float, float] | None:
-        """How far the mean of something may lie below and above where few of the pieces that tell have any of it."""
+        """Return how far the mean may lie below and above the estimate if few of the effective pieces have the
+        property."""
         weighted = values * weights
         mean = float(weighted.mean())
         variance = float((weights / len(weights)) ** 2 @ self.within[self.pieces > 1])
@@ -71,13 +72,13 @@ def _compute_kish_size(values: Floats) -> float:
 def certain_pieces(
     masses: Floats, values: Floats, within: Floats, pieces: npt.ArrayLike | None, sure: npt.NDArray[np.bool_]
 ) -> CertainPieces:
-    """Of the files that were certain (``sure``); ``pieces`` None: what is rare in them is not looked for."""
+    """Select the files drawn with certainty (``sure``); ``pieces`` None: do not allow for rare properties."""
     many = np.zeros(len(masses)) if pieces is None else np.asarray(pieces, float)
     return CertainPieces(masses[sure], values[sure], within[sure], many[sure])
 
 
 def joined(parts: Sequence[CertainPieces]) -> CertainPieces:
-    """Those of several parts of a population as one."""
+    """Join those of several parts of a population."""
     if not parts:
         return CertainPieces(*(np.zeros(0) for _ in range(4)))
     names = ("masses", "values", "within", "pieces")

@@ -1,4 +1,4 @@
-"""All files of a tree that is known as the truth: what surveys estimate of them, and what a look at some would find."""
+"""A fully known tree of files: the true values of survey estimates, and simulated readings of its files."""
 
 from __future__ import annotations
 
@@ -23,36 +23,36 @@ class FileAttributes(Protocol):
 
     @property
     def sizes(self) -> Floats:
-        """Bytes of each."""
+        """Return the bytes of each file."""
 
     @property
     def ages(self) -> Floats:
-        """Seconds since each was modified."""
+        """Return the seconds since each file was modified."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The names of all kinds."""
+        """Return the names of all kinds."""
 
     @property
     def kind(self) -> Integers:
-        """The place of the kind of each in ``kinds``."""
+        """Return the index in ``kinds`` of each file."""
 
     @property
     def part(self) -> Integers:
-        """The number of the part of the tree that each is in."""
+        """Return the number of the part of the tree of each file."""
 
     @property
     def pieces(self) -> dict[str, Floats]:
-        """By a name (``zeros``, ``entropy``, a codec) a value from 0 to 1 of each piece."""
+        """Return, by name (``zeros``, ``entropy``, a codec), a value from 0 to 1 of each piece."""
 
     @property
     def first(self) -> Integers:
-        """Those of file i are from ``first[i]`` to ``first[i + 1]``."""
+        """Return offsets: the pieces of file i are from ``first[i]`` to ``first[i + 1]``."""
 
 
 @dataclass(frozen=True)
 class TrueNumber:
-    """One number of a tree that a survey estimates, and what it is."""
+    """A number of a tree that a survey estimates, and its true value."""
 
     what: str
     name: str
@@ -62,7 +62,7 @@ class TrueNumber:
 
 
 class Population:
-    """All files of a scan, and the truth of what surveys estimate."""
+    """All files of a scan, and the true values of survey estimates."""
 
     def __init__(self, scan: FileAttributes) -> None:
         self.scan, self.sizes = scan, scan.sizes
@@ -71,7 +71,7 @@ class Population:
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
-        """The largest, in one of the two ways."""
+        """Return the largest kinds, by count or by size."""
         shares = {
             name: max(self._compute_share(place, of) for of in self.masses)
             for place, name in enumerate(self.scan.kinds)
@@ -80,11 +80,11 @@ class Population:
         return tuple(some[:_MOST_KINDS])
 
     def has(self, kind: str, chosen: Places) -> npt.NDArray[np.bool_]:
-        """Which of those that were chosen are of a kind."""
+        """Return which of the chosen files are of a kind."""
         return np.asarray(self.scan.kind[chosen] == self.scan.kinds.index(kind))
 
     def list_true_numbers(self, of: str) -> list[TrueNumber]:
-        """The truth: kinds and quantiles, of the capacity what its pieces are like, too."""
+        """Return the true values: kinds and quantiles and, for the capacity, the means of the pieces."""
         shares = {kind: self._compute_share(self.scan.kinds.index(kind), of) for kind in self.kinds}
         numbers = [TrueNumber(TYPE, kind, of, "share", part) for kind, part in shares.items() if part]
         if of == CAPACITY and self.scan.pieces:
@@ -104,7 +104,7 @@ class Population:
         return float(self.masses[of][self.scan.kind == place].sum()) / self.totals[of]
 
     def exactly(self, name: str, chosen: Places) -> Floats:
-        """Of each file the mean over its four quarters of all their pieces."""
+        """Return, for each file, the mean over its four quarters of all their pieces."""
         sums = np.concatenate([[0.0], np.cumsum(self.scan.pieces[name])])
         low, high = self._locate_quarters(chosen)
         many = np.maximum(1, high - low)
@@ -113,8 +113,8 @@ class Population:
         return np.asarray((means * (high > low)).sum(axis=1) / np.maximum(1, used))
 
     def drawn(self, name: str, chosen: Places, random: np.random.Generator) -> tuple[Floats, Floats, Floats]:
-        """Of each file the mean of one piece of each quarter, as a survey reads it, the variance of that mean, and how
-        many pieces those are (0: the whole file)."""
+        """Simulate a survey's reading of one random piece per quarter. Return, for each file, their mean, its variance,
+        and the number of pieces (0: the whole file)."""
         low, high = self._locate_quarters(chosen)
         large = (high > low).all(axis=1)
         at = low + (random.random(low.shape) * (high - low)).astype(np.int64)
@@ -124,7 +124,7 @@ class Population:
         return means, np.where(large, values.var(axis=1, ddof=1) / 4, 0.0), np.where(large, 4.0, 0.0)
 
     def _locate_quarters(self, chosen: Places) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Of each file the pieces of its quarters, from where to where; what is one piece is in the last."""
+        """Return, for each file, the first and last pieces of its quarters; a single piece is in the last quarter."""
         first, last = self.scan.first[chosen], self.scan.first[chosen + 1]
         edges = first[:, None] + (last - first)[:, None] * np.arange(5)[None, :] // 4
         return edges[:, :-1], edges[:, 1:]
@@ -135,7 +135,7 @@ def _split_name(name: str) -> tuple[str, str]:
 
 
 def _compute_quantile(values: Floats, masses: Floats, q: float) -> float:
-    """The smallest value at or below which a share q of the mass lies."""
+    """Return the smallest value at or below which a share q of the mass lies."""
     order = np.argsort(values, kind="stable")
     filled = np.cumsum(masses[order])
     return float(values[order][int(np.searchsorted(filled, q * filled[-1] * (1 - 1e-12)))])

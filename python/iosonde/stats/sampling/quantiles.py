@@ -1,8 +1,8 @@
-"""Quantiles of a population of which some were drawn with known chances.
+"""Quantiles of a population from a sample drawn with known probabilities.
 
-The interval has each value at and below which the share of the mass may be the one that was asked for, by the interval
-of that share (Woodruff, JASA 47, 1952, 635-646; Francisco and Fuller, Annals of Statistics 19, 1991, 454-469, whose
-test it inverts). So it holds whatever the distribution looks like, and needs no density.
+The interval inverts a test: it contains each value whose interval of the mass at or below includes the requested share
+(Woodruff, JASA 47, 1952, 635-646; Francisco and Fuller, Annals of Statistics 19, 1991, 454-469). It holds for any
+distribution and needs no density.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from iosonde.core.types import Estimate
 from .shares import PopulationEstimate
 
 _NOTHING = Message("empty-sample", "nothing was drawn")
-_BEYOND = Message("interval-beyond-sample", "an end of the interval lies beyond all that was drawn")
+_BEYOND = Message("interval-beyond-sample", "an end of the interval lies beyond the drawn values")
 
 
 def quantile(
@@ -30,7 +30,7 @@ def quantile(
     level: float,
     share_below: Callable[[float], PopulationEstimate],
 ) -> PopulationEstimate:
-    """The smallest value at or below which a share ``q`` of the mass lies.
+    """Return the smallest value at or below which a share ``q`` of the mass lies.
 
     ``weights``: the mass that each drawn value stands for. ``share_below``: the share of the mass at or below a value,
     with its interval at ``level``. An end that no drawn value reaches is None, with a warning.
@@ -45,7 +45,7 @@ def quantile(
     value = float(ordered[place])
     share = share_below(value)
     estimate = share.estimate
-    if estimate.low == estimate.high:  # all was seen
+    if estimate.low == estimate.high:  # the whole population was drawn
         return PopulationEstimate(Estimate(value, value, value, level, len(numbers)), 0.0, value, value)
     high = _find_first(ordered, lambda at: (share_below(at).estimate.low or 0.0) >= q)
     open_below = (share_below(-math.inf).estimate.high or 0.0) >= q
@@ -58,6 +58,6 @@ def quantile(
 
 
 def _find_first(ordered: npt.NDArray[np.float64], reached: Callable[[float], bool]) -> float | None:
-    """The smallest value for which it is true, as for all above; None: for none."""
+    """Return the smallest value for which ``reached`` is true, as for all above; None if there is none."""
     place = bisect.bisect_left(range(len(ordered)), True, key=lambda at: reached(float(ordered[at])))
     return float(ordered[place]) if place < len(ordered) else None

@@ -1,9 +1,9 @@
-"""The interval of a mean of values from 0 to 1 that a few draws decide, as the share of zeros in files of which most
-have none: auditors' bound for errors in accounts, where the spread that was seen says nothing of what is seldom.
+"""Interval of a mean of values from 0 to 1 that depends on few draws, such as the share of zeros in files of which most
+have none. Auditors use this bound for errors in accounts, where the observed spread does not represent rare values.
 
 Stringer (Proceedings of the Business and Economic Statistics Section, ASA, 1963, 405-411): the j-th largest value
-counts as much as a j-th hit would raise Clopper and Pearson's limit. Of 0 and 1 it is that limit; it is known to be too
-wide rather than too narrow (Panel on Nonstandard Mixtures of Distributions, Statistical Science 4, 1989, 2-33).
+counts as much as a j-th hit would raise Clopper and Pearson's limit. For values 0 and 1 it is that limit. It is known
+to be conservative (Panel on Nonstandard Mixtures of Distributions, Statistical Science 4, 1989, 2-33).
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ import numpy.typing as npt
 from iosonde.stats.estimate.distributions import binomial_interval, normal_quantile, t_critical
 
 _FEW = 30.0
-_ROUNDING = 1e-12  # of a mean: a standard error below has no digit that was not rounded away
-_EXACTLY = 100  # beyond so many values each counts as the last of them: hardly more than it would
+_ROUNDING = 1e-12  # relative to a mean: a smaller standard error is only rounding
+_EXACTLY = 100  # further values count as the last of these: a close upper bound
 
 
 def few_decide(values: npt.NDArray[np.float64]) -> bool:
-    """Whether fewer than 30 values of one size would sum up to as much, with as large a variance (Kish's number)."""
+    """Return whether the effective number of values (Kish's) is below 30."""
     squares = float(values @ values)
     return squares > 0 and float(values.sum()) ** 2 / squares < _FEW
 
 
 def rare_interval(values: npt.NDArray[np.float64], draws: float, level: float) -> tuple[float, float]:
-    """Of the mean. ``draws``: how many with replacement would say as much, all of the values counted."""
+    """Return the interval of the mean. ``draws``: the number of draws with replacement that all ``values`` are
+    worth."""
     hits = -np.sort(-values[values > 0])
     each = draws / len(values)
     some = hits[:_EXACTLY]
@@ -41,10 +42,10 @@ def rare_interval(values: npt.NDArray[np.float64], draws: float, level: float) -
 def interval_of_mean(
     values: npt.NDArray[np.float64], variance: float, freedom: int, effective: float, level: float, bounded: bool = True
 ) -> tuple[float, float]:  # fmt: skip
-    """Return the limits of the mean of values from 0 to 1, that has this variance.
+    """Return the limits of the mean of values from 0 to 1 that has this variance.
 
-    ``effective``: draws that would say as much of something that no value has. ``bounded``: the rare values that were
-    not met may be 1, and the interval is never narrower than they allow; else they are like those that were met.
+    ``effective``: effective number of draws for a property that no value has. ``bounded``: rare values that were not
+    drawn may be 1, and the interval is never narrower than they allow; else they are like the drawn values.
     """
     mean = float(values.mean()) if len(values) else 0.0
     if not effective:
@@ -55,7 +56,7 @@ def interval_of_mean(
     if is_rounding(variance, mean) or not 0 < mean < 1:
         return unmet
     wider = (t_critical(level, max(1, freedom)) / normal_quantile(0.5 + level / 2)) ** 2
-    # Not draws of these values, but draws of 0 and 1 whose mean would have the variance of theirs.
+    # Draws of 0 and 1 whose mean would have the same variance.
     draws = mean * (1 - mean) / variance / wider
     low, high = binomial_interval(mean * draws, draws, level)
     if not bounded:
@@ -71,5 +72,5 @@ def interval_of_mean(
 
 
 def is_rounding(variance: float, mean: float) -> bool:
-    """Whether a variance of a mean is 0 but for rounding."""
+    """Return whether a variance of a mean is 0 except for rounding."""
     return not variance > (_ROUNDING * mean) ** 2

@@ -1,5 +1,5 @@
-"""Surveys of a tree of which all is known, again and again: draws by count, by size, with replacement, and the wrong
-way; of parts by themselves; until intervals are narrow. Estimated as a survey does, beside the truth."""
+"""Simulated repeated surveys of a fully known tree: drawn by count, by size, with replacement, and by the wrong method;
+per part; until intervals are narrow. Estimates are those of a survey, compared with the truth."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _BAND, _BINS = (0.05, 0.95), 24
 
 @dataclass(frozen=True)
 class DrawnAgain:
-    """How files are drawn: ``sizes`` of the samples, of each part by itself (``parts``), or until all shares are as
-    narrow as ``until``."""
+    """Simulation settings: ``sizes`` of the samples, of each part by itself (``parts``), or drawn until all shares are
+    as narrow as ``until``."""
 
     repetitions: int
     seed: int
@@ -37,9 +37,9 @@ class DrawnAgain:
 
 @dataclass(frozen=True)
 class SimulatedEstimate:
-    """One number, from ``n`` files that are drawn one way: the truth, and what the repetitions said of it. ``worst``:
-    95 of 100 were no further off; ``band``: 90 of 100 were between; ``first``: what the first said; ``bins``: how many
-    were from where to where."""
+    """A number estimated from ``n`` files drawn one way: its truth and the estimates of all repetitions. ``worst``: the
+    95th percentile of the error; ``band``: the middle 90 % of the estimates; ``first``: the first estimate; ``bins``:
+    their histogram."""
 
     way: str
     n: int
@@ -53,7 +53,7 @@ class SimulatedEstimate:
     bins: tuple[tuple[float, float, int], ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Its numbers."""
+        """Return its numbers."""
         number = self.true_number
         return {
             "way": self.way,
@@ -75,14 +75,14 @@ class SimulatedEstimate:
 
 @dataclass(frozen=True)
 class _Draw:
-    """Files of the whole, or of each part, that were drawn one way; no chances where one may be drawn twice."""
+    """Files of the whole, or of each part, drawn one way. ``samples`` is None if a file may be drawn twice."""
 
     chosen: list[Places]
     samples: list[DrawnSample] | None
 
 
 def resampled(population: Population, settings: DrawnAgain) -> Iterator[SimulatedEstimate]:
-    """Each way, with each number of draws below that of all files."""
+    """Simulate each way with each sample size below the number of files."""
     estimates_by_draw: dict[tuple[str, int], list[tuple[int, list[Estimate]]]] = {}
     true_numbers = {of: population.list_true_numbers(of) for of in (COUNT, CAPACITY)}
     random = np.random.default_rng(settings.seed)
@@ -98,7 +98,7 @@ def resampled(population: Population, settings: DrawnAgain) -> Iterator[Simulate
 
 
 def _select_targets(way: str, true_numbers: dict[str, list[TrueNumber]]) -> list[TrueNumber]:
-    """What a way of drawing is asked: the ways that no survey goes, for types alone."""
+    """Select the numbers that a way of drawing estimates: types alone for ways that no survey uses."""
     numbers = true_numbers[COUNT if way == BY_COUNT else CAPACITY]
     return numbers if way in (BY_COUNT, BY_SIZE) else [number for number in numbers if number.what == TYPE]
 
@@ -106,7 +106,8 @@ def _select_targets(way: str, true_numbers: dict[str, list[TrueNumber]]) -> list
 def _iterate_draws(
     population: Population, random: np.random.Generator, settings: DrawnAgain
 ) -> Iterator[tuple[str, int, int, _Draw]]:
-    """(way, which size, n, what was drawn) of one repetition; the small samples are the begin of the large ones."""
+    """Iterate over (way, index of the size, n, draw) of one repetition; small samples are the beginning of large
+    ones."""
     files = len(population.sizes)
     numbers = random.random(files)
     by_size = np.divide(numbers, population.sizes, out=np.full(files, np.inf), where=population.sizes > 0)
@@ -129,7 +130,7 @@ def _iterate_draws(
 
 
 def _draw_first(population: Population, way: str, keys: Floats, order: Places) -> _Draw:
-    """All but the last of an order, which is the threshold."""
+    """Draw all but the last of an order, which is the threshold."""
     chosen = order[:-1]
     if way == BY_COUNT:
         return _Draw([chosen], [sample_by_count(len(chosen), len(population.sizes))])
@@ -140,13 +141,13 @@ def _draw_first(population: Population, way: str, keys: Floats, order: Places) -
 
 
 def _find_end_key(keys: Floats, after: Places) -> float | None:
-    """The key from which on none was drawn; None: all that have a size were."""
+    """Return the threshold key, from which on no file was drawn; None if all files with a size were drawn."""
     end = float(keys[after[0]]) if len(after) else np.inf
     return end if np.isfinite(end) else None
 
 
 def _in_parts(population: Population, way: str, keys: Floats, order_of_all: Places) -> _Draw:
-    """As many of the parts, each by itself with its share of the draws."""
+    """Draw the same number from the parts, each by itself with its share of the draws."""
     draws = len(order_of_all) - 1
     of = COUNT if way == BY_COUNT else CAPACITY
     parts = population.scan.part
@@ -170,7 +171,7 @@ def _in_parts(population: Population, way: str, keys: Floats, order_of_all: Plac
 def _draw_until(
     population: Population, keys: dict[str, Floats], settings: DrawnAgain
 ) -> Iterator[tuple[str, int, int, _Draw]]:
-    """Both samples side by side, until the intervals of all shares of what was met are narrow, as a survey does."""
+    """Draw both samples in parallel until the intervals of all shares in them are narrow, as a survey does."""
     assert settings.until is not None
     most = min(max(settings.sizes), len(population.sizes) - 1)
     order = {way: _select_smallest(way_keys, most) for way, way_keys in keys.items()}
@@ -193,7 +194,7 @@ def _estimate_shares(population: Population, draws: dict[str, _Draw], level: flo
 
 
 def _select_smallest(keys: Floats, most: int) -> Places:
-    """The places of the ``most`` smallest and of the one after, in order."""
+    """Return the places of the ``most`` smallest keys and of the one after, in order."""
     some = np.argpartition(keys, most)[: most + 1]
     return np.asarray(some[np.argsort(keys[some])])
 
@@ -201,7 +202,7 @@ def _select_smallest(keys: Floats, most: int) -> Places:
 def _estimate_number(
     population: Population, number: TrueNumber, draw: _Draw, random: np.random.Generator, level: float
 ) -> Estimate:
-    """As a survey makes it."""
+    """Estimate a number as a survey does."""
     if draw.samples is None:
         return hansen_hurwitz(population.has(number.name, draw.chosen[0]), level)
     if number.what == TYPE:
@@ -279,7 +280,7 @@ def _summarise_estimates(way: str, n: int, true_number: TrueNumber, estimates: S
 
 
 def _is_covered(estimate: Estimate, truth: float) -> bool:
-    """One end may be open; an interval without ends says nothing."""
+    """Return whether an interval covers the truth. Either end may be open; an interval without ends covers nothing."""
     if estimate.low is None and estimate.high is None:
         return False
     slack = 1e-9 * max(1.0, abs(truth))

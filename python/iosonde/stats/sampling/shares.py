@@ -1,13 +1,13 @@
-"""Shares, means and totals of a population of which some were drawn with known chances.
+"""Shares, means and totals of a population from a sample drawn with known probabilities.
 
-The population has a mass that is known: the number of its files, or their bytes. A part was drawn with certainty and is
-known; of the rest each was drawn with a chance proportional to its mass (all the same where the mass is the number).
-So the plain mean over those drawn of the rest estimates the mean over the rest's mass: Hansen and Hurwitz (Annals of
-Mathematical Statistics 14, 1943, 333-362), in the ratio form of Horvitz and Thompson (JASA 47, 1952, 663-685). Its
-variance without replacement is Hájek's, each squared deviation times 1 − chance (Hájek, *Sampling from a Finite
-Population*, 1981). Intervals are Clopper and Pearson's on the effective number of draws (Korn and Graubard, Survey
-Methodology 24, 1998, 193-201), of means as of shares: of values from 0 to 1 of which few are not 0, Student's would be
-too narrow at the side where the rare ones are, and elsewhere the two agree. Where a few draws decide it is Stringer's.
+The population has a known mass: the number of its files, or their bytes. A part was drawn with certainty and is known.
+The others were drawn with a probability proportional to their mass (equal where the mass is the number). So the plain
+mean over the draws estimates the mean over the mass of the rest: Hansen and Hurwitz (Annals of Mathematical Statistics
+14, 1943, 333-362), in the ratio form of Horvitz and Thompson (JASA 47, 1952, 663-685). Its variance without replacement
+is Hájek's, each squared deviation times 1 − probability (Hájek, *Sampling from a Finite Population*, 1981). Intervals
+of shares and means are Clopper and Pearson's on the effective number of draws (Korn and Graubard, Survey Methodology
+24, 1998, 193-201). For values from 0 to 1 of which few are not 0, Student's interval would be too narrow on the side of
+the rare values; elsewhere the two agree. Where few draws decide, the interval is Stringer's.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from .rare import interval_of_mean
 
 Values = npt.NDArray[np.float64]
 _FEW = 30
-_MOST_MISSING = 0.5  # of the mass: where more gave no answer, the rest says nothing of the whole
+_MOST_MISSING = 0.5  # share of the mass: with more unreadable, the rest does not represent the whole
 
 
 @dataclass(frozen=True)
 class DrawnSample:
-    """``mass``: of the whole population; ``masses`` and ``chances`` of what was drawn, which is certain at 1."""
+    """``mass``: of the whole population; ``masses`` and ``chances`` of the draws; a chance of 1 is certain."""
 
     mass: float
     masses: Values
@@ -41,39 +41,39 @@ class DrawnSample:
 
     @property
     def certain(self) -> npt.NDArray[np.bool_]:
-        """Which were drawn whatever the random numbers said."""
+        """Return which files were drawn with certainty."""
         return self.chances >= 1
 
     @property
     def rest(self) -> float:
-        """The mass of all that was not certain to be drawn."""
+        """Return the mass of all files that were not certain to be drawn."""
         return max(0.0, self.mass - float(self.masses[self.certain].sum()))
 
     @property
     def weights(self) -> Values:
-        """The mass that each stands for: its own where it was certain, else an equal part of the rest."""
+        """Return the mass that each draw stands for: its own if it was certain, else an equal part of the rest."""
         sure = self.certain
         return np.where(sure, self.masses, self.rest / max(1, int((~sure).sum())))
 
 
 def sample_by_count(draws: int, population: int) -> DrawnSample:
-    """Files drawn with equal chances, without replacement."""
+    """Describe ``draws`` files drawn with equal probability, without replacement."""
     ones = np.ones(draws)
     return DrawnSample(float(population), ones, ones * (draws / population if population else 1.0))
 
 
 def sample_by_size(masses: Values, threshold: float | None, mass: float) -> DrawnSample:
-    """Files drawn by their mass, given the threshold of priority sampling: a key is a random number of (0, 1) over the
-    mass, and the files with the smallest were drawn. None: all were."""
+    """Describe files drawn by their mass with the threshold of priority sampling: the files with the smallest keys,
+    each a random number of (0, 1) over the mass. A ``threshold`` of None: all files were drawn."""
     chances = np.ones(len(masses)) if threshold is None else np.minimum(1.0, masses * threshold)
     return DrawnSample(mass, masses, chances)
 
 
 @dataclass(frozen=True)
 class PopulationEstimate:
-    """What a sample says of the whole. ``design_effect``: the variance, over that of as many draws with replacement and
-    equal weights; None where it is not known. ``if_none`` and ``if_all``: the value if all that could not be looked at
-    had none of it, or all."""
+    """An estimate for the whole population. ``design_effect``: its variance relative to that of as many draws with
+    replacement and equal weights; None if unknown. ``if_none`` and ``if_all``: the value if none or all of the missing
+    files had the property."""
 
     estimate: Estimate
     design_effect: float | None
@@ -81,7 +81,7 @@ class PopulationEstimate:
     if_all: float
 
     def times(self, mass: float) -> PopulationEstimate:
-        """The total over a mass: bytes of a share of bytes."""
+        """Return the total over a mass: bytes from a share of bytes."""
         estimate = self.estimate
         value, low, high = (None if x is None else x * mass for x in (estimate.value, estimate.low, estimate.high))
         scaled = Estimate(value, low, high, estimate.level, estimate.n, estimate.warnings)
@@ -90,7 +90,7 @@ class PopulationEstimate:
 
 @dataclass(frozen=True)
 class DrawnSplit:
-    """Those that answered: the mass and values of what was certain, the values and chances of the rest."""
+    """The readable files: the mass and values of those that were certain, the values and chances of the rest."""
 
     sure_mass: Values
     sure: Values
@@ -100,23 +100,23 @@ class DrawnSplit:
 
     @property
     def mean(self) -> float:
-        """Of the rest."""
+        """Return the mean of the rest."""
         return float(self.values.mean()) if len(self.values) else 0.0
 
     @property
     def mass(self) -> float:
-        """That the answers stand for."""
+        """Return the mass that the readable files stand for."""
         return float(self.sure_mass.sum()) + (self.rest if len(self.values) else 0.0)
 
     @property
     def value(self) -> float:
-        """Of the whole."""
+        """Return the mean of the whole."""
         sure_total = float(self.sure_mass @ self.sure)
         return (sure_total + (self.rest * self.mean if len(self.values) else 0.0)) / self.mass
 
     @property
     def variance(self) -> float:
-        """Of the mean of the rest, which no draw could change where all of it was drawn."""
+        """Return the variance of the mean of the rest, 0 where all of it was drawn."""
         n = len(self.values)
         if n < 2:
             return math.nan
@@ -124,22 +124,22 @@ class DrawnSplit:
 
     @property
     def effective(self) -> float:
-        """Draws that would say as much of something that none of them has; 0 where all was drawn."""
+        """Return the effective number of draws for a property that none of them has; 0 where all was drawn."""
         free = float((1 - self.chances).mean()) if len(self.values) else 0.0
         return len(self.values) / free if free > 0 else 0.0
 
     @property
     def share_variance(self) -> float:
-        """The variance of the mean of values that are 0 or 1, as of no more draws than there were: the effective
-        number is truncated as in Parker et al. (NCHS Vital and Health Statistics 2(175), 2017)."""
+        """Return the variance of the mean of values 0 or 1. The effective number is at most the number of draws,
+        truncated as in Parker et al. (NCHS Vital and Health Statistics 2(175), 2017)."""
         return max(self.variance, self.mean * (1 - self.mean) / self.effective) if self.effective else self.variance
 
 
 def share(
     sample: DrawnSample, has: npt.ArrayLike, level: float, answered: npt.ArrayLike | None = None
 ) -> PopulationEstimate:
-    """The share of the mass that ``has`` (0 or 1 for each drawn). ``answered``: which could be looked at; the interval
-    holds whatever is in the others."""
+    """Estimate the share of the mass that ``has`` a property (0 or 1 for each draw). ``answered``: which files could be
+    read; the interval holds whatever is in the others."""
     values, mask = answers_of(sample, has, answered)
     return widened(
         _estimate_share(sample, values, level, mask),
@@ -150,7 +150,7 @@ def share(
 def _estimate_share(
     sample: DrawnSample, values: Values, level: float, mask: npt.NDArray[np.bool_]
 ) -> PopulationEstimate:
-    """The share of the mass that answered."""
+    """Estimate the share of the mass that answered."""
     split = split_of(sample, values, mask)
     bounds = bounds_of(sample, values, mask)
     n = int(mask.sum())
@@ -173,11 +173,11 @@ def mean(
     bounded: bool = True,
     pieces: npt.ArrayLike | None = None,
 ) -> PopulationEstimate:
-    """The mean over the mass of a value from 0 to 1, as what a file is compressed to; it may be near 1 (``bounded``),
-    or is small in any case, as seconds for a byte.
+    """Estimate the mean over the mass of a value from 0 to 1, such as the compressed size of a file. ``bounded``: the
+    value may be near 1; else it is always small, such as seconds per byte.
 
-    ``within``: the variance of each value, where only ``pieces`` of a file were looked at (so many; 0: the whole). The
-    interval holds whatever is in files that gave no answer, but where values are not ``bounded``.
+    ``within``: the variance of each value, where only some pieces of a file were read (``pieces``: how many; 0: the
+    whole). The interval holds whatever is in missing files, unless values are not ``bounded``.
     """
     numbers, mask = answers_of(sample, values, answered)
     own = np.zeros(len(numbers)) if within is None else np.asarray(within, float)
@@ -201,7 +201,7 @@ def _estimate_mean(
     bounded: bool,
     pieces: npt.ArrayLike | None,
 ) -> PopulationEstimate:
-    """The mean over the mass that answered."""
+    """Estimate the mean over the mass that answered."""
     split = split_of(sample, numbers, mask)
     bounds = bounds_of(sample, numbers, mask)
     n = int(mask.sum())
@@ -218,7 +218,13 @@ def _estimate_mean(
     below, above = math.hypot(part * (split.mean - low), down), math.hypot(part * (high - split.mean), up)
     few = 0 < len(split.values) < _FEW
     warnings = (
-        (Message("small-sample", "{n} files drawn at random are few for an interval of a mean", n=len(split.values)),)
+        (
+            Message(
+                "small-sample",
+                "{n} files drawn at random are too few for a reliable interval of a mean",
+                n=len(split.values),
+            ),
+        )
         if few
         else ()
     )
@@ -230,7 +236,7 @@ def _estimate_mean(
 
 
 def unknown_where_missing(sample_estimate: PopulationEstimate) -> PopulationEstimate:
-    """Return it without a number where most of the mass gave no answer."""
+    """Return the estimate, without a number if most of the mass is missing."""
     if sample_estimate.if_all - sample_estimate.if_none <= _MOST_MISSING or sample_estimate.estimate.value is None:
         return sample_estimate
     estimate = sample_estimate.estimate
@@ -239,10 +245,10 @@ def unknown_where_missing(sample_estimate: PopulationEstimate) -> PopulationEsti
 
 
 def widened(sample_estimate: PopulationEstimate, filled: Callable[[float], PopulationEstimate]) -> PopulationEstimate:
-    """Widen an interval by what gave no answer: its ends are those if all of that had none of it, or all.
+    """Widen an interval by missing files: its ends assume that none or all of them have the property.
 
-    ``filled`` says what the sample tells with this value for what is missing. Of a mass that mostly gave no answer
-    there are limits alone.
+    ``filled`` returns the estimate with this value for missing files. If most of the mass is missing, only limits are
+    left.
     """
     estimate = sample_estimate.estimate
     if (
@@ -262,34 +268,35 @@ def widened(sample_estimate: PopulationEstimate, filled: Callable[[float], Popul
 
 
 def within_of_drawn(sample: DrawnSample, within: Values, answered: npt.NDArray[np.bool_]) -> float:
-    """What pieces add to the variance of the mean of the rest: in the spread of the draws it is but for the part that
-    the chances take off there (Särndal, Swensson and Wretman, *Model Assisted Survey Sampling*, 1992, 4.3)."""
+    """Return the variance that pieces add to the variance of the mean of the rest. The spread of the draws includes it,
+    except for the part that the probabilities remove (Särndal, Swensson and Wretman, *Model Assisted Survey Sampling*,
+    1992, 4.3)."""
     drawn = ~sample.certain & answered
     n = int(drawn.sum())
     return float(sample.chances[drawn] @ within[drawn]) / n**2 if n else 0.0
 
 
-MOSTLY_MISSING = Message("unreadable-files", "more than half of it could not be looked at")
-_NOBODY = Message("unreadable-files", "nothing that was drawn could be looked at")
-_NO_SPREAD = Message("single-file", "one file drawn at random has no spread: draw more")
+MOSTLY_MISSING = Message("unreadable-files", "more than half of the sample could not be read")
+_NOBODY = Message("unreadable-files", "no drawn file could be read")
+_NO_SPREAD = Message("single-file", "one file drawn at random has no spread; draw more")
 
 
 def answers_of(
     sample: DrawnSample, values: npt.ArrayLike, answered: npt.ArrayLike | None
 ) -> tuple[Values, npt.NDArray[np.bool_]]:
-    """The values as numbers, and which could be looked at."""
+    """Return the values as numbers, and which files could be read."""
     numbers = np.asarray(values, float)
     return numbers, np.ones(len(sample.masses), bool) if answered is None else np.asarray(answered, bool)
 
 
 def split_of(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) -> DrawnSplit:
-    """What was certain, and what was drawn, of those that answered."""
+    """Split the readable files into certain and random draws."""
     sure, drawn = sample.certain & mask, ~sample.certain & mask
     return DrawnSplit(sample.masses[sure], values[sure], values[drawn], sample.chances[drawn], sample.rest)
 
 
 def bounds_of(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) -> tuple[float, float]:
-    """The value if all that did not answer had none of it, or all."""
+    """Return the value if none, and if all, of the missing files had the property."""
     everyone = np.ones(len(mask), bool)
     if not sample.mass or not len(mask):
         return 0.0, 1.0
@@ -301,7 +308,7 @@ def bounds_of(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) 
 
 
 def _estimate_interval(split: DrawnSplit, level: float) -> tuple[float, float]:
-    """Of the share of the rest."""
+    """Return the interval of the share of the rest."""
     n, p = len(split.values), split.mean
     if not split.effective:
         return p, p
@@ -316,13 +323,13 @@ def _design_effect(split: DrawnSplit, spread: float, n: int) -> float | None:
 
 
 def design_effect_of(variance: float, spread: float, n: int) -> float | None:
-    """A variance over that of ``n`` draws with replacement from values of this spread."""
+    """Return a variance relative to that of ``n`` draws with replacement from values of this spread."""
     return variance / (spread / n) if spread > 0 and n and not math.isnan(variance) else None
 
 
 def hansen_hurwitz(values: npt.ArrayLike, level: float) -> Estimate:
-    """The share of the mass that has something, from draws *with* replacement by chances proportional to the mass: the
-    plain mean over the draws, in which one that was drawn twice counts twice."""
+    """Estimate a share of the mass from draws *with* replacement by probabilities proportional to the mass: the plain
+    mean over the draws, in which a file that was drawn twice counts twice."""
     numbers = np.asarray(values, float)
     p = float(numbers.mean())
     low, high = binomial_interval(float(numbers.sum()), len(numbers), level)

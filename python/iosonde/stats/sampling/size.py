@@ -1,4 +1,4 @@
-"""How many must be drawn for a share to be known so well: Cochran, *Sampling Techniques*, 3rd ed. 1977, 4.4."""
+"""Sample sizes for a given precision of a share: Cochran, *Sampling Techniques*, 3rd ed. 1977, 4.4."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ _SLACK = 1e-9  # 2² · 0.25 / 0.05² is 400, whatever its last binary digit
 
 
 def sample_size(margin: float, level: float, share: float = 0.5, population: int | None = None) -> int:
-    """The draws that give a share ± ``margin`` at this level; the worst is a share of one half.
+    """Return the draws that give a share ± ``margin`` at this level; the worst case is a share of one half.
 
-    ``population``: of how many is drawn without replacement. Only shares have such a number: of a mean it would need a
-    variance that nobody knows before. Raises InputError.
+    ``population``: its size, for draws without replacement. A mean has no such sample size: it would need a variance
+    that is unknown in advance. Raises InputError.
     """
     return sample_size_of_z(margin, normal_quantile(0.5 + level / 2), share, population)
 
 
 def sample_size_of_z(margin: float, z: float, share: float = 0.5, population: int | None = None) -> int:
-    """The same for a quantile that is given, as the round 2 for 1.96. Raises InputError."""
+    """Return the sample size for a given normal quantile, such as 2 for 1.96. Raises InputError."""
     if not 0 < margin < 1:
         raise InputError(
             "out-of-range",
             "a margin of {margin:g} is not between 0 and 1",
-            "write 5% for plus or minus five points",
+            "write 5% for plus or minus five percentage points",
             margin=margin,
         )
     endless = z * z * share * (1 - share) / (margin * margin)
@@ -37,5 +37,5 @@ def sample_size_of_z(margin: float, z: float, share: float = 0.5, population: in
 
 
 def margin_of(draws: int, level: float, share: float = 0.5) -> float:
-    """How well a share is known from so many draws out of very many: half the width of its interval."""
+    """Return the margin of a share from ``draws`` draws of a large population: half the width of its interval."""
     return normal_quantile(0.5 + level / 2) * math.sqrt(share * (1 - share) / draws)

@@ -1,4 +1,4 @@
-"""When a survey has read enough: the intervals of all shares are narrow, or its time is over."""
+"""Stopping rules of a survey: the intervals of all shares are narrow, or its time is over."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from iosonde.core.errors import InputError
 from iosonde.core.types import Estimate
 
-_FIRST, _GROWTH = 64, 1.25  # few looks at the intervals: each is a chance to stop too early
+_FIRST, _GROWTH = 64, 1.25  # few looks at the intervals: each may stop too early by chance
 _STEP = 32
 
 
 @dataclass(frozen=True)
 class StopRule:
-    """``until``: half the width of the interval of every share; ``seconds`` of reading. None: does not count."""
+    """``until``: half the width of the interval of every share; ``seconds`` of reading. None: no limit."""
 
     until: float | None
     seconds: float | None
@@ -28,10 +28,10 @@ class StopRule:
                 margin=self.until,
             )
         if self.seconds is not None and self.seconds <= 0:
-            raise InputError("out-of-range", "a survey that reads for no time reads nothing", "write {spell.for:10min}")
+            raise InputError("out-of-range", "the reading time of a survey must be above 0", "write {spell.for:10min}")
 
     def steps(self, most: int) -> Iterator[int]:
-        """How many of each sample are read before it is asked again whether that is enough."""
+        """Iterate over the number of files of each sample to read before the next check of the rule."""
         if self.until is None and self.seconds is None:
             yield most
             return
@@ -43,6 +43,6 @@ class StopRule:
 
 
 def narrow(shares: list[Estimate], margin: float) -> bool:
-    """Where nothing could be looked at, nothing is known."""
+    """Return whether all intervals are within ``margin``. Shares without readable files count as unknown."""
     ends = [(share.low, share.high) for share in shares]
     return bool(ends) and all(low is not None and high is not None and high - low <= 2 * margin for low, high in ends)

@@ -1,8 +1,8 @@
-"""Samples that were drawn in each part of a population by itself: how many in each, and what they say of the whole.
+"""Stratified samples: allocation of draws to strata, and estimates of the whole population.
 
-The whole is the sum over the strata (Cochran, *Sampling Techniques*, 3rd ed. 1977, 5.3 and 5.9): its variance has only
-what the draws differ inside of each. The interval of a share is Clopper and Pearson's on the effective number of draws,
-with fewer degrees of freedom by one for each stratum (Korn and Graubard, Survey Methodology 24, 1998, 193-201).
+The whole is the sum over the strata (Cochran, *Sampling Techniques*, 3rd ed. 1977, 5.3 and 5.9): its variance contains
+only the spread within strata. The interval of a share is Clopper and Pearson's on the effective number of draws. Each
+stratum takes one degree of freedom (Korn and Graubard, Survey Methodology 24, 1998, 193-201).
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from .shares import (
     within_of_drawn,
 )
 
-_WORST = 0.25  # the largest variance that a value from 0 to 1 has: of a stratum with one draw none is known
-_NOBODY = Message("unreadable-files", "nothing that was drawn could be looked at")
+_WORST = 0.25  # the largest variance of a value from 0 to 1, for a stratum with a single draw
+_NOBODY = Message("unreadable-files", "no drawn file could be read")
 
 
 @dataclass(frozen=True)
 class StratumValues:
-    """What was drawn in one stratum: its values (0 to 1), which could be looked at, and the variance of each value by
-    itself (of a file of which only ``pieces`` were looked at: so many, 0 where it was the whole)."""
+    """The draws of one stratum: their values (0 to 1), which files ``answered``, and the variance ``within`` each
+    value. ``pieces``: the number of pieces read of each file, 0 for the whole."""
 
     sample: DrawnSample
     values: npt.ArrayLike
@@ -52,9 +52,9 @@ class StratumValues:
 
 
 def allocate(draws: int, masses: Sequence[float], files: Sequence[int], least: int = 2) -> list[int]:
-    """How many of ``draws`` each stratum gets: proportional to its mass, by the largest remainders; ``least`` where it
-    has as many files. One that would get more than it has is drawn whole, and the others share the rest. So the sum may
-    be above ``draws`` where strata are many."""
+    """Allocate ``draws`` to strata in proportion to their mass, by the largest remainders, at least ``least`` where a
+    stratum has that many files. A stratum that would get more than its files is drawn whole, and the others share the
+    rest. So the sum may exceed ``draws`` with many strata."""
     allocation = [0] * len(masses)
     some = {at for at, mass in enumerate(masses) if mass > 0}
     while some:
@@ -79,16 +79,16 @@ def allocate(draws: int, masses: Sequence[float], files: Sequence[int], least: i
 
 @dataclass(frozen=True)
 class _CombinedStrata:
-    """The strata that answered, added up: mass, that of what was certain and has the value, that of the rest."""
+    """The strata with answers, added up: mass, mass of the certain files with the property, mass of the rest."""
 
     splits: tuple[DrawnSplit, ...]
     n: int
     certain: CertainPieces
-    pieces: float  # what pieces of files add to the variance of the total of the rest
+    pieces: float  # variance that pieces of files add to the total of the rest
 
     @cached_property
     def drawn(self) -> list[DrawnSplit]:
-        """Those of which some was not certain."""
+        """Return the strata in which some files were not certain."""
         return [
             split for split in self.splits if len(split.values) and split.rest > 0 and bool((split.chances < 1).any())
         ]
@@ -107,40 +107,39 @@ class _CombinedStrata:
 
     @cached_property
     def rest_mean(self) -> float:
-        """The mean of the rest."""
+        """Return the mean of the rest."""
         return sum(split.rest * split.mean for split in self.drawn) / self.rest if self.rest else 0.0
 
     @cached_property
     def variance(self) -> float:
-        """Of that mean."""
+        """Return the variance of the mean of the rest."""
         return sum((split.rest / self.rest) ** 2 * _bound_variance(split.variance) for split in self.drawn)
 
     @cached_property
     def share_variance(self) -> float:
-        """The same of a share: in no stratum that of more draws than there were."""
+        """Return the variance of a share: in each stratum, the effective number is at most the number of draws."""
         return sum((split.rest / self.rest) ** 2 * _bound_variance(split.share_variance) for split in self.drawn)
 
     @cached_property
     def weighted(self) -> Values:
-        """The values of the rest, each by the mass it stands for, so that their plain mean is that of the rest."""
+        """Return the values of the rest, weighted by the mass they stand for: their plain mean is that of the rest."""
         many = sum(len(split.values) for split in self.drawn)
         each = [split.values * (split.rest / len(split.values) * many / self.rest) for split in self.drawn]
         return np.concatenate(each) if each else np.zeros(0)
 
     @cached_property
     def spread(self) -> float:
-        """The same with what pieces add."""
+        """Return the variance including that of pieces."""
         return self.variance + self.pieces / self.rest**2 if self.drawn else 0.0
 
     @cached_property
     def freedom(self) -> int:
-        """Draws beyond the first of each stratum."""
+        """Return the degrees of freedom: draws beyond the first of each stratum."""
         return max(1, sum(len(split.values) - 1 for split in self.drawn))
 
     @cached_property
     def effective(self) -> float:
-        """Draws with equal weights that would say as much of something of which nothing is known; 0 where all was
-        drawn."""
+        """Return the effective number of draws with equal weights for an unknown property; 0 where all was drawn."""
         if not self.drawn:
             return 0.0
         free = [
@@ -174,7 +173,7 @@ def _combine_strata(strata: Sequence[StratumValues]) -> tuple[_CombinedStrata, t
 
 
 def _fill_missing(strata: Sequence[StratumValues], missing: float) -> list[StratumValues]:
-    """The strata with this value for all that gave no answer."""
+    """Return the strata with this value for all missing files."""
     return [_filled_stratum(stratum, missing) for stratum in strata]
 
 
@@ -185,15 +184,15 @@ def _filled_stratum(stratum: StratumValues, missing: float) -> StratumValues:
 
 
 def stratified_share(strata: Sequence[StratumValues], level: float) -> PopulationEstimate:
-    """The share of the whole mass that has something (values 0 or 1), with an interval that holds whatever is in what
-    gave no answer."""
+    """Estimate the share of the whole mass with a property (values 0 or 1). The interval holds whatever is in missing
+    files."""
     return widened(
         _estimate_share(strata, level), lambda missing: _estimate_share(_fill_missing(strata, missing), level)
     )
 
 
 def _estimate_share(strata: Sequence[StratumValues], level: float) -> PopulationEstimate:
-    """The share of the mass that answered."""
+    """Estimate the share of the mass that answered."""
     combined, bounds = _combine_strata(strata)
     if not combined.splits:
         return PopulationEstimate(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
@@ -204,7 +203,7 @@ def _estimate_share(strata: Sequence[StratumValues], level: float) -> Population
     draws = _compute_effective(combined, p, level)
     low, high = binomial_interval(p * draws, draws, level)
     rare = binomial_interval(0, combined.effective, level)[1] if combined.effective else 0.0
-    low, high = min(low, p - rare * p), max(high, p + rare * (1 - p))  # strata that agree are not all alike for that
+    low, high = min(low, p - rare * p), max(high, p + rare * (1 - p))  # equal draws do not prove equal strata
     sure = value - rest * p
     estimate = Estimate(
         value, max(0.0, min(value, sure + rest * low)), min(1.0, max(value, sure + rest * high)), level, combined.n
@@ -215,7 +214,7 @@ def _estimate_share(strata: Sequence[StratumValues], level: float) -> Population
 
 
 def _compute_effective(combined: _CombinedStrata, p: float, level: float) -> float:
-    """Draws with replacement that would say as much; each stratum takes a degree of freedom."""
+    """Return the effective number of draws with replacement; each stratum takes a degree of freedom."""
     draws = sum(len(split.values) for split in combined.drawn)
     is_estimable = 0 < p < 1 and combined.share_variance > 0
     effective = p * (1 - p) / combined.share_variance if is_estimable else combined.effective
@@ -225,8 +224,8 @@ def _compute_effective(combined: _CombinedStrata, p: float, level: float) -> flo
 
 
 def stratified_mean(strata: Sequence[StratumValues], level: float, bounded: bool = True) -> PopulationEstimate:
-    """The mean over the whole mass of a value from 0 to 1, that may be near 1 (``bounded``): then its interval holds
-    whatever is in what gave no answer."""
+    """Estimate the mean over the whole mass of a value from 0 to 1. ``bounded``: it may be near 1, and its interval
+    holds whatever is in missing files."""
     sample_estimate = _estimate_mean(strata, level, bounded)
     if not bounded:
         return unknown_where_missing(sample_estimate)
@@ -234,7 +233,7 @@ def stratified_mean(strata: Sequence[StratumValues], level: float, bounded: bool
 
 
 def _estimate_mean(strata: Sequence[StratumValues], level: float, bounded: bool) -> PopulationEstimate:
-    """The mean over the mass that answered."""
+    """Estimate the mean over the mass that answered."""
     combined, bounds = _combine_strata(strata)
     if not combined.splits:
         return PopulationEstimate(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
