@@ -12,7 +12,7 @@ HEAD = """# Written by `make golden` from commands/*/__init__.py.
 from .core.errors import IosondeError as IosondeError
 from .core.errors import IosondeWarning as IosondeWarning
 from .core.version import __version__ as __version__
-from .data.options import open as open
+from .commands.opened import open as open
 """
 
 

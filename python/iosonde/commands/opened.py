@@ -1,0 +1,44 @@
+"""``iosonde.open``: DATA, opened once for several questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from iosonde.core.options import Data, NameList, Names, Text
+from iosonde.data.options import DataOptions, RowOptions
+
+from .command import command
+
+if TYPE_CHECKING:
+    from iosonde.data.source import Source
+
+
+@dataclass
+class OpenOptions:
+    """What is opened of DATA."""
+
+    data: Data = DataOptions.data
+    where: Names[NameList] = RowOptions.where
+    experiment: Text[str | None] = RowOptions.experiment
+
+
+@command("", OpenOptions)
+def open(options: OpenOptions) -> Source:  # noqa: A001
+    """Open DATA once, for several questions.
+
+    Returns
+    -------
+    Source
+        Rows, and of a store its runs and experiments. A damaged store is an ``IosondeWarning``.
+
+    Raises
+    ------
+    InputError, DataError
+        With what is wrong, and where.
+
+    Examples
+    --------
+    >>> data = iosonde.open("results", where="fs=nfs")
+    """
+    return RowOptions(where=options.where, experiment=options.experiment).open(options.data, ranks=True)
