@@ -23,7 +23,7 @@ class Today:
 
 
 def today(cluster: Cluster, level: float) -> Today:
-    """Intervals hold ``level`` of the draws, which are those of a gain. Raises InputError, NothingKnownError."""
+    """Intervals hold ``level`` of the draws, which are those of a gain. Raises InputError, UnlimitedSystemError."""
     import numpy as np
 
     ceiling, z = after(cluster), z_of(level)
