@@ -43,7 +43,7 @@ LIMITS = (
 
 @dataclass(frozen=True)
 class TimePart:
-    """One part of the time: ``fixed_s`` and, if it moves data, ``bytes_per_s``. ``variant`` is where the data lies."""
+    """A part of the time: ``fixed_s`` and, if it moves data, ``bytes_per_s``. ``variant`` is where the data lies."""
 
     name: str
     fixed_s: float = 0.0

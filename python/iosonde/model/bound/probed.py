@@ -1,7 +1,7 @@
 """The system in the document of ``iosonde probe --json``: fields, each with its worst and best end.
 
-The disk of a system is a server's. A rate probed on a mounted network file system is no disk: it is one client's rate
-through the file system, including copies, caches and network. Disks are known if the probe measured the servers
+The disk of a system is a server's. A rate probed on a mounted network file system is not a disk's: it is one client's
+rate through the file system, including copies, caches and network. Disks are known if the probe measured the servers
 themselves, or if its target was a disk of the node.
 """
 

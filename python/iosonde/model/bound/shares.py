@@ -21,7 +21,7 @@ CURE = "a cache served it, or a unit is wrong: look at 'iosonde check'"
 
 @dataclass(frozen=True)
 class MeasuredShare:
-    """One cell: its settings, the bound, the mean in bytes/s and its share of the bound as Estimates.
+    """Measured share of the bound in a cell: its settings, the bound, the mean in bytes/s and the share as Estimates.
 
     ``verdict`` is empty, :data:`ABOVE` or, if the interval also holds values below, :data:`PERHAPS`. ``runs`` are the
     ids of the trials if they come from a store. ``columns``: field of the system → its column. ``units``: units of the

@@ -35,7 +35,7 @@ class Family(Protocol):
 
 
 def limit(name: str) -> int | None:
-    """Return the largest number of settings that a family accepts, None if there is no limit."""
+    """Return the largest number of settings that a family accepts, None without a limit."""
     return getattr(family(name), "MOST_SETTINGS", None)
 
 

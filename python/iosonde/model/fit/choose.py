@@ -1,8 +1,8 @@
 """Choice of a model: all are judged on the same folds, and the simplest of those as good as the best is taken.
 
-A line that predicts speeds below 0 is passed over if another is as good. One standard error: Breiman et al. 1984,
-§3.4.3; Hastie, Tibshirani & Friedman 2009, §7.10. The chosen model's own error is biased low, as it was chosen for it.
-Nested folds therefore choose anew without the test rows (Varma & Simon, BMC Bioinformatics 7, 2006).
+A line that predicts speeds below 0 is passed over if another is as good. The rule of one standard error: Breiman et al.
+1984, §3.4.3; Hastie, Tibshirani & Friedman 2009, §7.10. The chosen model's own error is biased low, as it was chosen
+for it. Nested folds therefore choose anew without the test rows (Varma & Simon, BMC Bioinformatics 7, 2006).
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from .features import Array, Feature
 
 @dataclass(frozen=True)
 class Coded:
-    """One column: the number of a factor (``code`` is None), or an indicator of the text level number ``code``."""
+    """A column: the number of a factor (``code`` is None), or an indicator of the text level number ``code``."""
 
     index: int
     code: int | None = None

@@ -240,7 +240,7 @@ def _build_prediction(
     if value < 0 <= model.low:
         raise InputError(
             "prediction-out-of-range",
-            "the {family} model predicts {response} = {predicted:.4g} there, which cannot be: it was "
+            "the {family} model predicts {response} = {predicted:.4g} there, which is impossible: it was "
             "never below {minimum}",
             "fit {spell.family:{advice}} above 0",
             family=model.name,
@@ -301,7 +301,7 @@ def _refuse_far(features: Sequence[Feature], row: Array) -> None:
 
 
 def _no_interval(model: Model, row: Array, beyond: Sequence[str], level: float) -> tuple[str, ...]:
-    """Explain why there is no interval, with the remedy; empty if there is one."""
+    """Explain why an interval is missing, with the remedy; empty if there is one."""
     if beyond:
         return (
             Message(

@@ -53,7 +53,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class FoldResult:
-    """One fold: numbers of training and test rows, and the errors on the latter."""
+    """A fold: numbers of training and test rows, and the errors on the latter."""
 
     name: str
     n_train: int
@@ -132,7 +132,7 @@ def judge(
                 raise DataError(
                     "prediction-not-finite", "its predictions on unseen rows are not finite", "use another family"
                 )
-            # Least squares of points on a line misses them by rounding only: that is no error.
+            # Least squares of points on a line misses them by rounding only: this is 0.
             observed = examples.y[fold.test]
             predicted = np.where(np.abs(predicted - observed) <= _LAST_BITS * largest, observed, predicted)
             errors = errors_of(observed, predicted, bounds)

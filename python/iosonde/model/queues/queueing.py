@@ -1,4 +1,4 @@
-"""A closed network of queues: N clients that go from station to station, each with one operation under way.
+"""A closed network of queues: N clients go from station to station, each with a single operation under way.
 
 Stations are what an operation needs time from: the client itself (a delay without waiting), the network, servers,
 disks. From the demand of each, the network gives rate, response time, waits and the bottleneck for any N, measured or

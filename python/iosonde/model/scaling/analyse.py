@@ -35,7 +35,7 @@ class MeasuredSize:
 
     size: float
     rate: Estimate
-    efficiency: Estimate | None  # against the smallest size; None for that one
+    efficiency: Estimate | None  # against the smallest size; None for the smallest
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""

@@ -25,8 +25,8 @@ LINEAR = "linear"
 class LawComparison:
     """Comparison by name of law.
 
-    ``criteria`` is its AICc (None if n does not allow it), ``deltas`` its distance behind the best of the ``remaining``
-    (None unless every law has one). ``remaining``: not ruled out, the best first."""
+    ``criteria`` is its AICc (None if n does not allow it). ``deltas`` is its distance behind the best of the
+    ``remaining`` (None unless every law has an AICc). ``remaining``: not ruled out, the best first."""
 
     criteria: dict[str, float | None]
     deltas: dict[str, float | None]

@@ -45,12 +45,12 @@ class Regime:
 
     @property
     def lacks_fit(self) -> bool:
-        """Whether every law misses the means significantly."""
+        """True if every law misses the means significantly."""
         return self.unit_of_noise == "sizes"
 
     @property
     def is_compared(self) -> bool:
-        """Whether the laws were compared: every law has an AICc."""
+        """True if the laws were compared: every law has an AICc."""
         return any(law.delta is not None for law in self.laws)
 
     def to_json(self) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from iosonde.core.verdict import VerdictState
 from iosonde.stats.estimate.ratio import ratio_of_means, side
 from iosonde.stats.estimate.scaling import efficiencies
 
-_LEAST_DROP = 0.9  # of the highest rate: a single trial above this is no hint of a fall
-_NEARLY_LINEAR = 0.9  # an efficiency significantly above this is no limit
+_LEAST_DROP = 0.9  # of the highest rate: a single trial must be below this to hint at a fall
+_NEARLY_LINEAR = 0.9  # an efficiency significantly above this excludes a limit
 
 Trials = Mapping[float, Sequence[float]]
 
@@ -26,7 +26,7 @@ class Fall:
 
     @property
     def is_significant(self) -> bool:
-        """Whether the interval of the ratio excludes 1."""
+        """True if the interval of the ratio excludes 1."""
         return self.ratio.high is not None and self.ratio.high < 1
 
 
@@ -42,7 +42,7 @@ class Limit:
 
     @property
     def is_detected(self) -> bool:
-        """Whether the data show a limit."""
+        """True if the data show a limit."""
         return self.state is VerdictState.DIFFERENT
 
 

@@ -72,8 +72,8 @@ def points_of(trials: Mapping[float, Sequence[float]]) -> Points:
 def resampled(trials: Mapping[float, Sequence[float]], rng: np.random.Generator) -> Points:
     """Build points of a bootstrap sample: the trials of each size drawn with replacement.
 
-    Deviations are widened by √(r ÷ (r − 1)), because r trials drawn from r vary too little by this factor (Davison and
-    Hinkley 1997, Bootstrap Methods, section 2.3). A size with one trial stays as it is.
+    Deviations are widened by √(r ÷ (r − 1)): r trials drawn from r vary too little by this factor. (Davison and Hinkley
+    1997, Bootstrap Methods, section 2.3.) A size with one trial stays as it is.
     """
     drawn = {}
     for size in sorted(trials):

@@ -60,8 +60,8 @@ def fit_jumps(
     constraint: LinearConstraint | None = None,
     offset: Array | None = None,
 ) -> tuple[Array, Array]:
-    """Return ((a, b, c), log factors) as :func:`fit`. For each column of ``beyond`` (0 or 1 at each size) a free number
-    is added to the law's log rate where the column is 1."""
+    """Return ((a, b, c), log factors) as :func:`fit`. Each column of ``beyond`` (0 or 1 at each size) adds a free
+    number to the law's log rate where it is 1."""
     from scipy.optimize import nnls
 
     parts = columns(points.sizes)[:, list(terms)]
