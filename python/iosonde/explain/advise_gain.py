@@ -70,7 +70,7 @@ class Crossed:
 
 
 def tied(instances: Instances, level: float) -> Mask:
-    """Return the settings not significantly worse than the best of their instance.
+    """Mark the settings not significantly worse than the best of their instance.
 
     One-sided t on log means with the noise of the instance, Bonferroni over the other settings (comparisons with the
     best, Hsu 1984). Without repeats only equal values tie."""
@@ -90,7 +90,8 @@ def tied(instances: Instances, level: float) -> Mask:
 def labels(share: Array) -> Rows:
     """Return the best setting of each instance; ties go to the best mean over all instances.
 
-    Settings within the noise are not made equal here: many instances together may separate what a single one cannot.
+    Settings within the noise are not made equal here: many instances together may separate what a single instance
+    leaves open.
     """
     best = share == share.max(axis=1)[:, None]
     return np.asarray(np.where(best, share.mean(axis=0), -1.0).argmax(axis=1))

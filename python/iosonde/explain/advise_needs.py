@@ -148,7 +148,8 @@ def _compute_trials(size: float, trials: int, df: float, level: float) -> int | 
     """Return the trials of each of two settings that show a difference of ``size`` standard deviations with a power of
     80 %.
 
-    One-sided t at ``level``. There are ``trials`` now, and ``df`` degrees of freedom, which grow with them."""
+    The test is a one-sided t at ``level``. There are ``trials`` now, and ``df`` degrees of freedom, which grow with
+    them."""
     from iosonde.stats.estimate.distributions import t_quantile
 
     for count in range(trials + 1, _MOST_TRIALS + 1):

@@ -63,7 +63,7 @@ def against(advice: Advice, new: Table) -> Tried:
     """
     gain, level = advice.gain, advice.level
     if advice.kind == NOTHING or gain is None:
-        raise InputError("no-advice", "there is no advice to validate", "measure more; the text says what")
+        raise InputError("no-advice", "no advice to validate", "measure more; the text says what")
     if advice.kind == DEFAULT and advice.current is None:
         raise InputError(
             "missing-option",

@@ -1,7 +1,7 @@
-"""Duplicates among the trials of an advice: duplicate rows, and one setting measured under two names.
+"""Duplicates among the trials of an advice: duplicate rows, and a setting measured under two names.
 
-One duplicate reveals the other. So duplicates of a trial are never split between the choosing and the measuring side. A
-setting that equals another one everywhere is counted once. Instances that mostly are duplicates of each other are one
+A duplicate reveals its original. So duplicates of a trial are never split between the choosing and the measuring side.
+A setting that equals another one everywhere is counted once. Instances that mostly are duplicates of each other are one
 piece of evidence. Equal values that are likely by chance are not duplicates (``stats.copies``).
 """
 
@@ -17,7 +17,7 @@ Rows = npt.NDArray[np.intp]
 
 
 def twins(y: npt.NDArray[np.float64], cells: Rows) -> Rows:
-    """Return the number of each trial's original: its own if it is no copy. ``cells`` numbers the trials' cells."""
+    """Return the number of each trial's original: its own unless it is a copy. ``cells`` numbers the trials' cells."""
     order = np.argsort(cells, kind="stable")
     starts = np.flatnonzero(np.diff(cells[order], prepend=-1))
     parts = [

@@ -71,8 +71,8 @@ class Times:
 
     @property
     def at_client(self) -> bool:
-        """True if fast ones take no longer than a copy, or less than the path and the servers' least time, or if many
-        did not reach a server by themselves."""
+        """True if fast ones take no longer than a copy, or less than the path plus the servers' least time. Also true
+        if many did not reach a server by themselves."""
         if self.sent is not None and self.sent < _GATHERED:
             return True
         own_s = self.servers.least_s if self.servers else 0.0
@@ -285,7 +285,7 @@ def _read_amount(suspect: Suspect, times: Times) -> Reading | None:
     rate = format_rate(n_bytes / max(times.slow_s - times.fast_s, 1e-9), "bytes/s")
     return Reading(
         WRITE_BEHIND,
-        f"write-behind up to a limit: beyond it a write waits until about {format_size(n_bytes)} are written, at {rate}",
+        f"write-behind up to a limit: a write beyond it waits for about {format_size(n_bytes)} at {rate}",
     )
 
 
