@@ -68,8 +68,8 @@ def bench(begun: BegunCampaign) -> Bench:
 def build_target_benches(
     bench: Bench, begun: BegunCampaign, workspaces: Mapping[str, ManagedWorkspace]
 ) -> dict[str, Bench]:
-    """Build a bench for each target, by its name; a single one without a workspace if there is no target. A file system
-    without a condition before the campaign is not queried again."""
+    """Build a bench for each target, by its name; a single one without a workspace if targets are missing. A file
+    system without a condition before the campaign is not queried again."""
     campaign, hands = begun.campaign, begun.hands
     facts, counts = begun.ready.facts, bool(campaign.spec.lab.get(lab.PROFILE))
     return {

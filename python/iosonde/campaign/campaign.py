@@ -43,8 +43,8 @@ STORE = "iosonde-store"
 class Campaign:
     """An experiment that can be run, with its terms.
 
-    ``file`` is the name and the text of its file, ``subject`` the version of the file system under test, if given,
-    ``turn`` the action if another process measures."""
+    ``file`` is the name and the text of its file, ``subject`` the version of the file system under test, if given.
+    ``turn`` is the action during another measurement."""
 
     spec: Spec
     terms: Terms

@@ -168,7 +168,7 @@ def _check_exists(path: Path) -> Path:
         )
     raise InputError(
         "no-such-file",
-        "there is no file {path}",
+        "{path} does not exist",
         "give the path of an experiment file, or a command with its words in quotes",
         path=path,
     )

@@ -1,7 +1,7 @@
 """A campaign in an emulated cluster: the cluster that its next trials need, and the trials for the current one.
 
 The owner of the clusters calls ``next_setting``, brings that cluster up and runs the same campaign in it. The campaign
-measures the trials that belong there and skips the others, until there is no next setting.
+measures the trials that belong there and skips the others, until ``next_setting`` returns None.
 """
 
 from __future__ import annotations

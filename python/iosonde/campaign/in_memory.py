@@ -15,8 +15,8 @@ from .needs import work_of
 
 
 def fits_in_memory(campaign: Campaign, trials: Sequence[Trial], memory_bytes: int) -> Iterator[str]:
-    """Warn if the data that commands of ``trials`` move (``moves``) fits into ``memory_bytes`` of a node, or into all
-    servers' memory, if the cluster file has it.
+    """Warn if the data that commands of ``trials`` move (``moves``) fits into ``memory_bytes`` of a node. The same is
+    checked for all servers' memory, if the cluster file has it.
 
     Native workloads are not checked: they drop and inspect the cache of their files, trial by trial (S104). Without
     ``moves`` a command's data is unknown.

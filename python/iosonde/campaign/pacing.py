@@ -25,7 +25,7 @@ class Pacing:
         return max(0.0, self.every_s - took_s - ago_s, took_s / self.share - took_s - ago_s)
 
     def total_s(self, busy_s: float, n_trials: int) -> float:
-        """Return the total time of a campaign whose trials take ``busy_s``; there is no break after the last."""
+        """Return the total time of a campaign whose trials take ``busy_s``, without a break after the last."""
         breaks = max(n_trials - 1, 0)
         return busy_s + breaks * self.break_s(busy_s / n_trials) if breaks else busy_s
 

@@ -149,8 +149,7 @@ def unchecked(campaign: Campaign, expected: Forecast) -> Iterator[str]:
 
 
 def machine_facts(campaign: Campaign, keeper: Keeper) -> dict[str, Facts]:
-    """Return the machine's facts with those of each target, by its name; without a target there are no facts of a file
-    system."""
+    """Return the machine's facts with those of each target, by its name; without a target they omit a file system."""
     node, facts_by_target = machine.node_facts(), {}
     for name, target in campaign.spec.targets.items():
         with targets.prefix_target_errors(name):

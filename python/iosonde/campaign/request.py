@@ -9,9 +9,9 @@ from dataclasses import dataclass
 class Request:
     """The options of ``iosonde run`` (docs/commands/run.md).
 
-    ``what`` is an experiment file, a command, or the name of a benchmark, ``levels`` the words of ``--set``, ``target``
-    directories, each with an optional prefix ``NAME=``. ``in_lab``: the caller brings up the lab of the file. Sizes in
-    bytes, times in seconds."""
+    ``what`` is an experiment file, a command, or the name of a benchmark; ``levels`` are the words of ``--set``.
+    ``target`` are directories, each with an optional prefix ``NAME=``. ``in_lab``: the caller brings up the lab of the
+    file. Sizes in bytes, times in seconds."""
 
     what: str | None = None
     spec_file: str | None = None

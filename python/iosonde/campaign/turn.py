@@ -1,4 +1,4 @@
-"""One measurement at a time on a machine: two would disturb each other.
+"""Lock of a machine for one measurement at a time: two would disturb each other.
 
 The lock (flock) is the kernel's and ends with the process. It lies with the locks of the system, never on a target. A
 measurement alongside others holds a second, shared lock, so that both know of each other: each such run records it as a
@@ -64,7 +64,7 @@ def passed_on() -> dict[str, str]:
 
 
 def is_part_of_another() -> bool:
-    """Return whether a campaign that holds the machine started this one, for one of its labs; that one reports where
+    """Return whether a campaign that holds the machine started this one, for one of its labs. The parent reports where
     the runs are."""
     return bool(os.environ.get(_LOCK_OWNER_VARIABLE))
 

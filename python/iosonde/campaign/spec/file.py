@@ -1,6 +1,6 @@
 """Experiment file ↔ Spec: the only builder of experiments.
 
-A document (from a file, options, or a bare command) is checked against the schema, then as a whole (``check``), and
+A document (from a file, options, or a bare command) is checked against the schema, then as a whole (``check``). It
 becomes a ``Spec`` with its ``Terms``. ``to_document`` is the inverse: the stored form, and the identity of an
 experiment.
 """

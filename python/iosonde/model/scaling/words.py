@@ -152,7 +152,7 @@ def _describe_linear(scaling: Scaling, on: str, rate: Number) -> list[Message]:
     other = "no other limit" if scaling.changes else "no limit"
     no_limit = Message(
         "no-limit",
-        "Linear up to {high:g} {unit}, {rate} each: " + other + " yet.",
+        "Linear up to {high:g} {unit}, {rate} each: " + other + " detected.",
         high=regime.high,
         unit=on,
         rate=each,
