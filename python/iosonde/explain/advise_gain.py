@@ -72,8 +72,8 @@ class Crossed:
 def tied(instances: Instances, level: float) -> Mask:
     """Mark the settings not significantly worse than the best of their instance.
 
-    One-sided t on log means with the noise of the instance, Bonferroni over the other settings (comparisons with the
-    best, Hsu 1984). Without repeats only equal values tie."""
+    The test is a one-sided t on log means with the noise of the instance, Bonferroni over the other settings.
+    (Comparisons with the best: Hsu 1984.) Without repeats only equal values tie."""
     from iosonde.stats.estimate.distributions import t_quantile
 
     values, counts, noise, df = instances.values, instances.trials, instances.noise(), instances.log_df

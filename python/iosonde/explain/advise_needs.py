@@ -89,9 +89,8 @@ def enough(gain: Estimate) -> int | None:
     """Return the number of values, in all, that shows a mean of this size at the level of its t interval, with a power
     of 80 %.
 
-    n = ((t(level) + t(80 %)) · sd
-    mean)², solved with the degrees of freedom of n (Chow et al. 2008, section 3.1). None without an interval or a gain,
-    or beyond a million.
+    n = ((t(level) + t(80 %)) · sd ÷ mean)², solved with the degrees of freedom of n (Chow et al. 2008, section 3.1).
+    None without an interval or a gain, or beyond a million.
     """
     from iosonde.stats.estimate.distributions import t_critical, t_quantile
 

@@ -1,12 +1,12 @@
 """A closed network of queues: N clients go from station to station, each with a single operation under way.
 
-Stations are what an operation needs time from: the client itself (a delay without waiting), the network, servers,
-disks. From the demand of each, the network gives rate, response time, waits and the bottleneck for any N, measured or
-not.
+An operation needs time at its stations: the client itself (a delay without waiting), the network, servers, disks. From
+the demand of each, the network gives rate, response time, waits and the bottleneck for any N, measured or not.
 
-Exact for exponential service (and any delay): the product form (Baskett et al. 1975, J. ACM 22, 248-260), computed by
-convolution (Buzen 1973, Comm. ACM 16, 527-531). The numbers are those of mean value analysis (Reiser and Lavenberg
-1980, J. ACM 27, 313-322). That analysis loses its digits for stations of several servers; convolution does not.
+It is exact for exponential service (and any delay): the product form (Baskett et al. 1975, J. ACM 22, 248-260),
+computed by convolution (Buzen 1973, Comm. ACM 16, 527-531). The numbers are those of mean value analysis (Reiser and
+Lavenberg 1980, J. ACM 27, 313-322). That analysis loses its digits for stations of several servers; convolution does
+not.
 """
 
 from __future__ import annotations

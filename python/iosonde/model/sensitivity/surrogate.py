@@ -1,9 +1,9 @@
 """ST of scattered settings: a forest replaces the system, and pick-freeze evaluates it at unmeasured settings.
 
-Jansen's estimator, ST = E[(f(A) - f(A with xᵢ of B))²]
-2V. (Computer Physics Communications 117, 1999; best practice in Saltelli et al., ibid. 181, 2010.) Rows of A and B are
-drawn from the factors' observed values, independently: the factors must be independent. The interval includes what the
-forest leaves unexplained out of the bag: it may belong to any factor.
+Jansen's estimator, ST = E[(f(A) - f(A with xᵢ of B))²] ÷ 2V. (Computer Physics Communications 117, 1999; best practice
+in Saltelli et al., ibid. 181, 2010.) Rows of A and B are drawn from the factors' observed values, independently: the
+factors must be independent. The interval includes what the forest leaves unexplained out of the bag: it may belong to
+any factor.
 """
 
 from __future__ import annotations

@@ -35,9 +35,8 @@ class Variances:
 
 @dataclass(frozen=True)
 class VarianceShare:
-    """(V(upper) - V(lower))
-    (V(Y) - V(within)), each an explained variance. ``upper`` None is V(Y) itself, without repeats; the corrected and
-    the true share exclude the noise in it."""
+    """(V(upper) - V(lower)) ÷ (V(Y) - V(within)), each an explained variance. ``upper`` None is V(Y) itself, without
+    repeats; the corrected and the true share exclude the noise in it."""
 
     upper: Groups | None
     lower: Groups = frozenset()
