@@ -24,7 +24,7 @@ CLAIMS: dict[str, tuple[tuple[str, ...], dict[VerdictState, str]]] = {
         INCONCLUSIVE: r"\bCannot tell whether\b|\b[Ii]nconclusive\b",
         NOT_SEPARABLE: r"\bcannot be separated\b",
     }),
-    "scale": (("limit",), {EQUAL: r"\bno limit is seen\b", DIFFERENT: r"\bA limit is seen\b|\brate falls beyond\b"}),
+    "scale": (("limit",), {EQUAL: r"\bno limit detected\b", DIFFERENT: r"\bThere is a limit\b|\brate falls beyond\b"}),
     "summary": (("effect",), {
         DIFFERENT: r"\bmatters?( most)?: ",
         NOT_TESTED: r"\b[Nn]ot tested\b",

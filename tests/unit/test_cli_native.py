@@ -72,9 +72,9 @@ def test_iozones_flags_are_in_its_definition(tmp_path):
     ("words", "said"),
     [
         (("ior -g", "--native"), "-g: phases have no barrier"),
-        (("--native",), "needs the command of another tool"),
+        (("--native",), "needs the command line of another tool"),
         (("fio job", "--native"), "cannot be run natively"),
-        (("ior -w", "--native", "--on", "all"), "needs the command of another tool"),
+        (("ior -w", "--native", "--on", "all"), "needs the command line of another tool"),
     ],
 )
 def test_what_cannot_be_run_natively_is_refused_before_anything_starts(tmp_path, words, said):

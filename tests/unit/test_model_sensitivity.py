@@ -158,7 +158,7 @@ def test_interactions_are_warned_of():
 def test_what_noise_adds_to_a_total_share_is_said():
     x = grid(2, 3, 4, repeats=3)
     made = rank(data_of(x, 2.0 * x[:, 0] + np.random.default_rng(0).normal(size=len(x)) * 3), 0.95)
-    said = next(warning for warning in made.warnings if warning.startswith("without what noise adds to it ST is"))
+    said = with_code(made.warnings, "noise-corrected")
     shares = by_name(made)["f2"].over_all
     assert shares.st.value > shares.st_corrected + 0.05 and f"f2 {shares.st_corrected:.2f}" in said
 

@@ -1,5 +1,5 @@
-"""What was asked (a file, a command, options) → Experiment → Runs that are kept: everything before the first trial,
-and the way through all of them. Prints nothing: what it has to say goes to the functions of its ``Caller``."""
+"""From a request (a file, a command, options) to an Experiment and its stored Runs, including all checks before the
+first trial. Prints nothing: output goes to the functions of its ``Caller``."""
 
 from __future__ import annotations
 

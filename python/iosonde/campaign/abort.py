@@ -7,17 +7,17 @@ from iosonde.core.message import Message
 from iosonde.measure.rank import command
 from iosonde.ranks import temporary
 
-# A check that is slower says by that what it was asked.
+# A slower check means that the servers suffer.
 CHECK_S = 60.0
-# Exit codes of /bin/sh where it could not run the command.
+# Exit codes of /bin/sh if it could not run the command.
 _NOT_RUN = (126, 127)
 _OUTPUT_CHARACTERS = 200
 
 
 def why(text: str) -> Message | None:
-    """Why the campaign ends, as the user's command says by exit code 0, or by not answering; None to go on.
+    """Return why the campaign ends: the user's command exits with 0 or does not respond; None to continue.
 
-    Raises InputError where the shell cannot run it.
+    Raises InputError if the shell cannot run it.
     """
     if not text:
         return None
@@ -37,7 +37,7 @@ def why(text: str) -> Message | None:
     if ended.ended_by:
         return Message(
             "abort-no-response",
-            "{spell.abort_if:'{command}'} gave no answer within {limit_s:.0f} s",
+            "{spell.abort_if:'{command}'} did not finish within {limit_s:.0f} s",
             command=text,
             limit_s=CHECK_S,
         )
@@ -45,9 +45,9 @@ def why(text: str) -> Message | None:
         return None
     return Message(
         "abort-requested",
-        "{spell.abort_if:'{command}'} says stop ({output})"
+        "{spell.abort_if:'{command}'} requested the end ({output})"
         if reason_text
-        else "{spell.abort_if:'{command}'} says stop",
+        else "{spell.abort_if:'{command}'} requested the end",
         command=text,
         output=reason_text,
     )

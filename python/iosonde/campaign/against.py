@@ -1,4 +1,4 @@
-"""Pairs of a campaign as they are measured, and whether more of them are needed."""
+"""Pairs of a campaign during measurement, and whether more of them are needed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ROW = ("operation", "metric", "unit", "value", "includes")
 
 
 class Pairs:
-    """The complete runs of one experiment: those that a store has, and those that come."""
+    """The complete runs of one experiment: those in a store, and new ones."""
 
     def __init__(self, rule: PairRule, experiment: Experiment, store: Store | None = None) -> None:
         self._rule = rule
@@ -24,7 +24,7 @@ class Pairs:
             self._read_runs(store, experiment)
 
     def add(self, run: Run) -> None:
-        """A run that was kept; one that is incomplete never counts."""
+        """Add a stored run; incomplete ones never count."""
         if run.complete:
             rows = [
                 (row.operation, row.metric, row.unit, row.value, row.includes)
@@ -34,27 +34,27 @@ class Pairs:
             self._runs.append(paired_run(self._rule, self._others, run.factors, own_clock(rows)))
 
     def verdicts(self) -> list[PairVerdict]:
-        """What decides, cell by cell."""
+        """Return the verdict of each cell."""
         return verdicts(self._runs, self._rule)
 
     def needed(self, experiment: Experiment) -> int:
-        """Pairs of every cell that are to be measured in all: one more than there are, until they tell."""
+        """Return the total number of pairs per cell: one more than now, until the verdict is clear."""
         have = 1 + max(trial.repetition for trial in experiment.trials)
         return have if self.finished() else min(have + 1, self._rule.most)
 
     def finished(self) -> bool:
-        """Whether every cell has its verdict, or never will."""
+        """Return whether every cell has its verdict, or never will."""
         verdicts = self.verdicts()
         all_conclusive = len(verdicts) == self._rule.cells and all(verdict.is_decided for verdict in verdicts)
         return all_conclusive or bool(self.hopeless())
 
     def hopeless(self) -> str:
-        """Why more pairs would tell no more, in words."""
+        """Explain why more pairs cannot help."""
         verdicts = self.verdicts()
         sides = {run.side for run in self._runs}
         if not verdicts and len(self._runs) >= 2 * LEAST and len(sides) == 2:
             what = f"'{self._rule.metric}'" if self._rule.metric else "a bandwidth, a rate or a time"
-            return Message("missing-metric", "both sides have no number that decides: {metric}", metric=what)
+            return Message("missing-metric", "both sides lack the deciding metric: {metric}", metric=what)
         return next(
             (verdict.ratio.warnings[0] for verdict in verdicts if verdict.n >= LEAST and verdict.ratio.value is None),
             "",

@@ -1,4 +1,4 @@
-"""A plan as the commands that would ask IOzone for the same: ``iosonde plan … --as iozone``."""
+"""A plan as equivalent commands of IOzone: ``iosonde plan … --as iozone``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NODES = ("nodes", "ranks_per_node")
 
 @dataclass(frozen=True)
 class IozoneCell:
-    """A native step at one setting: the whole ``words``, or ``why`` there are none."""
+    """A native step at one setting: its command ``words``, or ``why`` there are none."""
 
     setting: dict[str, FactorValue]
     words: tuple[str, ...]
@@ -44,18 +44,18 @@ class IozonePlan:
         return {"version": 1, "tool": "iozone", "settings": settings}
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a setting."""
+        """Return a row per setting."""
         return [{**cell.setting, "command": " ".join(cell.words) or None, "why": "; ".join(cell.why) or None}
                 for cell in self.cells]  # fmt: skip
 
 
 def iozone_plan(plan: CampaignPlan) -> IozonePlan:
-    """The native steps of a plan as IOzone's commands. Raises InputError where there is none."""
+    """Convert the native steps of a plan to IOzone's commands. Raises InputError without native steps."""
     cells = tuple(_iterate_cells(plan))
     if not cells:
         raise InputError(
             "option-not-applicable",
-            "nothing here is measured natively: commands are run as they stand",
+            "no step is a native workload: commands run unchanged",
             "leave {spell.as} out",
         )
     return IozonePlan(cells, {factor.name: factor.unit for factor in plan.campaign.spec.factors if factor.unit})
@@ -90,7 +90,7 @@ def _translate_step(step: NativeStep, settings: Any, ranks: int) -> AsIozone:
 
 
 def _build_location(nodes: int, ranks: int) -> tuple[str, ...]:
-    """Where it runs: on several nodes by a file of clients, with a line for each rank."""
+    """Return the options for the hosts: for several nodes a file of clients, with a line for each rank."""
     if nodes > 1:
         return ("-+m", "${IOZONE_CLIENTS}", "-t", str(ranks))
     return ("-t", str(ranks), "-F", *(f"${{TARGET}}/iozone-{rank}" for rank in range(ranks)))

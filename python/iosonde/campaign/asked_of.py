@@ -1,5 +1,5 @@
-"""The questions of a file: those to be asked of a store that is there (``iosonde report STORE --questions FILE``), and
-what can be said of an experiment's own before it is measured."""
+"""Questions of a file: for an existing store (``iosonde report STORE --questions FILE``), or checked for an experiment
+before it is measured."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from .spec.check import RESERVED
 
 
 def questions_of(file: Path) -> list[DeclaredQuestion]:
-    """What an experiment file, or one with this key alone, asks. Raises InputError."""
+    """Read the questions of an experiment file, or of one with this key alone. Raises InputError."""
     check_reachable(file)
     if not file.is_file():
         raise InputError(
-            "no-such-file", "there is no file {path}", "give the path of a file with the key questions", path=file
+            "no-such-file", "{path} does not exist", "give the path of a file with the key questions", path=file
         )
     document = yaml_text.load(file)
     if questions.KEY not in document.data:
         raise InputError(
-            "missing-questions", "{path} asks no questions", "its key: questions (docs/experiment.md)", path=file
+            "missing-questions", "{path} has no questions", "add the key questions (docs/experiment.md)", path=file
         )
     part = Document({"steps": ["true"], questions.KEY: document.data[questions.KEY]}, document.name, document.places)
     if wrong := schema.problems(part):
@@ -41,8 +41,8 @@ def questions_of(file: Path) -> list[DeclaredQuestion]:
 
 
 def misnamed(campaign: Campaign) -> Iterator[str]:
-    """A sentence for each name in a question that looks like a slip of a factor's. Others may be what a trial says of
-    itself, or what a command prints of its settings: known once it was measured."""
+    """Yield a sentence for each name in a question that looks like a misspelled factor. Others may be facts of a trial,
+    or settings in a command's output, known only after measuring."""
     factors = {factor.name for factor in campaign.spec.factors} | _collect_declared(campaign)
     for place, question in enumerate(questions.read(campaign.terms.questions)):
         for word in questions.FACTOR_WORDS:

@@ -1,4 +1,4 @@
-"""A campaign that is checked and begun, with all that it is measured by."""
+"""A campaign that is checked and started, with all that it needs to measure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .preflight import Ready
 
 @dataclass(frozen=True)
 class Hands:
-    """What a campaign touches the target with, how it is told to stop, and whom it speaks to."""
+    """Access to the target, the stop signal, and the caller of a campaign."""
 
     keeper: Keeper
     stop: Stop
@@ -25,7 +25,7 @@ class Hands:
 
 @dataclass(frozen=True)
 class BegunCampaign:
-    """``experiment`` is the ``campaign`` as the ``store`` has it, or will have it; ``level`` is the confidence of its
+    """``experiment`` is the ``campaign`` as in the ``store``, now or later; ``level`` is the confidence of its
     intervals."""
 
     store: Store
@@ -36,15 +36,16 @@ class BegunCampaign:
     hands: Hands
 
     def say(self, sentence: str) -> None:
-        """Tell a person."""
+        """Show a sentence to the user."""
         self.hands.caller.say(sentence)
 
     @property
     def spool(self) -> Path | None:
-        """Where ranks leave their results; None: where temporary files are."""
+        """The directory for results of ranks; None: that of temporary files."""
         return Path(self.campaign.spool) if self.campaign.spool else None
 
     @property
     def remember(self) -> Path:
-        """What ranks left that hang in the kernel. Beside the locks: it is nothing of the results."""
+        """Return the path that records what hanging ranks left behind. It lies with the locks, as it is not a
+        result."""
         return self.store.path / "locks" / "left.json"

@@ -1,4 +1,4 @@
-"""What all trials of a campaign share, on each of its targets."""
+"""Settings shared by all trials of a campaign, on each of its targets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .spec.check import cells, settings_at
 
 
 def bench(begun: BegunCampaign) -> Bench:
-    """What the trials on every target share; the rest is the first one's."""
+    """Build the bench shared by all targets; the rest is the first one's."""
     campaign, ready = begun.campaign, begun.ready
     spec, allocation = campaign.spec, campaign.allocation(ready.node)
     facts = {
@@ -68,8 +68,8 @@ def bench(begun: BegunCampaign) -> Bench:
 def build_target_benches(
     bench: Bench, begun: BegunCampaign, workspaces: Mapping[str, ManagedWorkspace]
 ) -> dict[str, Bench]:
-    """A bench for each target, by its name; one without a workspace where there is none. A file system that did not say
-    how it is before the campaign is not asked again."""
+    """Build a bench for each target, by its name; a single one without a workspace if targets are missing. A file
+    system without a condition before the campaign is not queried again."""
     campaign, hands = begun.campaign, begun.hands
     facts, counts = begun.ready.facts, bool(campaign.spec.lab.get(lab.PROFILE))
     return {
@@ -85,17 +85,17 @@ def build_target_benches(
 
 
 def _parse_output(importer: str, name: str, content: bytes) -> list[Any]:
-    """What an importer (or the one that recognises it) reads in a command's output."""
+    """Read a command's output by an importer, or by the one that recognises it."""
     return registry.understand(Text(content, name), None if importer == "auto" else importer).runs
 
 
 def _find_envelope(campaign: Campaign) -> dict[str, Any]:
-    """The envelope's sizes, where it is measured and they are the same in all trials."""
+    """Return the envelope's sizes if it is measured with the same sizes in all trials."""
     steps = [step for step in campaign.spec.native if step.workload == "envelope"]
     values = list(cells(steps[0], campaign.spec)) if len(steps) == 1 else []
     return {"envelope": settings_at(steps[0], values[0]).to_json()} if len(values) == 1 else {}
 
 
 def budget(requested: int) -> int:
-    """Operations that one run may record: as asked, but at most 5 % of the node's memory (32 bytes each)."""
+    """Return the number of operations that one run may record: at most 5 % of the node's memory (32 bytes each)."""
     return max(1, min(requested, int(0.05 * machine.memory_bytes() / 32)))

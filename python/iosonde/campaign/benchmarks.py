@@ -1,11 +1,11 @@
-"""User-level benchmarks as experiments, ready made: ``user:cp`` … and, against a load elsewhere, ``interference:cp`` …
+"""User-level benchmarks as ready-made experiments: ``user:cp`` … and, against a load elsewhere, ``interference:cp`` …
 
-They are those of the Ficus measurements (cp, find, findgrep, grep, ls, mab, rcp, rm; mab is the modified Andrew
-benchmark: Howard et al. 1988, ACM TOCS 6, 51-81; Ousterhout 1990). An experiment is a document, as of an experiment
-file: what can be chosen is a factor, so that ``--set`` changes it. Every step checks what it did, or a tear-down step
-does: a benchmark that failed quickly is not fast.
+They are those of the Ficus measurements: cp, find, findgrep, grep, ls, mab, rcp, rm. mab is the modified Andrew
+benchmark (Howard et al. 1988, ACM TOCS 6, 51-81; Ousterhout 1990). An experiment is a document like an experiment file:
+options are factors, so that ``--set`` changes them. Every step checks its work, or a tear-down step does: a benchmark
+that failed quickly is not fast.
 
-Each rank works in a directory of its own on a tree of its own: ``source_tree`` writes it, with what is known of it.
+Each rank works in its own directory on its own tree: ``source_tree`` writes it, with its known contents.
 """
 
 from __future__ import annotations
@@ -19,26 +19,27 @@ from iosonde.measure.victim_program import GO_THERE, ON_TARGET
 
 USER, INTERFERENCE = "user", "interference"
 _FETCHING = ("rcp", "all")
-_WHO_FETCHES = '[ "$IOSONDE_RANK" -eq 0 ] || [ "${load}" = all ] || exit 0; '  # the victim, and a load that does as it
+_WHO_FETCHES = '[ "$IOSONDE_RANK" -eq 0 ] || [ "${load}" = all ] || exit 0; '  # victim, and such a load
 Document = dict[str, Any]
 _FILES = 100
 KEY = "benchmark"  # of an experiment file
-ALL = "all"  # one after another on the same tree, which the last one removes
+ALL = "all"  # in sequence on the same tree, which the last one removes
 
 
 def is_benchmark(name: str) -> bool:
-    """Whether a word names a benchmark, right or wrong, and not a command or a file."""
+    """Return whether a word names a benchmark, known or not, rather than a command or a file."""
     return name.startswith((f"{USER}:", f"{INTERFERENCE}:"))
 
 
 def find(name: str) -> Document:
-    """The experiment of this name, without target, nodes and repetitions. Raises InputError for one nobody knows."""
+    """Return the experiment of this name, without target, nodes and repetitions. Raises InputError for an unknown
+    one."""
     kind, _, which = name.partition(":")
     if kind not in (USER, INTERFERENCE) or (which not in BENCHMARKS and which != ALL):
         choices = f"{', '.join(NAMES)}, or {ALL} of them, as {USER}:cp or {INTERFERENCE}:cp"
         raise InputError(
             "unknown-benchmark",
-            "there is no benchmark '{benchmark}'",
+            "unknown benchmark '{benchmark}'",
             "take one of: {allowed}",
             benchmark=name,
             allowed=choices,
@@ -47,15 +48,15 @@ def find(name: str) -> Document:
 
 
 def joined(document: Document) -> Document:
-    """An experiment file whose key ``benchmark`` names one: what the file says takes the place of what the benchmark
-    has, and joins it in ``factors``. Raises InputError."""
+    """Merge an experiment file with the benchmark that its key ``benchmark`` names. The file's keys replace the
+    benchmark's, and extend its ``factors``. Raises InputError."""
     if KEY not in document:
         return document
     base = find(str(document[KEY]))
     if twice := next((key for key in ("steps", "set_up", "tear_down") if key in document), None):
         raise InputError(
             "conflicting-keys",
-            "{key} and {other_key}: two things say what a trial does",
+            "{key} and {other_key} both define the trial",
             "keep one of them",
             key=KEY,
             other_key=twice,
@@ -65,7 +66,7 @@ def joined(document: Document) -> Document:
 
 
 def _steps_of(which: str) -> tuple[Steps, list[str]]:
-    """What is timed, and what is checked afterwards."""
+    """Return the timed steps, and the checks afterwards."""
     every = [BENCHMARKS[name] for name in (NAMES if which == ALL else (which,))]
     return [step for steps, _ in every for step in steps], [check for _, checks in every for check in checks]
 
@@ -87,8 +88,8 @@ def _build_user(which: str) -> Document:
 
 
 def _build_interference(which: str) -> Document:
-    """The benchmark on the first node only; a load on all others, or none, in random order within each block. Of the
-    load ``all`` they do all benchmarks in turn, rcp where this one fetches from another node, too."""
+    """Build the benchmark on the first node only, with a load on all others, or none, in random order within each
+    block. The load ``all`` runs all benchmarks in turn, including rcp if this one fetches from another node."""
     steps, checks = _steps_of(which)
     away, home = _build_remote_steps(which, _WHO_FETCHES)
     where = {"load": ["off", "on"], "load_where": ["target"], "victim_where": [ON_TARGET]}
@@ -123,7 +124,7 @@ def _build_victim_step(name: str, command: str) -> Document:
 
 
 def _place_steps(steps: list[Document]) -> list[Document]:
-    """Steps that the victim does where it works, others on the target."""
+    """Place steps: the victim's where it works, others on the target."""
     return [step | {"command": GO_THERE + step["command"]} for step in steps]
 
 
@@ -151,12 +152,12 @@ def _build_load_command(what: str, which: str) -> str:
 
 
 def _build_remote_steps(which: str, who: str = "") -> tuple[list[Document], list[Document]]:
-    """For rcp: the tree is taken to a temporary directory of the other node before, and removed there after. ``who``:
-    what a rank asks first, which ends its step where it fetches nothing."""
+    """Build the steps of rcp that copy the tree to a temporary directory of the other node before, and remove it after.
+    ``who``: a test that ends a rank's step if it fetches nothing."""
     if which not in _FETCHING:
         return [], []
     ssh = 'ssh -o BatchMode=yes "${remote}"'
     there = f'{who}{GO}{ssh} mktemp -d /tmp/iosonde-rcp-XXXXXXXX >away && scp -Bqr tree "${{remote}}:$(cat away)/"'
-    # What is removed is what mktemp named, and nothing else.
+    # Removes only the directory that mktemp created.
     gone = f'{who}{GO}case "$(cat away)" in /tmp/iosonde-rcp-????????) {ssh} rm -r "$(cat away)";; *) exit 1;; esac'
     return [_build_step_on_all("take_away", there)], [_build_step_on_all("remove_there", gone)]

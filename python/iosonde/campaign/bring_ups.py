@@ -1,9 +1,10 @@
-"""Factors that are hard to change are set once for all trials of a whole plot; each trial is told its bring-up.
+"""Bring-ups: factors that are hard to change are set once for all trials of a whole plot; each trial records its
+bring-up.
 
-A whole plot is what the design drew: a level in one repetition and block, inside of what is held outside of it. What a
-command sets is set anew for each, and after a trial that failed, as nobody knows what is left of it. A command that
-needs what only a trial knows is run in every trial, each of which is then a bring-up of its own. A process begins new
-ones: a lab is brought up for the process that measures in it.
+A whole plot is a drawn level in one repetition and block, within the levels of outer strata. Settings by command are
+renewed for each plot, and after a failed trial, whose state is unknown. A command that needs values of the trial runs
+in every trial, each of which is then its own bring-up. A new process begins new ones: a lab is brought up for the
+process that measures in it.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from .spec import lab
 
 @dataclass(frozen=True)
 class FactorStratum:
-    """Factors of one stratum, set at the same time: ``sets`` tells whether commands do it, ``every_trial`` whether they
-    have to be run in each trial, ``each`` whether on every node."""
+    """Factors of one stratum, set at the same time. ``sets``: commands set them; ``every_trial``: these must run in
+    each trial; ``each``: on every node."""
 
     names: tuple[str, ...]
     sets: bool = False
@@ -32,8 +33,8 @@ class FactorStratum:
 
 
 def list_strata(spec: Spec) -> list[FactorStratum]:
-    """The strata of a campaign, the outermost first: a lab with all its factors, then each factor that is hard to
-    change; those beyond the last column of BRING_UPS count as one."""
+    """List the strata of a campaign, the outermost first: a lab with all its factors, then each factor that is hard to
+    change. Those beyond the last column of BRING_UPS count as one."""
     hard: Sequence[str] = spec.design.get("hard_to_change") or ()
     hard = (hard,) if isinstance(hard, str) else hard
     lab_factors = tuple(name for name in hard if name in lab.factors(spec.lab))
@@ -58,13 +59,13 @@ def list_strata(spec: Spec) -> list[FactorStratum]:
 
 
 def set_once(spec: Spec) -> frozenset[str]:
-    """The factors whose command is run once for all trials of a whole plot."""
+    """Return the factors whose command runs once for all trials of a whole plot."""
     fixed_factors = {name for stratum in list_strata(spec) if not stratum.every_trial for name in stratum.names}
     return frozenset(control.factor for control in spec.controls if control.set and control.factor in fixed_factors)
 
 
 class BringUps:
-    """The bring-ups of one process, numbered on from those of ``earlier`` runs (their factors)."""
+    """The bring-ups of one process, numbered after those of ``earlier`` runs (their factors)."""
 
     def __init__(self, spec: Spec, earlier: Iterable[Mapping[str, Any]] = ()) -> None:
         self._strata = list_strata(spec)
@@ -80,7 +81,7 @@ class BringUps:
         self._nodes = [0] * len(self._strata)
 
     def begin(self, trial: Trial) -> None:
-        """A trial is to be measured: what it needs is set now."""
+        """Begin a trial: renew the bring-ups that it needs."""
         self._renewed = set()
         for place, stratum in enumerate(self._strata):
             if self._renewed or self._is_new(place, stratum, trial):
@@ -90,12 +91,12 @@ class BringUps:
         self._last, self._failed = trial, False
 
     def ended(self, complete: bool) -> None:
-        """It was measured; one that is not whole may have left anything behind."""
+        """End a trial; an incomplete one may have left anything behind."""
         self._failed = not complete
 
     @property
     def controls(self) -> tuple[Control, ...]:
-        """What sets and reads the factors of this trial: one that is still set is only read."""
+        """Return the controls of this trial: a factor that is still set is only read."""
         fixed_factors = {name for stratum in self._strata for name in stratum.names} - self._renewed
         return tuple(
             replace(control, set="") if control.factor in fixed_factors else control for control in self._controls
@@ -103,7 +104,7 @@ class BringUps:
 
     @property
     def columns(self) -> dict[str, FactorValue]:
-        """Column → the number of the bring-up that this trial is in."""
+        """Return column → the number of this trial's bring-up."""
         return dict(zip(BRING_UPS, self._numbers, strict=False))
 
     def _is_new(self, place: int, stratum: FactorStratum, trial: Trial) -> bool:
@@ -112,7 +113,7 @@ class BringUps:
             return True
         if any(last.factors[name] != trial.factors[name] for name in stratum.names):
             return True
-        # Nodes that were not there when it was set have another level.
+        # Nodes that were absent when it was set have another level.
         return stratum.sets and (
             self._failed or stratum.every_trial or (stratum.each and trial.nodes > self._nodes[place])
         )

@@ -1,5 +1,4 @@
-"""Who asked for a campaign, and how it is spoken to: functions that are passed in. By default nothing is said, and
-nobody stops it."""
+"""The caller of a campaign: functions for output, progress and stopping. The defaults are silent and never stop."""
 
 from __future__ import annotations
 
@@ -16,45 +15,45 @@ __all__ = ["Caller", "Progress", "ServerHands", "Silent", "Stop"]
 
 
 class Progress(Protocol):
-    """Told how a campaign gets on."""
+    """Receiver of a campaign's progress."""
 
     def trial(self, trial: Trial, place: int, total: int) -> None:
-        """``place`` trials of ``total`` are done, ``trial`` starts now."""
+        """Start ``trial``; ``place`` trials of ``total`` are done."""
 
     def expect(self, rest_s: float) -> None:
-        """All that is left is expected to take so long from now, as the trials so far tell."""
+        """Receive the expected time of the rest, in seconds from now, estimated from the trials so far."""
 
     def tick(self, beats: list[Any]) -> None:
-        """About once a second; ``beats`` are the ranks' last words."""
+        """Update about once a second; ``beats`` are the ranks' last reports."""
 
     def clear(self) -> None:
-        """Nothing more comes."""
+        """Finish: no more calls follow."""
 
 
 class Stop(Protocol):
-    """Whether somebody wants the campaign to end."""
+    """A way to end the campaign."""
 
     def check(self) -> None:
-        """Raises KeyboardInterrupt if so; called about once a second."""
+        """Raise KeyboardInterrupt to end it; called about once a second."""
 
 
 class Silent:
-    """A Progress and a Stop of nobody."""
+    """A Progress and a Stop that do nothing."""
 
     def trial(self, trial: Trial, place: int, total: int) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def expect(self, rest_s: float) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def tick(self, beats: list[Any]) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def clear(self) -> None:
         """Do nothing."""
 
     def check(self) -> None:
-        """Go on."""
+        """Continue."""
 
 
 def _say_nothing(*_: Any) -> None:
@@ -75,11 +74,11 @@ def _create_silent_stop() -> AbstractContextManager[Stop]:
 
 @dataclass(frozen=True)
 class Caller:
-    """``command`` is kept with every run, ``again`` are the words that a batch job starts the same campaign with.
+    """``command`` is stored with every run, ``again`` is the command by which a batch job starts the same campaign.
 
-    ``say`` takes a line for a person, ``waiting`` what of the target has been waited for and how many seconds,
-    ``progress`` the expected seconds of all trials. ``stopping`` holds while trials are measured. ``servers`` gives
-    hands on the servers of a target in an emulated cluster, with counts where these are asked for; None elsewhere.
+    ``say`` takes a line for the user, ``waiting`` the awaited part of the target and the seconds so far. ``progress``
+    takes the expected seconds of all trials. ``stopping`` is active while trials are measured. ``servers`` returns
+    access to the servers of a target in an emulated cluster, with counters on request; None elsewhere.
     """
 
     command: tuple[str, ...] = ()

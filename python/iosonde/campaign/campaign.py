@@ -1,4 +1,4 @@
-"""What ``run`` and ``plan`` share: the campaign that a request means, and what makes two of them the same one."""
+"""Shared parts of ``run`` and ``plan``: the campaign of a request, and the identity of an experiment."""
 
 from __future__ import annotations
 
@@ -34,16 +34,17 @@ from .spec import file
 from .subject import subject_commit
 from .turn import Turn
 
-# Differences below this fraction do not matter, unless `compare` is told otherwise.
+# Differences below this fraction do not matter, unless `compare` has another margin.
 MARGIN = 0.02
 STORE = "iosonde-store"
 
 
 @dataclass(frozen=True)
 class Campaign:
-    """An experiment that can be run, with its terms. ``file`` is the name and the text of the file that it is from,
-    ``subject`` the version of the file system under test, where somebody said it, ``turn`` what is done where another
-    one measures."""
+    """An experiment that can be run, with its terms.
+
+    ``file`` is the name and the text of its file, ``subject`` the version of the file system under test, if given.
+    ``turn`` is the action during another measurement."""
 
     spec: Spec
     terms: Terms
@@ -54,7 +55,7 @@ class Campaign:
 
     @property
     def store(self) -> str:
-        """Where the runs are kept."""
+        """The path of the store."""
         return self.terms.store or STORE
 
     @property
@@ -64,16 +65,16 @@ class Campaign:
 
     @property
     def max_ranks(self) -> int:
-        """Of any trial."""
+        """The largest number of ranks of any trial."""
         return max(self.nodes) * max(self.spec.counts("ranks_per_node"))
 
     def identity(self) -> dict[str, Any]:
-        """What makes two requests the same experiment, as a store gives it back: the same again resumes it."""
+        """Return the identity of the experiment, as read from a store: an equal request resumes it."""
         identity: dict[str, Any] = json.loads(json.dumps(file.identity(self.spec)))
         return identity
 
     def _name(self) -> str:
-        """For people: the file's own, else the targets', else the file's name, else what is run first."""
+        """Return a name for people: the file's own, else the targets', else the file's name, else the first command."""
         targets = ", ".join(name or path.name for name, path in self.spec.targets.items())
         if label := self.spec.name or targets:
             return label
@@ -82,11 +83,11 @@ class Campaign:
         return next((step.command[:60] for step in self.spec.steps if isinstance(step, CommandStep)), "target")
 
     def is_of(self, experiment: Experiment) -> bool:
-        """Whether a stored experiment is this one."""
+        """Return whether a stored experiment is this one."""
         return {key: value for key, value in experiment.settings.items() if key not in EXTRA_KEYS} == self.identity()
 
     def decision(self, level: float) -> Decision:
-        """What is sealed before the first trial: the numbers that decide, the margin, and when measuring ends."""
+        """Return the plan sealed before the first trial: the deciding metrics, the margin, and the stopping rule."""
         if rule := self.pair_rule(level):
             return decision.Decision(self.metrics()[0], rule.margin, level, pair_words(rule), rule.sealed())
         cell = "node count" if len(self.spec.factors) == 2 else "cell"
@@ -98,7 +99,7 @@ class Campaign:
         return decision.Decision("; ".join(self.metrics()), MARGIN, level, stopping)
 
     def metrics(self) -> list[str]:
-        """The numbers that decide, in words."""
+        """Describe the deciding metrics."""
         if self.spec.against:
             return [self.spec.against.metric or deciding.WORDS]
         metrics = ["every rate and bandwidth until the last rank is done"] if self.spec.native else []
@@ -109,7 +110,7 @@ class Campaign:
         return metrics or ["how long each command takes, until the last rank is done"]
 
     def pair_rule(self, level: float) -> PairRule | None:
-        """How two sides are compared, None where none are."""
+        """Return the rule for comparing two sides, None without a comparison."""
         spec, against = self.spec, self.spec.against
         if against is None:
             return None
@@ -126,7 +127,7 @@ class Campaign:
 
     @property
     def first_repetitions(self) -> int:
-        """Of every cell, before a stopping rule is asked for the first time."""
+        """The repetitions of every cell before the first look of a stopping rule."""
         return LEAST if self.spec.against else self.spec.repetitions
 
     @property
@@ -135,20 +136,20 @@ class Campaign:
         return parse_pace(self.terms.pace) if self.terms.pace else NO_PACE
 
     def find_launcher(self) -> Launcher:
-        """The launcher asked for, or what fits this machine; checked to have enough nodes."""
+        """Return the requested launcher, or one that fits this machine; checked to have enough nodes."""
         launcher = launch.find(self.spec.launcher, self.spec.hosts)
         launch.check_nodes(launcher, max(self.nodes))
         return launcher
 
     def allocation(self, facts: Facts) -> str:
-        """The set of nodes that the ranks come from: the host file's, the batch job's, else this host."""
+        """Return the name of the set of nodes of the ranks: the host file, the batch job, or this host."""
         if self.spec.hosts:
             return ",".join(self.spec.hosts)
         job = facts["scheduler"]
         return (job and job["node_list"]) or this_host().name
 
     def _build_annotations(self) -> dict[str, Any]:
-        """What is kept with the experiment and is no part of what makes it this one."""
+        """Return what is stored with the experiment outside of its identity."""
         annotations = {"file": self.file, questions.KEY: list(self.terms.questions)}
         return {key: value for key, value in annotations.items() if value}
 
@@ -169,7 +170,7 @@ class Campaign:
 
 
 def pair_words(rule: PairRule) -> str:
-    """When measuring pairs ends."""
+    """Describe the stopping rule of pairs."""
     cells = f" in each of {rule.cells} cells" if rule.cells > 1 else ""
     until = f"excludes 1 or lies within ± {percent(rule.margin)}"
     if rule.fail_if:
@@ -181,24 +182,24 @@ def pair_words(rule: PairRule) -> str:
 
 
 def new_id() -> str:
-    """Of an experiment: the day, and a number by chance."""
+    """Return an experiment's id: the day, and a random number."""
     return f"{datetime.now(UTC):%Y%m%d}-{new_seed():08x}"
 
 
 def new_seed() -> int:
-    """A seed by chance."""
+    """Return a random seed."""
     return random.SystemRandom().getrandbits(32)
 
 
 def now() -> str:
-    """This second, as experiments have it."""
+    """Return the current time, to the second, in the format of experiments."""
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def campaign(
     request: Request, caller: Caller | None = None, resolve: Callable[[Path], Path] = Path.resolve
 ) -> Campaign:
-    """What a request means. Raises InputError with everything that is wrong.
+    """Build the campaign of a request. Raises InputError with all mistakes.
 
     ``resolve`` makes the target's path absolute and free of links.
     """

@@ -1,4 +1,4 @@
-"""Whether a campaign reads what no client is to have: then a client with a cache of its own must be mounted anew."""
+"""Check for reads from a cold cache: a client with a cache of its own must then be remounted."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ __all__ = ["CLIENTS_ANEW", "needs_cache_regime"]
 
 
 def needs_cache_regime(request: Request) -> bool:
-    """Whether a native workload is to read cold, and nothing is said of what to do before it reads (``before_reads``).
-    Raises InputError for what cannot be read."""
+    """Return whether a native workload reads cold without a command ``before_reads``. Raises InputError for an
+    unreadable file."""
     data = document(request).data
     regime = data.get("cache")
     if isinstance(regime, dict) and "before_reads" in regime:

@@ -1,6 +1,6 @@
-"""What the user asked for as one document: an experiment file, a bare command, or the envelope; then the options.
+"""A request as one document: an experiment file, a bare command, or the envelope, plus the options.
 
-An option overrides the key of its name. Where a value came from stays known, so that an error can name it.
+An option overrides the key of its name. The origin of each value is recorded for error messages.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from .request import Request
 from .spec import check, faults, file, lab
 
 SUFFIXES = (".yaml", ".yml", ".json")
-# Beside the experiment itself in the settings that a store keeps of it.
+# Stored with the settings of an experiment, but not part of it.
 EXTRA_KEYS = (decision.KEY, "file", questions.KEY)
 QUICK = {"repetitions": 2, "small_files": 200, "large_file_size": 16 * 2**20}
 _KEYS = ("nodes", "ranks_per_node", "repetitions", "until", "budget", "launcher", "hosts", "reserve", "store",
          "name", "seed", "max_bytes", "max_files", "max_seconds", "max_operations", "trial_timeout",
          "idle_timeout", "pace", "abort_if")  # fmt: skip
-# So like the name of a factor that another one is a slip.
+# Similarity to a factor's name from which on a name is a typo.
 _SLIP = 0.75
 # Option → setting of the envelope.
 _ENVELOPE = {"small_files": "small_files", "small_size": "small_file_size", "large_files": "large_files",
@@ -42,8 +42,7 @@ _ENVELOPE = {"small_files": "small_files", "small_size": "small_file_size", "lar
 
 
 def document(request: Request, say: Callable[[str], None] = lambda _: None) -> Document:
-    """The document that the options mean, not yet checked. ``say`` is told what its reader should know. Raises
-    InputError."""
+    """Build the document of the options, not yet checked. ``say`` receives notes for the user. Raises InputError."""
     source = _read_source(request, say)
     document = extent.apply_extent(source, request.quick, request.full)
     if benchmarks.KEY in document.data:
@@ -71,14 +70,14 @@ def document(request: Request, say: Callable[[str], None] = lambda _: None) -> D
 
 
 def _without_lab(document: Document, say: Callable[[str], None]) -> Document:
-    """The document as it is measured here: outside a lab, its section of one is left out where there is a target."""
+    """Return the document for measuring here: outside a lab, its lab section is omitted if there is a target."""
     if lab.KEY not in document.data or emulated.lab() is not None:
         return document
     if not {"target", "targets"} & document.data.keys():
         name = document.name or "FILE"
         raise InputError(
             "lab-required",
-            "{name} is measured in a lab, and this is none",
+            "{name} needs a lab, and this machine is not in one",
             "iosonde lab run {name}; or measure a real system with {spell.target:DIR}",
             name=name,
         )
@@ -86,7 +85,7 @@ def _without_lab(document: Document, say: Callable[[str], None]) -> Document:
         if not faults.none_is_inflicted(document.data):
             raise _no_lab_to_hit(document, fault_keys)
         del document.data[faults.KEY]
-    say(Message("no-lab", "note: this is no lab: the section lab of the experiment is left out"))
+    say(Message("no-lab", "note: not in a lab: ignoring the section lab of the experiment"))
     return lab.without(document)
 
 
@@ -95,7 +94,7 @@ def _no_lab_to_hit(document: Document, keys: list[str]) -> InputError:
     spared = [f"{spell.set:{factor}={NONE}}" for factor in faults.sparing(document.data) if keys == [faults.KEY]]
     return InputError(
         "lab-required",
-        "{name}: {keys} are for a lab, and this is none: nobody's servers are hit",
+        "{name}: {keys} need a lab, and this machine is not in one",
         "iosonde lab run {name}; or {options}",
         name=name,
         keys=both,
@@ -104,7 +103,7 @@ def _no_lab_to_hit(document: Document, keys: list[str]) -> InputError:
 
 
 def is_file(word: str) -> bool:
-    """Whether an argument means an experiment file and not a command."""
+    """Return whether an argument is an experiment file rather than a command."""
     path = Path(word)
     if path.suffix not in SUFFIXES:
         return False
@@ -149,7 +148,7 @@ def _read_source(request: Request, say: Callable[[str], None]) -> Document:
     if not request.target:
         raise InputError(
             "missing-target",
-            "there is nothing to measure",
+            "nothing to measure",
             "give {spell.target:DIR}, an experiment file, or a command in quotes",
         )
     return Document({"steps": [{"workload": "envelope"}]})
@@ -165,18 +164,18 @@ def _check_exists(path: Path) -> Path:
     names = [entry.name for entry in entries if entry.suffix in SUFFIXES]
     if near := difflib.get_close_matches(path.name, names, n=1):
         raise InputError(
-            "no-such-file", "there is no file {path}", "did you mean {suggestion}?", path=path, suggestion=near[0]
+            "no-such-file", "{path} does not exist", "did you mean {suggestion}?", path=path, suggestion=near[0]
         )
     raise InputError(
         "no-such-file",
-        "there is no file {path}",
+        "{path} does not exist",
         "give the path of an experiment file, or a command with its words in quotes",
         path=path,
     )
 
 
 def _unwrap_stored(document: Document) -> Document:
-    """An experiment as a store keeps it (``experiments/ID.json``) is the experiment that was asked for then."""
+    """Unwrap an experiment as stored (``experiments/ID.json``) to the document of its request."""
     data = document.data
     if not {"settings", "trials", "created_at"} <= data.keys() or not isinstance(data["settings"], dict):
         return document
@@ -191,14 +190,14 @@ def _only_for_commands(request: Request) -> None:
             raise InputError(
                 "option-not-applicable",
                 "{flag} is for a bare command",
-                "a file says it for each step: docs/experiment.md",
+                "in a file set it for each step: docs/experiment.md",
                 option=option,
                 flag=_flag(option),
             )
 
 
 def _flag(option: str) -> str:
-    """The option as the user knows it."""
+    """Return the option in the user's spelling."""
     return f"{getattr(spell, option)}"
 
 
@@ -208,7 +207,7 @@ def _put_option(document: Document, key: str, value: Any, option: str) -> None:
 
 
 def _put_targets(document: Document, words: tuple[str, ...] | None) -> None:
-    """A directory alone is the key ``target``; several, or one with a name, are ``targets``."""
+    """Put the targets: a single unnamed directory is the key ``target``; several, or a named one, are ``targets``."""
     if not words:
         return
     directories = targets.read(words)
@@ -233,7 +232,7 @@ def _put_cache(document: Document, key: str, value: str) -> None:
 
 
 def _put_against(document: Document, request: Request) -> None:
-    """``--against`` replaces the command that a file compares with; the other options what the file says beside it."""
+    """Replace the command that a file compares with by ``--against``; the other options replace keys of its section."""
     options = {
         key: value for key in ("a_name", "b_name", "margin", "metric") if (value := getattr(request, key)) is not None
     }
@@ -247,7 +246,7 @@ def _put_against(document: Document, request: Request) -> None:
         option = next(iter(options))
         raise InputError(
             "option-requires-option",
-            "{flag} is for two sides, and nothing is compared",
+            "{flag} needs a comparison, and nothing is compared",
             "give {spell.against:'COMMAND'}",
             option=option,
             flag=_flag(option),
@@ -257,7 +256,7 @@ def _put_against(document: Document, request: Request) -> None:
 
 
 def _put_settings(document: Document, request: Request) -> None:
-    """Settings of native workloads; a size that ``--quick`` makes small stays as an option says it."""
+    """Put the settings of native workloads; a size given by an option is not reduced by ``--quick``."""
     envelope_options = {option: value for option in _ENVELOPE if (value := getattr(request, option)) is not None}
     steps = document.data.get("steps")
     steps = [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
@@ -273,7 +272,7 @@ def _put_settings(document: Document, request: Request) -> None:
         option = next(iter(envelope_options))
         raise InputError(
             "option-not-applicable",
-            "{flag} is a setting of the envelope, and this experiment has none",
+            "{flag} is a setting of the envelope, but no step is one",
             "leave it out; for a factor of the file write {spell.set:FACTOR=LEVEL}",
             option=option,
             flag=_flag(option),
@@ -283,7 +282,7 @@ def _put_settings(document: Document, request: Request) -> None:
         if not native:
             raise InputError(
                 "option-not-applicable",
-                "{spell.cache} is for native workloads, and no step is one",
+                "{spell.cache} is for native workloads, but no step is one",
                 "see {spell.between_trials}",
                 option="cache",
             )
@@ -293,14 +292,14 @@ def _put_settings(document: Document, request: Request) -> None:
 
 
 def _put_machine(document: Document, machine: str) -> None:
-    """A scripted machine instead of the target. Raises InputError where nothing can be done on one."""
+    """Use a simulated machine instead of the target. Raises InputError if no step can run on one."""
     steps = document.data.get("steps")
     studies = [(place, step) for place, step in enumerate(steps if isinstance(steps, list) else ())
                if isinstance(step, dict) and step.get("workload") == path_study.NAME]  # fmt: skip
     if not studies:
         raise InputError(
             "option-not-applicable",
-            "{spell.fake} is for the path study, and no step is one",
+            "{spell.fake} is for the path study, but no step is one",
             "as: iosonde run path-study --fake lock",
             option="fake",
         )
@@ -312,15 +311,15 @@ def _put_machine(document: Document, machine: str) -> None:
 
 
 def _no_target() -> Path:
-    """An empty directory of this user: a machine keeps no data, but every trial has its directory."""
+    """Return an empty directory of this user: a simulated machine stores no data, but every trial has its directory."""
     place = Path(tempfile.gettempdir()) / f"iosonde-machines-{os.getuid()}"
     place.mkdir(mode=0o700, exist_ok=True)
     return place
 
 
 def _put_levels(document: Document, words: str, say: Callable[[str], None]) -> None:
-    """``FACTOR=A,B``: other levels; how it is set and read back stays as the file has it. One level of a new factor
-    that nothing uses is a label: it tells this campaign from others, and changes nothing in it."""
+    """Set other levels by ``FACTOR=A,B``; the file's set and read commands stay. A new factor with one unused level is
+    a label: it distinguishes this campaign, and changes nothing in it."""
     name, equals, levels = words.partition("=")
     if not equals or not name or not levels:
         raise InputError(
@@ -341,7 +340,7 @@ def _put_levels(document: Document, words: str, say: Callable[[str], None]) -> N
     factors = document.data.setdefault("factors", {})
     if not isinstance(factors, dict):
         return
-    # An empty one beside others is a flag that is not there: --set 'F=,-F'.
+    # An empty level among others means an absent flag: --set 'F=,-F'.
     read = ["" if not level else yaml_text.scalar(level, f"{spell.set:{name}}") for level in levels.split(",")]
     if name not in factors and name not in check.used_names(document.data):
         _check_label(document, words, name, len(read))
@@ -352,12 +351,12 @@ def _put_levels(document: Document, words: str, say: Callable[[str], None]) -> N
 
 
 def _check_label(document: Document, words: str, name: str, levels: int) -> None:
-    """Raises InputError for what was hardly meant as a label: a slip, a setting, a factor that nobody sets."""
+    """Raise InputError for an unlikely label: a typo, a setting, a factor without a command."""
     factors = document.data["factors"]
     if slips := difflib.get_close_matches(name, factors, n=1, cutoff=_SLIP):
         raise InputError(
             "unknown-factor",
-            "{spell.set:{assignment}}: there is no factor '{factor}'",
+            "{spell.set:{assignment}}: unknown factor '{factor}'",
             "did you mean {suggestion}?",
             assignment=words,
             factor=name,

@@ -1,4 +1,4 @@
-"""What is done for each trial of a campaign: it is measured, its Run kept, and then its files removed."""
+"""Steps of each trial of a campaign: measure it, store its Run, then remove its files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .resume import free_id
 
 
 class EachTrial:
-    """Those of one campaign, on ``benches`` by the names of its targets; those that are ``done`` do not come."""
+    """The trials of one campaign, on ``benches`` by the names of its targets; those in ``done`` are skipped."""
 
     def __init__(self, begun: BegunCampaign, benches: Mapping[str, Bench], progress: Progress, done: set[int]) -> None:
         self._begun, self._benches, self._progress, self._done = begun, benches, progress, done
@@ -40,19 +40,19 @@ class EachTrial:
         self._started_s = time.monotonic()
 
     def replan(self, longer: Experiment) -> None:
-        """There are more trials than were planned at first."""
+        """Switch to an experiment with more trials."""
         self._longest = longer
         self._begun.store.save_experiment(longer)
 
     def begin(self, which: Trial, place: int, total: int) -> None:
-        """A trial starts now, and how long all that are left take is known anew."""
+        """Start a trial and update the expected time of the rest."""
         self._started_s = time.monotonic()
         ahead = [planned for planned in self._longest.trials if planned.index not in self._done]
         self._progress.expect(self._pace.rest_s(which, ahead))
         self._progress.trial(which, place, total)
 
     def measure(self, which: Trial) -> Run:
-        """Its Run, with what is known of the campaign at that time."""
+        """Measure a trial; its Run includes the current facts of the campaign."""
         begun, spec = self._begun, self._begun.campaign.spec
         begun.hands.stop.check()
         run_id, name = free_id(begun.store, begun.experiment.id, which.index), spec.target_name(which.factors)
@@ -72,7 +72,7 @@ class EachTrial:
             return attached(run, self._probes, begun.level)
 
     def keep(self, run: Run) -> None:
-        """Store it, and only then remove its files."""
+        """Store the run before removing its files."""
         store = self._begun.store
         try:
             store.append(run)
@@ -91,7 +91,7 @@ class EachTrial:
             trial.clear(self._benches[name], run)
 
     def abort(self) -> Message | None:
-        """Why no trial is to start any more; the last one that was kept says so, too."""
+        """Return why no more trials may start; the last stored run records it too."""
         store = self._begun.store
         why = abort.why(self._begun.campaign.terms.abort_if)
         if why and (run_ids := store.run_ids(self._begun.experiment.id)):

@@ -1,7 +1,6 @@
-"""``quick`` and ``full`` of an experiment file: the same question asked with less, or with as much as its source did.
+"""``quick`` and ``full`` of an experiment file: the same question with less work, or with as much as its source.
 
-Each holds keys of the file; what is there takes the place of what the file says, and joins it in ``factors`` and
-``lab``, name by name.
+Each holds keys of the file, which replace the file's own, and extend ``factors`` and ``lab``, name by name.
 """
 
 from __future__ import annotations
@@ -16,18 +15,16 @@ _JOINED = ("factors", "lab")
 
 
 def apply_extent(document: Document, quick: bool, full: bool) -> Document:
-    """The document as it is to be measured. Raises InputError for ``full`` where it says nothing of it, and for a part
-    that is none."""
+    """Return the document to be measured. Raises InputError for ``full`` without that key, and for an invalid
+    section."""
     if quick and full:
-        raise InputError(
-            "conflicting-options", "{spell.quick} and {spell.full} ask for opposite things", "give one of them"
-        )
+        raise InputError("conflicting-options", "{spell.quick} and {spell.full} exclude each other", "give one of them")
     data = {key: value for key, value in document.data.items() if key not in (QUICK, FULL)}
     if full and FULL not in document.data:
         raise InputError(
             "missing-key",
-            "{experiment} does not say what {spell.full} would be",
-            "its key: full",
+            "{experiment} does not define {spell.full}",
+            "add the key full",
             experiment=document.name or "this",
         )
     places = dict(document.places)

@@ -1,12 +1,11 @@
-"""How long a campaign will take, before anything starts: from trials already measured, else from sizes and speeds.
+"""Expected duration of a campaign, before it starts: from measured trials, else from sizes and speeds.
 
-What is known of a cell, best first: the median of its own earlier trials; the speeds, corrected by what earlier trials
-of other cells took, a part of which may be the same for all, as commands that set a factor; the median of all earlier
-trials, where nobody knows what a trial moves; the speeds. Speeds that nobody measured are a guess, only as good as its
-numbers, so it is always shown with them.
+Sources for a cell, best first: the median of its own earlier trials; the speeds, corrected by earlier trials of other
+cells (part of their time may be constant, as commands that set a factor); the median of all earlier trials, if the
+moved data is unknown; the speeds. Unmeasured speeds are a guess, so they are always shown.
 
-Until a lab has healed from its faults and settled takes as long as it takes, whatever a trial moves: it is known from
-trials that had the same faults, else from those that had others.
+The time until a lab has healed from its faults and settled does not depend on the moved data. It comes from trials with
+the same faults, else from those with others.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ SpeedsOf = Callable[[Cell], "Speeds"]
 
 @dataclass(frozen=True)
 class TrialWork:
-    """What one trial moves over all ranks: bytes read and written, files made, opened, or removed; ``n_written`` of the
-    bytes are written, as far as that is known."""
+    """Work of one trial over all ranks: bytes read and written, files created, opened, or removed; ``n_written`` of the
+    bytes are written, if known."""
 
     n_bytes: float
     n_files: float = 0.0
@@ -46,8 +45,8 @@ class TrialWork:
 
 @dataclass(frozen=True)
 class Speeds:
-    """Of all ranks together; ``start_s`` is what a trial takes besides (processes, MPI, clocks). ``written_per_s``:
-    bytes that are written, where that is slower, as a client sends several copies."""
+    """Speeds of all ranks together. ``start_s`` is the constant time of a trial (processes, MPI, clocks).
+    ``written_per_s``: rate of writes, if slower, as a client sends several copies."""
 
     bytes_per_s: float = 200e6
     files_per_s: float = 2000.0
@@ -55,7 +54,7 @@ class Speeds:
     written_per_s: float | None = None
 
     def seconds(self, work: TrialWork) -> float:
-        """Of a trial that moves this."""
+        """Return the seconds of a trial with this work."""
         read_s = transfer_seconds(work.n_bytes - work.n_written, self.bytes_per_s)
         written_s = transfer_seconds(work.n_written, self.written_per_s or self.bytes_per_s)
         return self.start_s + read_s + written_s + work.n_files / self.files_per_s
@@ -63,7 +62,7 @@ class Speeds:
 
 @dataclass(frozen=True)
 class FinishedTrial:
-    """A finished trial: the factors of its run, and how long it took; ``lab_s`` of that until its lab had healed and
+    """A finished trial: the factors of its run, and its duration; ``lab_s`` of that until its lab had healed and
     settled."""
 
     factors: Cell
@@ -73,7 +72,7 @@ class FinishedTrial:
 
 @dataclass(frozen=True)
 class LabWait:
-    """What the lab of a trial is waited for: to heal from these faults, and to settle."""
+    """Events that a trial's lab waits for: healing from these faults, and settling."""
 
     faults: tuple[PlannedFault, ...] = ()
     settles: bool = False
@@ -84,7 +83,7 @@ class LabWait:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Seconds of each trial, in order (None: nobody knows), and in words where they come from."""
+    """Seconds of each trial, in order (None: unknown), and their source in words."""
 
     seconds: list[float | None]
     basis: Message
@@ -92,18 +91,18 @@ class Forecast:
 
     @property
     def total_s(self) -> float:
-        """Of all trials whose length is known, with the breaks between them."""
+        """The time of all trials with a known duration, with the breaks between them."""
         estimated_s = sum(seconds for seconds in self.seconds if seconds is not None)
         return self.pacing.total_s(estimated_s, len(self.seconds))
 
     @property
     def unknown(self) -> int:
-        """Trials whose length nobody knows: the total is too small by them."""
+        """Trials with an unknown duration; the total does not include them."""
         return self.seconds.count(None)
 
 
 def transfer_seconds(n_bytes: float, bytes_per_s: float) -> float:
-    """Size divided by speed. Raises InputError for a speed that is not above 0."""
+    """Divide size by speed. Raises InputError for a speed that is not above 0."""
     if not bytes_per_s > 0:
         raise InputError(
             "out-of-range", "the speed is {bytes_per_s:g} bytes/s", "give a speed above 0", bytes_per_s=bytes_per_s
@@ -119,19 +118,18 @@ def forecast(
     besides: int = 0,
     waits: Waits | None = None,
 ) -> Forecast:
-    """``measured``: finished trials of the same workload on the same target. ``work`` of a cell is None where nobody
-    knows what its commands move. ``speeds`` None: the guess; a function: a better guess, cell by cell. ``besides``:
-    commands that no speed tells of. ``waits``: what the lab of a cell is waited for, None where there is none, or where
-    an earlier trial does not say."""
+    """Predict the seconds of all trials.
+
+    ``measured``: finished trials of the same workload on the same target. ``work`` of a cell is None if it is unknown.
+    ``speeds`` None: the guess; a function: a better guess, cell by cell. ``besides``: commands that no speed covers.
+    ``waits``: waits of a cell's lab, None without a lab, or if unknown for an earlier trial."""
     expected = estimator(measured, work, speeds, waits)
     estimates = [expected(trial.factors) for trial in trials]
     counts = Counter(why for _, why in estimates)
     words = _describe_basis(counts, len(measured), speeds, trials)
     n_besides = besides if counts[GUESSED] else 0
     if n_besides:
-        words += (
-            f", without what {besides} command{'s' if besides > 1 else ''} of each trial take{'s' * (besides == 1)}"
-        )
+        words += f", without the time of {besides} command{'s' if besides > 1 else ''} per trial"
     is_without_lab = bool(counts[GUESSED] and waits and any(waits(trial.factors) for trial in trials))
     if is_without_lab:
         words += ", without the time until the lab has healed and settled"
@@ -153,7 +151,8 @@ def estimator(
     speeds: Speeds | SpeedsOf | None = None,
     waits: Waits | None = None,
 ) -> Callable[[Cell], tuple[float | None, str]]:
-    """A function: cell → (seconds, MEASURED | SCALED | ALIKE | GUESSED | UNKNOWN). Arguments as of ``forecast``."""
+    """Return a function: cell → (seconds, MEASURED | SCALED | ALIKE | GUESSED | UNKNOWN). Arguments as in
+    ``forecast``."""
     of = _speeds_of(speeds)
     medians = _Medians(measured)
     samples = [(trial, moved) for trial in measured if (moved := work(trial.factors)) is not None]
@@ -176,7 +175,7 @@ def estimator(
 
 
 def _lab_seconds(measured: Sequence[FinishedTrial], waits: Waits | None) -> Callable[[Cell], float]:
-    """Cell → seconds until its lab has healed and settled: of trials that were waited for alike, else of those with
+    """Return cell → seconds until its lab has healed and settled: of trials with the same waits, else of those with
     other faults (without any, if the cell has none)."""
     if waits is None:
         return lambda cell: 0.0
@@ -192,8 +191,8 @@ def _lab_seconds(measured: Sequence[FinishedTrial], waits: Waits | None) -> Call
 
 
 def _fit_guess(samples: Sequence[tuple[float, float]]) -> Callable[[float], float] | None:
-    """Guess → seconds, from (guess, seconds) of earlier trials: a line, whose height at 0 is what every trial takes
-    besides; where there is one guess alone, or the line makes no sense, the guess is off by a factor."""
+    """Fit guess → seconds by a line through (guess, seconds) of earlier trials; its intercept is the constant time of a
+    trial. With a single guess, or an implausible line, scale the guess by a factor."""
     by_guess: dict[float, list[float]] = {}
     for guess, seconds in samples:
         by_guess.setdefault(guess, []).append(seconds)
@@ -208,7 +207,7 @@ def _fit_guess(samples: Sequence[tuple[float, float]]) -> Callable[[float], floa
 
 
 def envelope_work(settings: envelope.Settings) -> Callable[[Cell], TrialWork]:
-    """What a trial of the envelope moves."""
+    """Return the work of a trial of the envelope."""
 
     def compute_work(cell: Cell) -> TrialWork:
         ranks = count_of(cell["nodes"]) * count_of(cell["ranks_per_node"])
@@ -219,10 +218,10 @@ def envelope_work(settings: envelope.Settings) -> Callable[[Cell], TrialWork]:
 
 
 def stated_work(text: str, names: Iterable[str], where: str) -> Callable[[Cell], TrialWork | None]:
-    """What the user says a trial moves, in bytes: an expression over factors, as ``size * clients * replica``.
+    """Parse the user's work of a trial, in bytes: an expression over factors, as ``size * clients * replica``.
 
-    Raises InputError, naming the key ``where``, now or for a cell where it is no number. An earlier trial that lacks a
-    factor has no work that is known.
+    Raises InputError, naming the key ``where``, now or for a cell if the result is not a number. The work of an earlier
+    trial without one of the factors is unknown.
     """
     read = expression.read(text, set(names), where)
 
@@ -233,7 +232,7 @@ def stated_work(text: str, names: Iterable[str], where: str) -> Callable[[Cell],
 
 
 def by_level(trials: Sequence[Trial], seconds: Sequence[float | None]) -> dict[str, dict[FactorValue, float]]:
-    """Seconds of all trials at each level of each factor that varies; a level counts all trials that have it."""
+    """Sum the seconds of all trials at each level of each factor that varies."""
     totals: dict[str, dict[FactorValue, float]] = {}
     for trial, took in zip(trials, seconds, strict=True):
         for name, level in trial.factors.items():
@@ -243,7 +242,7 @@ def by_level(trials: Sequence[Trial], seconds: Sequence[float | None]) -> dict[s
 
 
 class _Medians:
-    """Median seconds of the measured trials of a cell; other factors of theirs are ignored."""
+    """Median seconds of the measured trials of a cell; other factors are ignored."""
 
     def __init__(self, measured: Sequence[FinishedTrial]) -> None:
         self._measured = measured
@@ -272,14 +271,14 @@ def _describe_basis(
 ) -> str:
     numbers = f"{_rates(speeds, trials)} in all"
     if callable(speeds):
-        numbers += ", as the lab's links are"
+        numbers += ", the rate of the lab's links"
         numbers += ", over which clients send each copy" if _is_sent_by_clients(speeds, trials) else ""
     words = {
         MEASURED: f"measured, cell by cell, in {n_measured} earlier trials",
-        SCALED: f"scaled by what they move from {n_measured} earlier trials",
+        SCALED: f"scaled by moved data from {n_measured} earlier trials",
         ALIKE: f"the median of {n_measured} earlier trials of other cells",
         GUESSED: f"at {numbers}" if isinstance(speeds, Speeds) else f"a guess: {numbers}",
-        UNKNOWN: "not known until each cell was measured once (the first block): nobody says what the commands move",
+        UNKNOWN: "unknown until each cell was measured once (the first block): the commands' data is not declared",
     }
     if len(counts) == 1:
         return words[next(iter(counts))]
@@ -292,6 +291,6 @@ def _is_sent_by_clients(speeds: Speeds | SpeedsOf | None, trials: Sequence[Trial
 
 def _rates(speeds: Speeds | SpeedsOf | None, trials: Sequence[Trial]) -> str:
     used = [_speeds_of(speeds)(trial.factors) for trial in trials] or [Speeds()]
-    digits = 3 if callable(speeds) else 6  # what was stated is told as it was
+    digits = 3 if callable(speeds) else 6  # stated speeds are printed in full
     rates = sorted({f"{speed.bytes_per_s / 1e6:.{digits}g}" for speed in used}, key=float)
     return f"{' to '.join(dict.fromkeys((rates[0], rates[-1])))} MB/s and {used[0].files_per_s:g} files/s"

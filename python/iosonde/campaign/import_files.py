@@ -1,4 +1,5 @@
-"""Files of other tools → store: which files, in batches over several processes, each batch with one flush."""
+"""Import of other tools' files into a store: file selection, and batches over several processes, with one flush
+each."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ from .import_together import SETTINGS_FILE, Member, runs_together, together
 from .import_versions import versions_of
 
 BATCH_FILES, BATCH_BYTES = 200, 64 << 20
-# The map by which a CSV was read, beside its text.
+# The column map of a CSV, stored with its text.
 COLUMNS_FILE = "columns.yaml"
 # Starting processes costs more than they save for a handful of files.
 ALONE_FILES = 50
@@ -41,10 +42,11 @@ PathFactors = Callable[[PurePath], Mapping[str, FactorValue]]
 
 @dataclass(frozen=True)
 class CandidateFile:
-    """A file, and its path relative to the directory that was named; ``is_explicit``: the file itself was named, and no
-    directory of it. ``place``: where it stands; what an archive held stands where the archive does. ``damage``: why it
-    cannot be read; ``fault``: because the system failed. ``adjacent_version``: of fio, by the files around a log of
-    latencies."""
+    """A file to import.
+
+    The path is relative to the named directory; ``is_explicit``: the file itself was named. ``place``: its directory;
+    members of an archive have that of the archive. ``damage``: why it cannot be read; ``fault``: because the system
+    failed. ``adjacent_version``: fio's version, from files around a latency log."""
 
     path: Path
     relative: PurePath
@@ -59,9 +61,11 @@ class CandidateFile:
 
 @dataclass(frozen=True)
 class FileOutcome:
-    """What became of one file. ``reason`` is '' unless it was not understood; ``there``: stored before;
-    ``quoted``: it is a source or a document that quotes output of this format; ``joined``: what it says is in the run
-    of another file of the same measurement; ``fault``: the system failed, and not the file."""
+    """Result of one file.
+
+    ``reason`` is '' unless it was not understood; ``there``: stored before. ``quoted``: a source or document that
+    quotes output of this format. ``joined``: merged into the run of another file of the same measurement. ``fault``:
+    the system failed, not the file."""
 
     file: str
     format: str = ""
@@ -77,8 +81,8 @@ class FileOutcome:
 
 @dataclass(frozen=True)
 class FormatCounts:
-    """Of the files of one tool: how many, their runs stored now, and of these the incomplete; how many of the files
-    were stored before."""
+    """Counts of one tool's files: files, their runs stored now, the incomplete ones among these, and files stored
+    before."""
 
     format: str
     files: int
@@ -92,35 +96,35 @@ _COUNTED = ("runs", "incomplete", "there")
 
 @dataclass(frozen=True)
 class Imported:
-    """What became of every file, in order. ``warnings``: sources of factors that said nothing. ``to_dict`` is its
-    stable JSON form."""
+    """Results of all files, in order. ``warnings``: sources of factors that matched nothing. ``to_dict`` is its stable
+    JSON form."""
 
     outcomes: tuple[FileOutcome, ...]
     warnings: tuple[str, ...] = ()
 
     @property
     def failed(self) -> list[FileOutcome]:
-        """What was not understood."""
+        """The files that were not understood."""
         return [outcome for outcome in self.outcomes if outcome.reason]
 
     @property
     def quoted(self) -> list[FileOutcome]:
-        """Sources and documents that quote output, and were not taken."""
+        """Sources and documents that quote output, and were not imported."""
         return [outcome for outcome in self.outcomes if outcome.quoted]
 
     @property
     def n_runs(self) -> int:
-        """How many runs were stored."""
+        """The number of stored runs."""
         return sum(outcome.runs for outcome in self.outcomes)
 
     @property
     def n_joined(self) -> int:
-        """How many files are in the run of another one."""
+        """The number of files merged into the run of another one."""
         return sum(outcome.joined for outcome in self.outcomes)
 
     @property
     def by_format(self) -> tuple[FormatCounts, ...]:
-        """What became of the files of each tool that were taken, by its name."""
+        """Count the imported files of each tool, by its name."""
         groups: dict[str, list[FileOutcome]] = {}
         for outcome in self.outcomes:
             if not outcome.reason and not outcome.quoted:
@@ -131,7 +135,7 @@ class Imported:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``iosonde import --json``."""
+        """Return the form of ``iosonde import --json``."""
         return {
             "schema": 1,
             "files": len(self.outcomes),
@@ -151,18 +155,18 @@ class Imported:
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a file."""
+        """Return a row per file."""
         return [dict(vars(outcome)) for outcome in self.outcomes]
 
     def check(self, individually: bool = False) -> None:
-        """Raises SystemFaultError where a file could not be read because the system failed, DataError where nothing was
-        imported, InputError where a file that was named ``individually`` was not."""
+        """Raise SystemFaultError if a system fault prevented reading a file, DataError if nothing was imported. Raise
+        InputError if a file named ``individually`` was not imported."""
         failed = self.failed
         if fault := next((outcome for outcome in failed if outcome.fault), None):
             raise SystemFaultError(
                 "unreadable-file",
                 "{n_failed} of {n_files} files could not be read, as {path}: {reason}",
-                "the same import again reads what is missing",
+                "repeat the import to read the missing ones",
                 n_failed=sum(outcome.fault for outcome in failed),
                 n_files=len(self.outcomes),
                 path=fault.file,
@@ -197,7 +201,7 @@ class Imported:
 
 @dataclass(frozen=True)
 class ImportPlan:
-    """What every process needs to know. ``columns``: by this map every file is read."""
+    """Settings of the import for every process. ``columns``: the map by which every file is read."""
 
     store: Path
     experiment: str
@@ -213,25 +217,25 @@ class ImportPlan:
         if self.form is not None and self.columns is not None:
             raise InputError(
                 "conflicting-options",
-                "a file is read by a map of its columns or as a tool's output",
+                "a column map and a tool's format exclude each other",
                 "leave {spell.format} out",
             )
         Store.check_place(self.store)
         Store.check_name(self.experiment)
 
     def opened(self) -> Store:
-        """The store, which is made for the first runs: a file that nobody understands leaves nothing behind."""
+        """Open the store, creating it for the first runs: unknown files leave nothing behind."""
         store = Store.create(self.store)
         now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         store.save_new_experiment(Experiment(self.experiment, "results of other tools", [], {}, [], 0, now))
         return store
 
     def factors(self) -> Callable[[PurePath], Mapping[str, FactorValue]]:
-        """What paths and manifests say."""
+        """Return the factors from paths and manifests."""
         return joined(*map(_parse_source, self.sources))
 
     def silent(self, files: Sequence[CandidateFile]) -> Iterator[str]:
-        """The sources of factors that say nothing of any of the files, in sentences."""
+        """Yield a sentence for each source of factors that matches none of the files."""
         for name in self.sources:
             of = _parse_source(name)
             if files and not any(of(file.relative) for file in files):
@@ -251,7 +255,7 @@ def _parse_source(name: str) -> Factors:
 
 @contextmanager
 def iterate_file_groups(names: Sequence[str], recursive: bool, store: Path) -> Iterator[list[CandidateFile]]:
-    """Every file to look at, in order, each once; nothing inside the store. What archives hold is there until the block
+    """Yield every file to read, in order, each once; nothing inside the store. Unpacked archives exist until the block
     ends. Raises InputError."""
     forget_silence()
     with ExitStack() as stack:
@@ -267,7 +271,7 @@ def iterate_file_groups(names: Sequence[str], recursive: bool, store: Path) -> I
 
 
 def _file_of_pipe(candidate: CandidateFile, pipe: BinaryIO, stack: ExitStack) -> CandidateFile:
-    """What a pipe gives, in a file that is there until ``stack`` ends: importers read a file more than once."""
+    """Copy a pipe to a file that exists until ``stack`` ends: importers read a file more than once."""
     try:
         copy = stack.enter_context(scratch_directory("iosonde-import-")) / "pipe"
         return replace(candidate, path=copy, size=copy_pipe(pipe, candidate.path, copy), name=str(candidate.path))
@@ -276,7 +280,8 @@ def _file_of_pipe(candidate: CandidateFile, pipe: BinaryIO, stack: ExitStack) ->
 
 
 def _files_of_archive(archive: CandidateFile, stack: ExitStack) -> list[CandidateFile]:
-    """What an archive holds, unpacked until ``stack`` ends, by name; of a damaged one the archive and the reason."""
+    """Unpack an archive until ``stack`` ends, and return its members by name; for a damaged one return the archive and
+    the reason."""
     try:
         with ExitStack() as scratch, open_checked(archive.path) as file:
             directory = scratch.enter_context(scratch_directory("iosonde-import-"))
@@ -295,7 +300,7 @@ def _files_of_archive(archive: CandidateFile, stack: ExitStack) -> list[Candidat
 
 
 def _with_earlier(members: Sequence[ArchiveFile]) -> Iterator[tuple[ArchiveFile, int]]:
-    """The members by name, each with the number of those before it that have the same name."""
+    """Yield the members by name, each with the number of earlier members of the same name."""
     count: Counter[PurePath] = Counter()
     for member in sorted(members):
         yield member, count[member.name]
@@ -328,7 +333,7 @@ def _list_explicit_files(names: Sequence[str], recursive: bool, store: Path) -> 
         if is_directory and not recursive:
             raise InputError("is-a-directory", "{path} is a directory", "add -r to read everything in it", path=name)
         if listing.kind == "missing":
-            raise InputError("no-such-file", "{path} is not there", "name a file or, with -r, a directory", path=name)
+            raise InputError("no-such-file", "{path} does not exist", "name a file or, with -r, a directory", path=name)
         entries = [(file, size, "") for file, size in listing.files] + [(file, 0, why) for file, why in listing.skipped]
         for file, size, why in sorted(entries):
             relative = file.relative_to(path) if is_directory else file
@@ -339,7 +344,7 @@ def _list_explicit_files(names: Sequence[str], recursive: bool, store: Path) -> 
 
 
 def _format_reason(error: IosondeError | OSError, name: str) -> Message:
-    """The error of a file in the words of its line, which begins with its name."""
+    """Return the error of a file without its name, which begins the line."""
     if isinstance(error, IosondeError):
         message = error.message.without_prefix(f"{name}: ").without_prefix(f"{name} ")
         return message.with_text(f"{message}; {error.hint}") if error.hint else message
@@ -347,12 +352,12 @@ def _format_reason(error: IosondeError | OSError, name: str) -> Message:
 
 
 def _is_fault(error: Exception) -> bool:
-    """Tell whether the system failed, and not the file."""
+    """Return whether the system failed, not the file."""
     return isinstance(error, SystemFaultError)
 
 
 def import_all(plan: ImportPlan, files: Sequence[CandidateFile], jobs: int | None = None) -> Imported:
-    """Read and store all of them; outcomes in the order of ``files``."""
+    """Read and store all files; outcomes are in the order of ``files``."""
     by_place = {file.place: file for file in files}
     versions = versions_of(list(by_place), lambda place, limit: _read_content(by_place[place], limit))
     files = [replace(file, adjacent_version=versions.get(file.place)) for file in files]
@@ -372,7 +377,7 @@ def _build_key(candidate: CandidateFile) -> str:
 
 
 def _iterate_batches(plan: ImportPlan, files: Sequence[CandidateFile]) -> Iterator[list[list[CandidateFile]]]:
-    """Groups of files that belong together, so many that their runs are flushed at once."""
+    """Yield batches of groups of related files, sized for one flush of their runs."""
     batch: list[list[CandidateFile]] = []
     size = count = 0
     may_join = plan.form is None and plan.columns is None
@@ -394,7 +399,7 @@ def _iterate_batches(plan: ImportPlan, files: Sequence[CandidateFile]) -> Iterat
 def import_batch(
     plan: ImportPlan, groups: Sequence[Sequence[CandidateFile]]
 ) -> list[tuple[CandidateFile, FileOutcome]]:
-    """One batch, in whatever process."""
+    """Import one batch, in any process."""
     factors, stored = plan.factors(), plan.store / "runs"
     there = [entry.name for entry in stored.iterdir()] if stored.is_dir() else []
     names = (name.rsplit("-", 2) for name in there if name.count("-") >= 2)
@@ -409,7 +414,7 @@ def import_batch(
         )
         outcomes += [(candidate, outcome) for candidate, (outcome, _) in zip(group, results, strict=True)]
         runs += [run for _, several in results for run in several]
-    # Another process may have stored the same content meanwhile: that is the same run.
+    # Another process may have stored the same content in the meantime: it is the same run.
     if runs:
         plan.opened().append_many(runs)
     return outcomes
@@ -432,7 +437,7 @@ def _import_file(
 def _read_file(
     plan: ImportPlan, candidate: CandidateFile, format_by_digest: Mapping[str, str]
 ) -> FileOutcome | tuple[Text, Understood]:
-    """What a file says, or what became of it where it is nothing to store."""
+    """Read a file, or return its outcome if there is nothing to store."""
     name = _build_key(candidate)
     if candidate.damage:
         return FileOutcome(name, reason=candidate.damage, fault=candidate.fault)
@@ -465,7 +470,7 @@ def _build_outcome(name: str, understood: Understood, runs: Sequence[Run]) -> Fi
 def _import_together(
     plan: ImportPlan, group: Sequence[CandidateFile], format_by_digest: dict[str, str], factors: PathFactors
 ) -> list[tuple[FileOutcome, list[Run]]]:
-    """Files of one or of some executions, in the order of ``group``."""
+    """Import files of one or several executions, in the order of ``group``."""
     members: dict[str, Member] = {}
     outcomes: dict[str, FileOutcome] = {}
     relative = {_build_key(candidate): candidate.relative for candidate in group}
@@ -501,12 +506,12 @@ def _import_together(
 
 
 def _read_begin(candidate: CandidateFile) -> bytes:
-    """The first bytes of a file; none of one that cannot be read."""
+    """Return the first bytes of a file; none if it cannot be read."""
     return _read_content(candidate, 2048)
 
 
 def _read_content(candidate: CandidateFile, limit: int | None = None) -> bytes:
-    """All of a file, or its begin; nothing of one that cannot be read."""
+    """Return all of a file, or its beginning; nothing if it cannot be read."""
     if limit is not None:
         return begin_of(candidate.path, limit)
     try:
@@ -522,21 +527,21 @@ def _text_of(candidate: CandidateFile) -> Text:
 
 
 def _is_quoted(name: str, text: Text, understood: Understood) -> bool:
-    """Whether output of this format is there, and only quoted."""
+    """Return whether output of this format is present, but only quoted."""
     there = understood.claim.score or any(run.rows for run in understood.runs)
     return bool(there) and quotes(name, text, understood.claim.line, understood.format)
 
 
 def _by_another_map(plan: ImportPlan, digest: str) -> str:
-    """Why a file that is in the store is not as this plan reads it; '' where it is, and for another tool's output."""
+    """Explain why a stored file was not read by this plan's map; '' if it was, and for other tools' output."""
     first = plan.store / "runs" / f"{run_prefix(columns.NAME, digest)}0000"
     stored_map = first / "raw" / COLUMNS_FILE
     if plan.columns is None or not stored_map.is_file() or stored_map.read_bytes() == plan.columns.content:
         return ""
     return Message(
-        "different-map", "it is in the store, read by another map ({map}): import it into another store", map=stored_map
+        "different-map", "already stored with another map ({map}): import it into another store", map=stored_map
     )
 
 
 def _no_result(warnings: Sequence[tuple[int, str]]) -> str:
-    return warnings[0][1] if warnings else Message("no-result", "there is no result in it")
+    return warnings[0][1] if warnings else Message("no-result", "it contains no result")

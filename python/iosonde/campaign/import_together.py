@@ -1,4 +1,4 @@
-"""Files that tell of one measurement: which of those that were found, and the one run that they become."""
+"""Files about one measurement: which of the files belong together, and their single run."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from iosonde.importers.io500_execution import (
 from iosonde.importers.parsed import Parsed
 from iosonde.importers.runs import digest_of, runs_of
 
-# Beside so many executions a file is a summary of a series, and not of one of them.
+# Next to more executions a file is a summary of a series, not of one of them.
 MOST_EXECUTIONS = 20
-# So few are looked at together even if nothing stands above them: the list of one is often beside its neighbour, too.
+# Up to this number are read together even without a parent: the list of one is often next to its neighbour as well.
 FEW_EXECUTIONS = 3
-# In larger directories each file is read by itself: all of a group are in memory together.
+# In larger directories each file is read by itself, as all files of a group are in memory together.
 MOST_FILES = 500
 _OF_MPI = re.compile(rb"^(?:IOR-\d|-- started at |mdtest-\d)", re.MULTILINE)
 _TEXTS = (".csv", ".txt", ".out", ".log", ".res", "")
-# Settings that came with an execution and that no importer reads: kept beside it.
+# Settings of an execution that no importer reads: stored with it.
 SETTINGS_FILE = re.compile(r"(config\S*\.ini|system-information\.txt)$")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+=@-]+")
 T = TypeVar("T")
@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """One file of a group; ``understood`` None: it is no result. ``place``: where it stands."""
+    """A file of a group; ``understood`` None: it is not a result. ``place``: its path."""
 
     name: str
     place: PurePath
@@ -48,7 +48,7 @@ class Member:
 
     @property
     def parts(self) -> list[FilePart]:
-        """Each execution that the file tells of."""
+        """Return each execution that the file describes."""
         understood = self.understood
         return [FilePart(self.name, run, understood.claim) for run in understood.runs] if understood else []
 
@@ -59,9 +59,8 @@ def together(
     begin: Callable[[T], bytes],
     content: Callable[[T], bytes],
 ) -> Iterator[list[T]]:
-    """The files in groups: those of an execution with what stands above it and may tell of it, or has the same list,
-    and every other one by itself. ``place`` is where a file stands, ``begin`` its first bytes, ``content`` all of
-    them."""
+    """Group the files: an execution with files above it that may describe it, or with the same list; every other file
+    by itself. ``place`` is the path of a file, ``begin`` its first bytes, ``content`` all of them."""
     by_folder: dict[PurePath, list[T]] = {}
     for candidate in candidates:
         by_folder.setdefault(place(candidate).parent, []).append(candidate)
@@ -74,7 +73,7 @@ def together(
     near = {folder for folder, several in below.items() if len(several) <= FEW_EXECUTIONS}
     for folder in sorted(near | by_folder.keys(), key=lambda path: len(path.parts)):
         if 0 < len(below.get(folder, ())) <= MOST_EXECUTIONS:
-            # From the top on: whatever stands above these was met before, and gathered more.
+            # From the top down: directories above were processed before, and gathered more.
             first = head.get(folder) or min(head[entry] for entry in below[folder])
             head |= dict.fromkeys((folder, *below[folder]), first)
     for folder, files in by_folder.items():
@@ -93,8 +92,8 @@ def _merge_copies(
     content: Callable[[T], bytes],
     head: dict[PurePath, PurePath],
 ) -> None:
-    """Executions with the same list of results, character for character, in one group, wherever they stand: an author
-    puts the list of one system beside another one, too. What stands in many places is no list of one execution."""
+    """Merge executions with identical result lists into one group, wherever they are: authors also put the list of one
+    system next to another. A list found in many places belongs to no single execution."""
     copies: dict[bytes, set[PurePath]] = {}
     for candidate in candidates:
         name, folder = place(candidate), place(candidate).parent
@@ -113,8 +112,8 @@ def _merge_copies(
 
 
 def _is_repeated(files: Sequence[T], place: Callable[[T], PurePath], begin: Callable[[T], bytes]) -> bool:
-    """Whether what one of these files says often stands in another one: beside elbencho's CSV its text, beside the
-    outputs of IOR and mdtest the log of their job."""
+    """Return whether one of these files often repeats another: elbencho's text next to its CSV, the log of a job next
+    to its outputs of IOR and mdtest."""
     heads = [begin(file) for file in files if place(file).suffix.lower() in _TEXTS]
     return any(head.startswith(elbencho_execution.HEAD) for head in heads) or sum(map(_is_of_mpi, heads)) > 1
 
@@ -126,7 +125,7 @@ def _is_of_mpi(head: bytes) -> bool:
 def runs_together(
     members: Sequence[Member], experiment: str, factors: Callable[[Member], Mapping[str, FactorValue]]
 ) -> tuple[dict[str, list[Run]], set[str]]:
-    """(name of a file → the runs that it stands for, the names of the files that are in the run of another one)."""
+    """Return (name of a file → its runs, the names of the files merged into the run of another one)."""
     executions: dict[str, Execution] = {}
     files_by_base: dict[str, list[Member]] = {}
     own: dict[str, list[Parsed]] = {}
@@ -161,7 +160,7 @@ def runs_together(
 
 
 def _join_elbencho(names: Sequence[str], own: dict[str, list[Parsed]]) -> None:
-    """What several files of a directory say of one execution stays with one of them."""
+    """Merge what several files of a directory contain of one elbencho execution into one of them."""
     parts = [(name, part) for name in names for part in own.get(name, ()) if part.tool == "elbencho"]
     if len({name for name, _ in parts}) < 2:
         return
@@ -174,8 +173,8 @@ def _join_elbencho(names: Sequence[str], own: dict[str, list[Parsed]]) -> None:
 
 
 def _drop_repeated(names: Sequence[str], own: dict[str, list[Parsed]]) -> None:
-    """An execution whose output stands in its own file and in the log of the job counts once: in the file with the
-    fewest. It is the same where the tool, its start to the second and each of its numbers are."""
+    """Drop duplicates of an execution in its own file and in the log of the job: keep that in the file with the fewest.
+    Executions are equal if the tool, the start to the second and each of the numbers are."""
     first_by_key: dict[object, Parsed] = {}
     for name in sorted(names, key=lambda file_name: len(own.get(file_name, ()))):
         unique = []
@@ -191,7 +190,7 @@ def _drop_repeated(names: Sequence[str], own: dict[str, list[Parsed]]) -> None:
 
 
 def _group_folders(members: Sequence[Member]) -> list[list[Member]]:
-    """The files by where they stand, those with the most of them first: of two copies it has more to say."""
+    """Group the files by directory, largest group first: of two copies it has more information."""
     folders: dict[PurePath, list[Member]] = {}
     for member in members:
         folders.setdefault(member.place.parent, []).append(member)
@@ -199,12 +198,12 @@ def _group_folders(members: Sequence[Member]) -> list[list[Member]]:
 
 
 def _is_part_of_execution(parsed: Parsed, executions: Mapping[str, Execution]) -> bool:
-    """Whether this list is that of an execution that is there."""
+    """Return whether this list belongs to a known execution."""
     return is_list(parsed) and any(execution.is_same(parsed) for execution in executions.values())
 
 
 def _adopt_list(parsed: Parsed, name: str, executions: Mapping[str, Execution]) -> bool:
-    """Whether this list is that of an execution that is there, which is then as invalid as the list."""
+    """Return whether this list belongs to a known execution, which then adopts its invalidity."""
     for execution in executions.values():
         if is_list(parsed) and execution.is_same(parsed):
             if execution.parsed is not parsed:
@@ -225,7 +224,7 @@ def _build_runs(
 
 
 def _keep_files(runs: Sequence[Run], execution: Execution, base: Member, files: Sequence[Member]) -> None:
-    """With the first run the files that it is made of, and those of its settings."""
+    """Store with the first run its source files, and those of its settings."""
     used = {part.name for part in execution.used}
     others = [file for file in files if file is not base and (file.name in used or SETTINGS_FILE.search(file.name))]
     run = runs[0]
@@ -237,7 +236,7 @@ def _keep_files(runs: Sequence[Run], execution: Execution, base: Member, files: 
 
 
 def _find_information(folder: PurePath, members: Sequence[Member]) -> str:
-    """What ``system-information.txt`` says, here or above: the nearest."""
+    """Return the nearest ``system-information.txt``, here or above."""
     information_files = [
         member
         for member in members

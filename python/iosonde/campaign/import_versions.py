@@ -1,4 +1,4 @@
-"""Versions of fio that files around its logs of latencies say: files that are imported, too, or that are just there."""
+"""Versions of fio from files around its latency logs, imported or not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from iosonde.importers.fio_version import HEAD_BYTES, AdjacentVersion, find_sibl
 def versions_of(
     places: Sequence[PurePath], content: Callable[[PurePath, int], bytes]
 ) -> dict[PurePath, AdjacentVersion]:  # fmt: skip
-    """Place of a log → the version. ``content`` gives the first bytes of a file that is imported."""
+    """Return place of a log → version. ``content`` returns the first bytes of an imported file."""
     imported = set(places)
     by_folder: dict[PurePath, list[PurePath]] = {}
     for place in places:

@@ -1,7 +1,7 @@
-"""A campaign in an emulated cluster: which one its next trials need, and which trials the one that we are in is for.
+"""A campaign in an emulated cluster: the cluster that its next trials need, and the trials for the current one.
 
-Whoever brings clusters up asks ``next_setting``, brings that one up and has the same campaign measured in it, which
-takes the trials that belong there and leaves the others: until there is no next setting.
+The owner of the clusters calls ``next_setting``, brings that cluster up and runs the same campaign in it. The campaign
+measures the trials that belong there and skips the others, until ``next_setting`` returns None.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from iosonde.ranks.machine import emulated
 from .campaign import Campaign
 from .spec import lab
 
-SETTING = "setting"  # in the facts of a host: what the cluster was brought up for
+SETTING = "setting"  # in the facts of a host: the setting of the cluster
 
 
 @dataclass(frozen=True)
 class LabSetting:
-    """A cluster that trials need: the words and options of ``iosonde lab up``. ``levels`` are those of the lab's
-    factors, ``repetition`` is None where one cluster serves all trials. ``profiled``: its servers are to count."""
+    """A cluster that trials need: the words and options of ``iosonde lab up``.
+
+    ``levels`` are those of the lab's factors, ``repetition`` is None if one cluster serves all trials. ``profiled``:
+    its servers record counters."""
 
     words: Mapping[str, Any]
     options: Mapping[str, str]
@@ -40,17 +42,17 @@ class LabSetting:
 
     @property
     def describe(self) -> str:
-        """Which one, for people."""
+        """The setting in words."""
         levels = ", ".join(f"{factor}={level}" for factor, level in self.levels.items())
         return f"lab for {levels}, repetition {self.repetition}" if levels else "lab"
 
     def to_dict(self) -> dict[str, Any]:
-        """What hosts are told of it."""
+        """Return the part that hosts receive."""
         return {"experiment": self.experiment, "repetition": self.repetition, "levels": dict(self.levels)}
 
 
 def not_here(experiment: Experiment, campaign: Campaign) -> set[int]:
-    """The trials that need another cluster than the one we are in."""
+    """Return the trials that need another cluster than the current one."""
     lab_factors = lab.factors(campaign.spec.lab)
     if not lab_factors:
         return set()
@@ -64,22 +66,22 @@ def not_here(experiment: Experiment, campaign: Campaign) -> set[int]:
 
 
 def orders(spec: Spec) -> LabOrders | None:
-    """What every trial asks of the lab that we are in; None where it asks nothing. Raises InputError where nobody
-    inflicts faults."""
+    """Return the faults and settling of every trial for the current lab; None without any. Raises InputError if no lab
+    process is there to inflict faults."""
     if not spec.faults and spec.settle_s is None:
         return None
     directory = Path(str((emulated.lab() or {}).get("directory", ""))) / faults.DIRECTORY
     if not faults.attended(directory):
         raise InputError(
             "lab-required",
-            "nobody here inflicts the faults of the experiment, nor looks at the servers",
-            "iosonde lab run FILE, on the machine itself, brings up a lab and does",
+            "the faults and server checks of the experiment need a lab",
+            "run iosonde lab run FILE on the machine itself",
         )
     return LabOrders(spec.faults, spec.settle_s, directory)
 
 
 def planned_faults(experiment: Experiment, setting: LabSetting, campaign: Campaign) -> list[PlannedFault]:
-    """Those of all trials that are measured in this cluster, each once. Raises InputError."""
+    """Return the faults of all trials in this cluster, each once. Raises InputError."""
     lab_factors, here = lab.factors(campaign.spec.lab), (setting.repetition, setting.levels)
     trials = [trial for trial in experiment.trials if _find_needs(trial, lab_factors) == here]
     return list(dict.fromkeys(fault for trial in trials for fault in planned(campaign.spec.faults, trial.factors)))
@@ -88,8 +90,8 @@ def planned_faults(experiment: Experiment, setting: LabSetting, campaign: Campai
 def next_setting(
     experiment: Experiment, done: set[int], campaign: Campaign, lab_settings: list[LabSetting]
 ) -> LabSetting | None:
-    """Return the cluster that the next trial not yet ``done`` needs, in the order that was drawn; None where all trials
-    are done, or have their cluster among ``lab_settings``, which had their turn."""
+    """Return the cluster that the next trial not yet ``done`` needs, in the drawn order. None if all trials are done,
+    or their clusters are among ``lab_settings``, which were already tried."""
     lab_factors = lab.factors(campaign.spec.lab)
     for trial in experiment.trials:
         if trial.index in done:
@@ -111,7 +113,7 @@ def next_setting(
 
 
 def settings(experiment: Experiment, campaign: Campaign) -> list[LabSetting]:
-    """All clusters that the trials need, in the order that was drawn."""
+    """Return all clusters that the trials need, in the drawn order."""
     lab_settings: list[LabSetting] = []
     while setting := next_setting(experiment, set(), campaign, lab_settings):
         lab_settings.append(setting)

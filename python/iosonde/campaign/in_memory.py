@@ -1,4 +1,4 @@
-"""Commands that move less than a node's memory holds: what they read may never have come from the target."""
+"""Commands that move less data than a node's memory: their reads may never reach the target."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .needs import work_of
 
 
 def fits_in_memory(campaign: Campaign, trials: Sequence[Trial], memory_bytes: int) -> Iterator[str]:
-    """A sentence where what the commands of ``trials`` move (``moves``) fits into ``memory_bytes`` of a node, and one
-    where it fits into that of all servers, if the cluster file says it.
+    """Warn if the data that commands of ``trials`` move (``moves``) fits into ``memory_bytes`` of a node. The same is
+    checked for all servers' memory, if the cluster file has it.
 
-    Native workloads are asked about nothing: they drop and look for their files in the cache, trial by trial (S104).
-    Where ``moves`` is not given nothing is known of a command, and nothing is said.
+    Native workloads are not checked: they drop and inspect the cache of their files, trial by trial (S104). Without
+    ``moves`` a command's data is unknown.
     """
     if not campaign.terms.moves or not any(isinstance(step, CommandStep) for step in campaign.spec.steps):
         return
@@ -30,8 +30,8 @@ def fits_in_memory(campaign: Campaign, trials: Sequence[Trial], memory_bytes: in
         yield Message(
             "fits-in-memory",
             "in {trials} a node moves at most {size}, which fits into this node's memory: "
-            "what is read again may come from there (S104); cache: drop empties it between trials only, larger "
-            "files or O_DIRECT go past it",
+            "repeated reads may come from there (S104); cache: drop empties it between trials only, larger "
+            "files or O_DIRECT bypass it",
             trials=of,
             size=format_size(max(small)),
         )
@@ -41,8 +41,8 @@ def fits_in_memory(campaign: Campaign, trials: Sequence[Trial], memory_bytes: in
     if cluster and (fitting := [n_bytes for n_bytes, _ in moved if 0 < n_bytes <= server_memory]):
         yield Message(
             "fits-in-server-memory",
-            "in {trials} at most {size} are moved, which fit into the servers' memory of {memory} in all ({file}): "
-            "what is read may come from there, and never from a disk",
+            "in {trials} at most {size} are moved, which fit into the servers' total memory of {memory} ({file}): "
+            "reads may come from there, not from a disk",
             trials=_format_share(len(fitting), len(moved)),
             size=format_size(max(fitting)),
             memory=format_size(server_memory),

@@ -1,4 +1,4 @@
-"""The budget of a campaign in several emulated clusters: for all of them together, and for what is asked in each."""
+"""The time budget of a campaign in several emulated clusters: for all of them, and for the campaign in each."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from iosonde.core.units import format_seconds
 
 @dataclass
 class LabBudget:
-    """What is left of the time for all labs together; ``longest_s`` is what one has taken until now."""
+    """Remaining time for all labs together; ``longest_s`` is the longest time of a lab so far."""
 
     total_s: float | None
     began: float = field(default_factory=time.monotonic)
     longest_s: float = 0.0
 
     def remaining_s(self) -> float:
-        """Infinite without a budget."""
+        """The remaining seconds; infinite without a budget."""
         return math.inf if self.total_s is None else self.total_s - (time.monotonic() - self.began)
 
     def has_room(self) -> bool:
-        """For one more lab, if it takes as long as the longest one took."""
+        """Return whether there is time for another lab as long as the longest one."""
         return self.remaining_s() > self.longest_s
 
     @property
     def ended(self) -> str:
-        """Why no other is brought up."""
+        """The message if no other lab is brought up."""
         return Message(
             "budget-exhausted",
-            "ended early: the budget of {budget} has no room for another lab; the same command goes on",
+            "ended early: the budget of {budget} is too short for another lab; the same command resumes",
             budget=format_seconds(self.total_s or 0.0),
         )
 
     def words(self) -> tuple[str, ...]:
-        """For the ``iosonde run`` in a lab: what is left, instead of the whole."""
+        """Return the options of ``iosonde run`` in a lab: the remaining budget instead of the whole."""
         return () if self.total_s is None else ("--budget", f"{max(self.remaining_s(), 1.0):.0f}s")
 
     @contextmanager
     def time_lab(self) -> Iterator[None]:
-        """Takes the time of one."""
+        """Measure the time of one lab."""
         began = time.monotonic()
         yield
         self.longest_s = max(self.longest_s, time.monotonic() - began)

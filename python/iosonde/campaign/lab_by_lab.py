@@ -1,5 +1,6 @@
-"""A campaign in several emulated clusters, one after another. One that cannot be measured in costs its own trials: the
-others go on, and the same command tries it again."""
+"""A campaign in several emulated clusters, one after another.
+
+A cluster that fails costs only its own trials: the others continue, and the same command tries it again."""
 
 from __future__ import annotations
 
@@ -17,12 +18,12 @@ RunInLab = Callable[[LabSetting, Sequence[str]], int]
 
 
 def lab_by_lab(begun: LabCampaign, run_in_lab: RunInLab, say: Callable[[str], None]) -> int:
-    """Measure what is left; the exit code. ``run_in_lab`` brings a cluster up, measures in it by a ``run`` with these
-    words more, and returns the exit code of that.
+    """Measure the remaining trials and return the exit code.
 
-    A cluster that does not come up, or in which ``run`` meets a fault, as nodes that do not answer, is left out and
-    said: PROBLEM_FOUND, as where a trial is incomplete. PATIENCE of them in a row end the campaign, as any other exit
-    code does. Raises SystemFaultError where the one that ended it did not come up.
+    ``run_in_lab`` brings a cluster up, runs ``run`` in it with additional options, and returns its exit code. A cluster
+    that does not come up, or in which ``run`` has a fault (as nodes that do not respond), is skipped with a message.
+    The result is then PROBLEM_DETECTED, as for an incomplete trial. PATIENCE of them in a row end the campaign, as does
+    any other exit code. Raises SystemFaultError if the last one did not come up.
     """
     worst, in_a_row, budget = 0, 0, begun.budget()
     attempted, failed = list[LabSetting](), list[LabSetting]()
@@ -48,9 +49,9 @@ def lab_by_lab(begun: LabCampaign, run_in_lab: RunInLab, say: Callable[[str], No
             say(
                 Message(
                     "lab-excluded",
-                    "{lab}: left out: {reason}",
+                    "{lab}: skipped: {reason}",
                     lab=setting.describe,
-                    reason=fault.message if fault else "why is said above",
+                    reason=fault.message if fault else "see the messages above",
                 )
             )
         setting = following
@@ -59,7 +60,7 @@ def lab_by_lab(begun: LabCampaign, run_in_lab: RunInLab, say: Callable[[str], No
         say(
             Message(
                 "labs-excluded",
-                "{labs} of {n} left out ({names}): the same command tries again",
+                "skipped {labs} of {n} ({names}): the same command tries again",
                 labs=counted(len(failed), "lab"),
                 n=len(attempted),
                 names=names,
@@ -78,6 +79,6 @@ def _measure_lab(
         return FAULT, error
     if code in (0, PROBLEM_DETECTED) and begun.count_runs() == before:
         return FAULT, SystemFaultError(
-            "no-lab-trials", "a lab was brought up, and no trial of it is in the store", "see above"
+            "no-lab-trials", "a lab was brought up, but none of its trials is in the store", "see above"
         )
     return code, None

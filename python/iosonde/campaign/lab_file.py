@@ -1,4 +1,4 @@
-"""What an experiment file says of the labs that it is measured in, before anything of it is checked."""
+"""The lab section of an experiment file, read before the file is checked."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .spec import lab
 
 @dataclass(frozen=True)
 class LabFile:
-    """``name``: of its labs, one after another: the file's own word, else the file's name. ``options`` names those of
-    the file systems; ``asks``: whether it has a section of labs at all."""
+    """``name``: that of its labs, one after another: the file's own key, else the file's name. ``options`` names those
+    of the file systems; ``asks``: whether it has a section lab."""
 
     name: str
     asks: bool = False
@@ -25,7 +25,7 @@ class LabFile:
 
 
 def lab_file(spec_file: str | None, what: str | None) -> LabFile:
-    """Of the options that name a file, if it is there."""
+    """Read it from the file that the options name, if it exists."""
     source = spec_file or what
     file = Path(source) if source and (spec_file or is_file(source)) else None
     if file is not None:

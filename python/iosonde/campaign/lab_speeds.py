@@ -1,7 +1,7 @@
-"""What a lab may be guessed to reach before anything was measured in it: its links are known, they were asked for.
+"""Guessed speeds of a lab before the first measurement, from its known links.
 
-Copies that a client sends itself pass its links as often. The disks are not taken into account (caches hide them or do
-not), nor what a lab needs to come up.
+Copies sent by a client pass its links as often. Disks (whose effect caches may hide) and the time to bring up a lab are
+ignored.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from iosonde.core.units import parse_bits
 from .forecast import Cell, Speeds, SpeedsOf
 from .spec import lab
 
-_SERVERS = 3  # where the file does not say: as `iosonde lab up` makes
+_SERVERS = 3  # default of `iosonde lab up`
 
 
 def speeds_from_links(section: Mapping[str, Any]) -> SpeedsOf | None:
-    """Speeds of a cell, by a file's section ``lab``: as many links at once as there are clients at work, or servers.
-    None where no link is limited."""
+    """Return the speeds of a cell, by a file's section ``lab``: as many links in parallel as active clients, or
+    servers. None if no link is limited."""
     if "net" not in section and not any("net" in words for words in _list_level_sections(section)):
         return None
     usual = Speeds()
@@ -48,7 +48,7 @@ def speeds_from_links(section: Mapping[str, Any]) -> SpeedsOf | None:
 
 
 def n_labs(section: Mapping[str, Any], trials: Collection[Trial]) -> int:
-    """How many are brought up, one after another, for these trials; 0 where the file asks for none."""
+    """Return the number of labs brought up for these trials, one after another; 0 without a lab section."""
     lab_factors = lab.factors(section)
     if not section:
         return 0

@@ -1,4 +1,4 @@
-"""What earlier experiments of a store had to leave in the target, because it did not answer or they were killed."""
+"""Data of earlier experiments left in the target, because it did not respond or they were killed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from iosonde.store.lock import lock_experiment
 
 
 def remove(store: Store, target: Path, experiment: str, keeper: Keeper, say: Callable[[str], None]) -> None:
-    """Remove it, but for what is of ``experiment`` itself, or being measured, or somebody else's."""
+    """Remove it, except data of ``experiment`` itself, of a running measurement, or of other users."""
     others = [other.id for other in store.experiments() if other.id != experiment and str(target) in _targets_of(other)]
     for old in keeper.list_leftovers(target, others):
         try:
@@ -23,11 +23,11 @@ def remove(store: Store, target: Path, experiment: str, keeper: Keeper, say: Cal
                 say(
                     Message(
                         "stale-directory-removed",
-                        "removed {path}, which an earlier run had to leave there",
+                        "removed {path}, left by an earlier run",
                         path=f"{target}/iosonde-{old}",
                     )
                 )
-        except InputError as error:  # it is being measured, or somebody else's
+        except InputError as error:  # it is being measured, or another user's
             say(error.message.prefixed(f"{target}/iosonde-{old} stays"))
 
 

@@ -1,4 +1,4 @@
-"""A campaign from its first trial to its last: the bench, the rules that end it, and every run kept."""
+"""A campaign from its first trial to its last: the bench, the stopping rules, and every run stored."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from .needs import measured_trials
 from .resume import repetitions_needed
 from .trials import Ended, Rules
 
-# After Ctrl-C nobody wants to wait for a target that does not answer.
+# After Ctrl-C nobody wants to wait for a target that does not respond.
 INTERRUPTED_S = 5.0
-# For a process on each node, all of which have just answered.
+# For a process on each node, all of which have just responded.
 CLEAN_S = 60.0
 
 
 def measure(begun: BegunCampaign, done: set[int]) -> Ended:
-    """Every trial that is not ``done``, each stored before its files are removed and the next starts."""
+    """Measure every trial that is not ``done``; each is stored before its files are removed and the next starts."""
     _say_first(begun)
     progress = begun.hands.caller.progress(begun.ready.expected_s)
     workspaces: dict[str, ManagedWorkspace] = {}
@@ -54,7 +54,7 @@ def measure(begun: BegunCampaign, done: set[int]) -> Ended:
 
 
 def _say_first(begun: BegunCampaign) -> None:
-    """What the reader must know before the first trial."""
+    """Show the notes before the first trial."""
     if begun.ready.launcher.note and begun.campaign.max_ranks > 1:
         begun.say(Message("launcher-note", "note: {note}", note=begun.ready.launcher.note))
     for job in begun.ready.jobs:
@@ -64,7 +64,7 @@ def _say_first(begun: BegunCampaign) -> None:
 
 
 def _save_experiment(begun: BegunCampaign) -> bool:
-    """The experiment is in the store now, and what it left on the nodes when it was cut short is gone; whether it was
+    """Save the experiment in the store, and remove what it left on the nodes when interrupted. Return whether it was
     there before."""
     store, experiment = begun.store, begun.experiment
     resumed = any(other.id == experiment.id for other in store.experiments())
@@ -77,7 +77,8 @@ def _save_experiment(begun: BegunCampaign) -> bool:
 
 
 def _make_workspaces(begun: BegunCampaign, workspaces: dict[str, ManagedWorkspace], resumed: bool) -> None:
-    """Make one on each target; it is in ``workspaces`` by the target's name as soon as something of it may be there."""
+    """Create a workspace on each target; it is in ``workspaces`` by the target's name before anything of it may
+    exist."""
     keeper, experiment = begun.hands.keeper, begun.experiment
     for name, target in begun.campaign.spec.targets.items():
         with targets.prefix_target_errors(name):
@@ -97,7 +98,7 @@ def _build_bench(begun: BegunCampaign, progress: Progress) -> Bench:
 def _run_trials(
     begun: BegunCampaign, bench: Bench, workspaces: Mapping[str, ManagedWorkspace], progress: Progress, done: set[int]
 ) -> Ended:
-    """All of them, with what the campaign sets on the system set back at the end."""
+    """Run all trials, and restore the system settings at the end."""
     target_benches, rules = benches.build_target_benches(bench, begun, workspaces), _build_rules(begun)
     forked = contextlib.closing(bench.forked) if bench.forked else contextlib.nullcontext()
     with forked, restore.preserve_levels(_build_system_settings(begun), begun.say) as initial_levels:
@@ -139,7 +140,8 @@ def _build_rules(begun: BegunCampaign) -> Rules:
 
 
 def _build_system_settings(begun: BegunCampaign) -> restore.SystemSettings:
-    """What is set back at the end. What was found is kept beside the locks: it is nothing of the results."""
+    """Build the settings to restore at the end. The original values are stored with the locks, as they are not
+    results."""
     spec = begun.campaign.spec
     return restore.SystemSettings(
         restore.controls_of(spec),
@@ -152,7 +154,7 @@ def _build_system_settings(begun: BegunCampaign) -> restore.SystemSettings:
 
 
 def _clean_up(begun: BegunCampaign, workspaces: Mapping[str, ManagedWorkspace], error: BaseException) -> None:
-    """After ``error``: what can be removed in a moment, on nodes and targets; what stays is said."""
+    """Clean up after ``error``: remove what takes a moment, on nodes and targets, and report the rest."""
     if isinstance(error, KeyboardInterrupt):
         begun.say(Message("interrupted", "interrupted: finished trials are kept; the same command resumes"))
         begun.hands.keeper.limit(INTERRUPTED_S)
@@ -163,20 +165,20 @@ def _clean_up(begun: BegunCampaign, workspaces: Mapping[str, ManagedWorkspace], 
 
 
 def _clean_nodes(begun: BegunCampaign, limit_s: float) -> str:
-    """Remove what ranks left on other nodes; in words what could not be."""
+    """Remove what ranks left on other nodes; return a message on the rest."""
     launcher, nodes = begun.ready.launcher, max(begun.campaign.nodes)
     return spools.remove_on_nodes(launcher, nodes, begun.experiment.id, begun.spool, limit_s)
 
 
 def may_unmount(campaign: Campaign) -> bool:
-    """Whether commands of the user's are run: any of them may unmount the target, which must not be busy then."""
+    """Return whether user commands run: any of them may unmount the target, which must not be busy then."""
     spec = campaign.spec
     hooks = (spec.controls, spec.set_up, spec.tear_down, spec.cache.before_reads, spec.cache.unmount)
     return any(hooks) or len(spec.native) < len(spec.steps)
 
 
 def _clean_targets(workspaces: Mapping[str, ManagedWorkspace]) -> TargetError | TargetFaultError | None:
-    """Remove what is ours from every target; the error that says what is left, and why."""
+    """Remove our files from every target; return the error that describes the rest."""
     faults: list[TargetError | TargetFaultError] = []
     for name, workspace in workspaces.items():
         try:

@@ -1,5 +1,5 @@
-"""What is to be said and tried of steps that are MPI programs before the first trial: whether their launcher and their
-library belong together, and whether copies are measured where one job was meant."""
+"""Checks of MPI steps before the first trial: launcher and library must match, and independent copies are reported
+where one job was probably intended."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _KIN = {mpiexec.MPICH, mpiexec.INTEL}
 
 @dataclass(frozen=True)
 class MpiJob:
-    """An MPI job of a step: its program as the command names it, the library that it loads in words, and what starts
-    it (empty: it is one rank, and needs nothing)."""
+    """An MPI job of a step: its program as in the command, its MPI library in words, and its launcher (empty: a single
+    rank, which needs none)."""
 
     step: str
     program: str
@@ -29,7 +29,7 @@ class MpiJob:
     launcher: str
 
     def sentence(self) -> Message:
-        """What is said of it."""
+        """Describe the job."""
         return Message(
             "mpi-job",
             "note: {step}: {program} is one MPI job over all ranks by {launcher} (on: mpi; {library})"
@@ -39,12 +39,12 @@ class MpiJob:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """As facts of a run have it."""
+        """Return it in the form of a run's facts."""
         return vars(self)
 
 
 def labelled(spec: Spec) -> Iterator[tuple[str, CommandStep]]:
-    """The commands of an experiment by their names in results."""
+    """Yield the commands of an experiment by their names in results."""
     for stage, steps in (("set-up", spec.set_up), ("step", spec.steps), ("tear-down", spec.tear_down)):
         for number, step in enumerate(steps, 1):
             if isinstance(step, CommandStep):
@@ -52,8 +52,8 @@ def labelled(spec: Spec) -> Iterator[tuple[str, CommandStep]]:
 
 
 def tried(spec: Spec, ahead: Sequence[Trial], launcher: Launcher) -> tuple[MpiJob, ...]:
-    """Every program that is to be an MPI job, once, with its launcher, started together for a moment: on as many nodes
-    as the largest trial has. Raises LaunchError, InputError for a program that is not there."""
+    """Start every program of an MPI job once, with its launcher, on as many nodes as the largest trial has. Raises
+    LaunchError, and InputError for a missing program."""
     jobs: dict[tuple[str, str], MpiJob] = {}
     libraries = set()
     for label, step in labelled(spec):
@@ -61,7 +61,7 @@ def tried(spec: Spec, ahead: Sequence[Trial], launcher: Launcher) -> tuple[MpiJo
             if launcher.name == "local" and program.path_of(word) is None and not _has_its_path(step):
                 raise InputError(
                     "tool-missing",
-                    "{step}: there is no program {program} on PATH",
+                    "{step}: program {program} is not on PATH",
                     "load its module, or give its path",
                     step=label,
                     program=word,
@@ -80,18 +80,18 @@ def tried(spec: Spec, ahead: Sequence[Trial], launcher: Launcher) -> tuple[MpiJo
 
 
 def _has_its_path(step: CommandStep) -> bool:
-    """Whether the command says itself where programs lie."""
+    """Return whether the command sets PATH itself."""
     begins = mpi_program.first(step.command)
     return begins is not None and "PATH" in begins.assigned
 
 
 def _list_programs(step: CommandStep, ahead: Iterable[Trial]) -> list[str]:
-    """The programs that a step's command begins with in these trials."""
+    """Return the programs that a step's command begins with in these trials."""
     return list(dict.fromkeys(mpi_jobs.word(step, placeholders.build_trial_values(trial, None)) for trial in ahead))
 
 
 def warnings(spec: Spec) -> list[Message]:
-    """What is hardly meant, in sentences."""
+    """Warn about probable mistakes."""
     nodes, per_node = max(spec.counts("nodes")), max(spec.counts("ranks_per_node"))
     messages = []
     for label, step in labelled(spec):
@@ -104,7 +104,7 @@ def warnings(spec: Spec) -> list[Message]:
             why.append(
                 Message(
                     "mdtest-creates-only",
-                    "mdtest -C without -T, -E, -r creates and does no more: no rate of stat, read or "
+                    "mdtest -C without -T, -E, -r only creates: no rate of stat, read or "
                     "removal is measured, and its files stay",
                 )
             )
@@ -113,13 +113,13 @@ def warnings(spec: Spec) -> list[Message]:
 
 
 def _warn_copies(step: CommandStep, nodes: int, per_node: int) -> Iterator[Message]:
-    """Of a command that every rank runs."""
+    """Warn about a command that every rank runs."""
     ranks, begins = nodes * per_node, mpi_program.first(step.command)
     tools, name = mpi_program.tools_in(step.command), same_file.written_by_all(step.command, nodes, per_node)
     if mpi_program.launched_tool(step.command) and begins:
         yield Message(
             "nested-launcher",
-            "each of {ranks} ranks starts {launcher}, which starts ranks itself; write on: single",
+            "each of {ranks} ranks runs {launcher}, which starts ranks itself; write on: single",
             ranks=ranks,
             launcher=begins.name,
         )
@@ -129,7 +129,7 @@ def _warn_copies(step: CommandStep, nodes: int, per_node: int) -> Iterator[Messa
         does = f"all write {name}" if name else "are added up"
         yield Message(
             "independent-copies",
-            "{ranks} copies of {tool} that know nothing of each other {effect}; for one job {cure}",
+            "{ranks} independent copies of {tool} {effect}; for one job {cure}",
             ranks=ranks,
             tool=tools[0],
             effect=does,
@@ -146,7 +146,7 @@ def _warn_copies(step: CommandStep, nodes: int, per_node: int) -> Iterator[Messa
 
 
 def strangers(command: str) -> Message | None:
-    """Return the sentence where a command's own launcher and its MPI program are of different MPIs."""
+    """Return a message if a command's own launcher and its MPI program belong to different MPIs."""
     both = mpi_program.launched_tool(command)
     path = program.path_of(both[0]) if both else None
     starter = mpiexec.describe(path) if path else None
@@ -158,8 +158,8 @@ def strangers(command: str) -> Message | None:
         return None
     return Message(
         "mpi-mismatch",
-        "{launcher} is {launcher_version}, and {program} loads {library}: its copies would each believe "
-        "to be alone; leave {launcher} and its options out (on: mpi finds the right one)",
+        "{launcher} is {launcher_version}, but {program} loads {library}: it would run as independent "
+        "copies; remove {launcher} and its options (on: mpi selects the right one)",
         launcher=both[0],
         launcher_version=starter.version,
         program=both[1],

@@ -14,12 +14,12 @@ from .request import Request
 
 
 def native_document(request: Request, say: Callable[[str], None]) -> Document:
-    """The command as one native step, with the repetitions, target and ranks that it names itself; ``say`` is told
-    what it ignores and what differs. Raises InputError for what cannot be done."""
+    """Convert the command to one native step, with its own repetitions, target and ranks. ``say`` receives ignored
+    options and differences. Raises InputError for an unsupported command."""
     if request.what is None or request.spec_file is not None or request.on or request.parse:
         raise InputError(
             "missing-command",
-            "{spell.native} needs the command of another tool",
+            "{spell.native} needs the command line of another tool",
             "as: iosonde run 'ior -w -r -t 1m -b 1g' --native",
         )
     translation = translate(request.what)

@@ -1,4 +1,4 @@
-"""What the trials of a campaign need and take: space, files, time. Of commands nothing is known before they ran."""
+"""Needs of a campaign's trials: space, files, time. Those of commands are unknown before they ran."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .spec.check import cells, names_in, settings_at
 
 
 def space(campaign: Campaign) -> tuple[int, int]:
-    """(bytes, files) that any trial's native workloads have on the target at once, at most."""
+    """Return the largest (bytes, files) that any trial's native workloads have on the target at once."""
     n_bytes = n_files = 0
     for step in campaign.spec.native:
         sizes = [
@@ -48,7 +48,7 @@ def _iterate_settings(step: NativeStep, campaign: Campaign) -> Iterator[Any]:
 
 
 def forecast(campaign: Campaign, trials: Sequence[Trial], measured: Sequence[FinishedTrial]) -> Forecast:
-    """Seconds of each trial, as far as anybody knows."""
+    """Predict the seconds of each trial, as far as known."""
     prediction = forecasts.forecast(
         trials,
         measured,
@@ -61,8 +61,8 @@ def forecast(campaign: Campaign, trials: Sequence[Trial], measured: Sequence[Fin
 
 
 def _count_extra_commands(campaign: Campaign) -> int:
-    """How many commands of a trial set factors and caches, or prepare and tidy up: a guess knows nothing of them,
-    unless the file says what a trial takes besides (``speeds: {start: …}``)."""
+    """Count the commands of a trial that set factors and caches, or prepare and clean up. A guess excludes their time,
+    unless the file gives the constant time of a trial (``speeds: {start: …}``)."""
     spec = campaign.spec
     if "start_s" in (campaign.terms.speeds or {}):
         return 0
@@ -72,7 +72,7 @@ def _count_extra_commands(campaign: Campaign) -> int:
 
 
 def smaller(campaign: Campaign, seed: int, measured: Sequence[FinishedTrial], level: float) -> list[Offer]:
-    """Smaller designs that end within the campaign's budget; none without one, or where it fits as it is."""
+    """Return smaller designs within the campaign's budget; none without a budget, or if it fits."""
     spec, budget_s = campaign.spec, campaign.terms.budget_s
     if budget_s is None:
         return []
@@ -89,14 +89,14 @@ def smaller(campaign: Campaign, seed: int, measured: Sequence[FinishedTrial], le
 
 
 def work_of(campaign: Campaign) -> Callable[[Mapping[str, Any]], TrialWork | None]:
-    """What a trial of a cell moves: what the file says, else what the workloads say; None where commands are run."""
+    """Return the work of a cell's trial: as declared in the file, else by the workloads; None for commands."""
     spec, names = campaign.spec, [factor.name for factor in campaign.spec.factors]
     if campaign.terms.moves:
         return stated_work(campaign.terms.moves, names, "moves")
 
     used = [[name for name in names if name in names_in(step.settings)] for step in spec.native]
 
-    @cache  # a design may have thousands of cells, and few of them differ in what a step uses
+    @cache  # a design may have thousands of cells, but few differ in the settings of a step
     def compute_moved(place: int, ranks: int, levels: tuple[Any, ...]) -> tuple[int, int, int]:
         step = spec.native[place]
         settings = settings_at(step, {"RANKS": ranks, **dict(zip(used[place], levels, strict=True))})
@@ -115,7 +115,7 @@ def work_of(campaign: Campaign) -> Callable[[Mapping[str, Any]], TrialWork | Non
 
 
 def waits_of(campaign: Campaign) -> Waits | None:
-    """What the lab is waited for after a trial of a cell; None where no trial is."""
+    """Return the waits of a cell's lab after a trial; None if no trial waits."""
     spec, names = campaign.spec, {factor.name for factor in campaign.spec.factors}
     if not spec.faults and spec.settle_s is None:
         return None
@@ -133,8 +133,8 @@ def _select_speeds(campaign: Campaign) -> Speeds | SpeedsOf | None:
 
 
 def measured_trials(store: Store | None, campaign: Campaign) -> list[FinishedTrial]:
-    """The complete trials of the same steps on the same targets, whatever these were called then, each with what is
-    done after it: what a campaign's length is predicted from."""
+    """Return the complete trials of the same steps on the same targets, whatever their names, with the time after each:
+    the basis of the forecast."""
     steps = campaign.identity()["steps"]
     places = campaign.spec.targets.items()
     factors_by_target: dict[str | None, dict[str, str]] = {
@@ -158,14 +158,14 @@ def measured_trials(store: Store | None, campaign: Campaign) -> list[FinishedTri
 
 
 def lab_s(facts: Mapping[str, Any]) -> float:
-    """Seconds that a run waited for its lab to heal and to settle."""
+    """Return the seconds that a run waited for its lab to heal and to settle."""
     return float(facts.get(faults.WAITED, 0.0))
 
 
 def _median_gap_s(runs: Sequence[Mapping[str, Any]]) -> float:
-    """Median seconds from the end of a trial to the start of the next of its experiment: it is stored, its files are
-    removed; without the breaks of ``--pace``, and the healing of a lab. The median, as between two of them a night may
-    have passed."""
+    """Return the median seconds from the end of a trial to the start of the next in its experiment (storing, removing
+    files). Breaks of ``--pace`` and the healing of a lab are excluded. The median ignores a night between two
+    trials."""
     gaps = []
     for before, after in pairwise(sorted(runs, key=lambda run: str(run["started_at"]))):
         if before["experiment"] == after["experiment"] and after["facts"]["order"] == before["facts"]["order"] + 1:

@@ -1,4 +1,4 @@
-"""What a campaign learns of its own speed while it runs: what is left is predicted anew before each trial."""
+"""Measured speed of a running campaign: the rest is predicted anew before each trial."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from iosonde.core.units import format_seconds
 from .forecast import FinishedTrial, Forecast
 from .needs import lab_s
 
-# What is left must take so long to be worth a line.
+# The rest must take at least this long to be worth a line.
 WORTH_SAYING_S = 30.0
 
 
 @dataclass
 class Pace:
-    """``predict``: trials and finished ones → how long they take. ``finished`` are those of earlier campaigns first."""
+    """``predict``: trials and finished ones → their durations. ``finished`` begins with those of earlier campaigns."""
 
     predict: Callable[[Sequence[Trial], Sequence[FinishedTrial]], Forecast]
     finished: list[FinishedTrial]
@@ -29,12 +29,12 @@ class Pace:
     _began: float = field(default_factory=time.monotonic)
 
     def add_finished(self, run: Run, seconds: float) -> None:
-        """A trial is done, from its start to the end of its clean-up."""
+        """Add a finished trial with its duration from start to the end of its clean-up."""
         if run.complete:
             self.finished.append(FinishedTrial(run.factors, seconds, lab_s(run.facts)))
 
     def rest_s(self, trial: Trial, ahead: Sequence[Trial]) -> float:
-        """Of all that are ``ahead``, the next one first; once the first block is done that is said."""
+        """Predict the time of all trials ``ahead``, the next one first; report it after the first block."""
         prediction = self.predict(ahead, self.finished)
         self._block = trial.block if self._block is None else self._block
         if trial.block != self._block and not self._is_announced:
@@ -44,7 +44,7 @@ class Pace:
                 self.say(
                     Message(
                         "remaining-time",
-                        "the first block took {elapsed}; the {n_ahead} trials that are left take about "
+                        "the first block took {elapsed}; the remaining {n_ahead} trials take about "
                         "{remaining} ({basis})",
                         elapsed=gone,
                         n_ahead=len(ahead),

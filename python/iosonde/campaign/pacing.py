@@ -1,4 +1,4 @@
-"""Breaks between trials (``--pace``), for servers that others use. They change nothing in what a trial measures."""
+"""Breaks between trials (``--pace``), for shared servers. They change nothing in the measurement of a trial."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class Pacing:
     share: float = 1.0
 
     def break_s(self, took_s: float, ago_s: float = 0.0) -> float:
-        """How long to wait after a trial that took so long, and ended ``ago_s`` ago."""
+        """Return the wait after a trial that took ``took_s`` and ended ``ago_s`` ago."""
         return max(0.0, self.every_s - took_s - ago_s, took_s / self.share - took_s - ago_s)
 
     def total_s(self, busy_s: float, n_trials: int) -> float:
-        """Of a campaign whose trials take so long in all; there is no break after the last."""
+        """Return the total time of a campaign whose trials take ``busy_s``, without a break after the last."""
         breaks = max(n_trials - 1, 0)
         return busy_s + breaks * self.break_s(busy_s / n_trials) if breaks else busy_s
 
     def __str__(self) -> str:
-        """In words."""
+        """Describe it."""
         if self.every_s:
             return f"at most one trial in {format_seconds(self.every_s)}"
         return f"trials in at most {percent(self.share)} of the time"
@@ -40,11 +40,11 @@ NO_PACE = Pacing()
 
 
 def parse_pace(text: str | float) -> Pacing:
-    """``10min`` or ``50%``. Raises InputError."""
+    """Parse ``10min`` or ``50%``. Raises InputError."""
     if isinstance(text, str) and text.strip().endswith("%"):
         share = parse_share(text)
         if not 0 < share <= 1:
-            raise InputError("invalid-share", "'{share}' is no share of the time", "write it like 50%", share=text)
+            raise InputError("invalid-share", "'{share}' is not a share of the time", "write it like 50%", share=text)
         return Pacing(share=share)
     try:
         every_s = parse_seconds(text)
@@ -56,14 +56,14 @@ def parse_pace(text: str | float) -> Pacing:
             pace=text,
         ) from None
     if every_s <= 0:
-        raise InputError("not-positive", "'{pace}' is nothing", "it must be more than 0", pace=text)
+        raise InputError("not-positive", "'{pace}' is zero", "it must be more than 0", pace=text)
     return Pacing(every_s)
 
 
 @dataclass
 class Breaks:
-    """Waits between trials. ``check`` is called all the time: it raises KeyboardInterrupt to stop. ``say`` is told of
-    the first break."""
+    """Waits between trials. ``check`` is called continually: it raises KeyboardInterrupt to stop. ``say`` receives the
+    first break."""
 
     pacing: Pacing
     check: Callable[[], None]
@@ -72,19 +72,19 @@ class Breaks:
     _last: tuple[float, float] | None = None
 
     def done(self, started_s: float) -> None:
-        """A trial that started then (time.monotonic()) is over, with its clean-up."""
+        """Record the end of a trial with its clean-up; it started at ``started_s`` (time.monotonic())."""
         now = time.monotonic()
         self._last = (now - started_s, now)
 
     def next_s(self) -> float:
-        """How long the next trial has to wait."""
+        """Return how long the next trial must wait."""
         if self._last is None:
             return 0.0
         took_s, ended_s = self._last
         return self.pacing.break_s(took_s, time.monotonic() - ended_s)
 
     def wait(self) -> None:
-        """Until the next trial may start; ``waited_s`` is how long that was."""
+        """Wait until the next trial may start; ``waited_s`` is the duration."""
         before, wait_s = self.waited_s, self.next_s()
         until_s = time.monotonic() + wait_s
         if wait_s and not before:

@@ -1,7 +1,7 @@
-"""The study of paths as an experiment, ready made: ``path-study``, ``path-study:200`` (cells), ``path-study:full``.
+"""The path study as a ready-made experiment: ``path-study``, ``path-study:200`` (cells), ``path-study:full``.
 
-What can be chosen is a factor, so that ``--set`` changes it; what does not go together is a constraint. By default a
-balanced fraction of the full matrix is measured once (docs/path-study.md).
+Options are factors, so that ``--set`` changes them; incompatible levels are excluded by constraints. The default is a
+balanced fraction of the full matrix, measured once (docs/path-study.md).
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ CELLS, QUICK_CELLS = 96, 36
 FULL = "full"
 _SIZES = (1, 4, 16, 64, 256, "1KiB", "4KiB", "16KiB", "64KiB", "256KiB", "1MiB", "4MiB", "16MiB")
 _LOAD_FILES = 100
-# Words for one key each: `when` is a level of the factor.
+# A word per key: `when` is a level of the factor.
 _PLACE = '"$IOSONDE_TARGET/load-$IOSONDE_RANK"'
 
 
 def is_path_study(word: str) -> bool:
-    """Whether a word names the study, right or wrong, and not a command or a file."""
+    """Return whether a word names the study, valid or not, rather than a command or a file."""
     return word == NAME or word.startswith(f"{NAME}:")
 
 
 def find(word: str, levels: Sequence[str] = (), quick: bool = False) -> dict[str, Any]:
-    """The experiment without a target. ``levels`` are the words of ``--set``: background load takes steps of its own.
-    Raises InputError for a number of cells that is none."""
+    """Return the experiment without a target. ``levels`` are the words of ``--set``: background load needs steps of its
+    own. Raises InputError for an invalid number of cells."""
     limits = {"operations": [2000], "bytes": ["64MiB"]} if quick else {"operations": [10_000], "bytes": ["1GiB"]}
     factors: dict[str, Any] = {
         "state": list(STATES),

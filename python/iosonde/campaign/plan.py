@@ -1,4 +1,4 @@
-"""What a campaign would do, before anything starts: every command as it will be run, the trials, their time."""
+"""Preview of a campaign: every command as it will run, the trials, their time."""
 
 from __future__ import annotations
 
@@ -33,15 +33,17 @@ from .spec.check import settings_at
 LEVEL = 0.95  # of the intervals that fewer repetitions widen
 _RUN_ID = "ID"  # of the experiment, in paths of a campaign that has not begun
 
-# Shown a cluster, with the faults that it is to have.
+# Called with a cluster and its faults.
 LabCheck = Callable[[in_lab.LabSetting, Sequence[PlannedFault]], None]
 
 
 @dataclass(frozen=True)
 class PlannedStep:
-    """A step as the first trial does it: ``step`` with its names filled in, the ``settings`` of a native workload, and
-    the ``phases`` of its rank 0. ``stage`` is set_up, step or tear_down. Of an MPI job ``launch`` are the words before
-    its program, ``program`` is its name where it is a known one, ``problem`` why it cannot be started here."""
+    """A step in the first trial.
+
+    ``step`` has its names filled in, ``settings`` are those of a native workload, and ``phases`` those of its rank 0.
+    ``stage`` is set_up, step or tear_down. For an MPI job ``launch`` are the words before its program, ``program`` is
+    its name if known, ``problem`` why it cannot start here."""
 
     stage: str
     step: Step
@@ -54,10 +56,12 @@ class PlannedStep:
 
 @dataclass(frozen=True)
 class CampaignPlan:
-    """All that ``iosonde plan`` shows. ``n_bytes`` and ``n_files`` are what native workloads have on the target at
-    once; ``seconds_by_level`` is by factor and level. ``controls``, ``unmount`` and ``mount`` are those of the first
-    trial, with their names filled in; ``afterwards``: what becomes of each factor that is set, in words; ``set_once``:
-    those that are set once for all trials of a whole plot."""
+    """Contents of ``iosonde plan``.
+
+    ``n_bytes`` and ``n_files`` are what native workloads have on the target at once; ``seconds_by_level`` is by factor
+    and level. ``controls``, ``unmount`` and ``mount`` are those of the first trial, with their names filled in.
+    ``afterwards``: the final state of each factor with a set command, in words; ``set_once``: factors set once for all
+    trials of a whole plot."""
 
     campaign: Campaign
     experiment: Experiment
@@ -112,21 +116,21 @@ class CampaignPlan:
         }
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a trial."""
+        """Return a row per trial."""
         trials: list[dict[str, Any]] = self.to_dict()["trials"]
         return trials
 
 
 def plan(request: Request, caller: Caller | None = None, check_lab: LabCheck = lambda *_: None) -> CampaignPlan:
-    """What ``run`` would do with the same request. Writes nothing, starts nothing. Raises InputError, TargetError.
+    """Plan what ``run`` would do with the same request. Writes nothing, starts nothing. Raises InputError, TargetError.
 
-    ``check_lab`` is shown each cluster that the trials need, with its faults, and raises InputError for what there can
-    be nowhere."""
+    ``check_lab`` is called with each cluster that the trials need, and its faults; it raises InputError for an
+    impossible one."""
     caller = caller or Caller()
     with preflight.keeper(request.idle_timeout, caller.waiting) as keeper:
         definition = campaign(request, caller, Path.absolute if request.in_lab else keeper.resolve)
         facts = None
-        if not request.in_lab:  # the lab, and with it the target, is not there yet
+        if not request.in_lab:  # the lab, and thus the target, does not exist yet
             preflight.places(definition, keeper)
             facts = preflight.machine_facts(definition, keeper)
         experiment = definition.experiment()
@@ -178,7 +182,7 @@ def _build_plan(
 
 
 def first_values(campaign: Campaign, experiment: Experiment) -> dict[str, FactorValue]:
-    """What names stand for in the first trial; those that are known later stand for themselves."""
+    """Return the values of names in the first trial; names known only later stay as they are."""
     first = experiment.trials[0]
     target = campaign.spec.target_of(first.factors)
     root = target / f"iosonde-{_RUN_ID}" / trial.directory(first.index) if target else None
@@ -206,7 +210,7 @@ def _plan_native_step(stage: str, step: NativeStep, campaign: Campaign, values: 
 def _plan_command_step(
     stage: str, step: CommandStep, campaign: Campaign, values: dict[str, FactorValue]
 ) -> PlannedStep:
-    """What differs from rank to rank stays a name, unless one rank runs it."""
+    """Plan a command; names that differ by rank stay, unless one rank runs it."""
     substitutions = values
     if step.on in ONCE:
         substitutions = values | {name: "0" for name in placeholders.RANK if name != "HOSTNAME"}
@@ -231,7 +235,7 @@ def _fill_control(control: Control, values: dict[str, FactorValue]) -> Control:
 
 def _describe_restore(control: Control, spec: Spec) -> str:
     why = restore.stays(control, spec)
-    return f"stays as the last trial leaves it ({why})" if why else "set back at the end to what it was before"
+    return f"stays as the last trial leaves it ({why})" if why else "restored at the end"
 
 
 def _fill_text(text: str, values: dict[str, FactorValue]) -> str:

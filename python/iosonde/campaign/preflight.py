@@ -1,4 +1,4 @@
-"""What is checked before anything is made: target, places of the store and the spool, launcher, space, limits."""
+"""Checks before a campaign: target, places of the store and the spool, launcher, space, limits."""
 
 from __future__ import annotations
 
@@ -29,15 +29,17 @@ from .in_memory import fits_in_memory
 from .needs import forecast, space
 from .skipped import skipped
 
-# What a rank takes that has started and recorded little: Python, NumPy and an MPI library.
+# Memory of a rank after its start: Python, NumPy and an MPI library.
 RANK_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True)
 class Ready:
-    """What a campaign starts with. ``facts`` are the machine's with each target's, by its name; ``expected_s`` is of
-    all trials that are ahead, ``jobs`` are the MPI jobs in them, whose launchers were tried; ``unchecked`` says what
-    could not be held against a limit, and what may come from memory."""
+    """State of a campaign before its start.
+
+    ``facts`` are the machine's with each target's, by its name; ``expected_s`` is that of all trials ahead. ``jobs``
+    are their MPI jobs, whose launchers were tested. ``unchecked`` names limits that could not be checked, and data that
+    may come from memory."""
 
     launcher: Launcher
     facts: Mapping[str, Facts]
@@ -47,18 +49,18 @@ class Ready:
 
     @property
     def node(self) -> Facts:
-        """The machine's facts; what of them is a target's is of the first."""
+        """The machine's facts; facts about a target are those of the first."""
         return next(iter(self.facts.values()))
 
 
 def keeper(idle_s: float | None, waiting: Callable[[str, float], None]) -> Keeper:
-    """The hands on the target, which wait for it no longer than for ranks that do not get on (``idle_s``)."""
+    """Open access to the target; its timeout is that of inactive ranks (``idle_s``)."""
     return Keeper(min(LIMIT_S, idle_s or LIMIT_S), waiting)
 
 
 def places(campaign: Campaign, keeper: Keeper) -> None:
-    """Refuse a target that is none, and a store or a spool that lies on it; and commands in which a shell would take
-    a target's name apart. Raises InputError."""
+    """Refuse an invalid target, a store or a spool on it, and commands in which a shell would split a target's name.
+    Raises InputError."""
     spool = Path(campaign.spool or tempfile.gettempdir()).resolve()
     for name, target in campaign.spec.targets.items():
         with targets.prefix_target_errors(name):
@@ -68,7 +70,7 @@ def places(campaign: Campaign, keeper: Keeper) -> None:
         raise InputError(
             "directory-not-writable",
             "the ranks cannot leave results in {directory}",
-            "name with {spell.spool} a directory that is there and yours",
+            "name with {spell.spool} an existing directory of yours",
             directory=spool,
         )
     for place in campaign.spec.targets.values() or (None,):
@@ -80,7 +82,7 @@ def _check_apart(campaign: Campaign, target: Path, spool: Path) -> None:
         raise InputError(
             "store-on-target",
             "the store {store} lies on the target {target}",
-            "give another place with {spell.store}: keeping results must not disturb what is measured",
+            "choose another place with {spell.store}: storing results must not disturb the measurement",
             store=campaign.store,
             target=target,
         )
@@ -88,13 +90,13 @@ def _check_apart(campaign: Campaign, target: Path, spool: Path) -> None:
         raise InputError(
             "spool-on-target",
             "the ranks' temporary results would lie on the target: {spool}",
-            "give another place with {spell.spool}, as /dev/shm: keeping results must not disturb what is measured",
+            "choose another place with {spell.spool}, as /dev/shm: storing results must not disturb the measurement",
             spool=spool,
         )
 
 
 def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[FinishedTrial], keeper: Keeper) -> Ready:
-    """Refuse what the target, the limits or the launcher cannot give. ``measured``: as of ``forecast``."""
+    """Refuse trials beyond the target, the limits or the launcher. ``measured``: as in ``forecast``."""
     launcher = campaign.find_launcher()
     ranks, memory = campaign.max_ranks, machine.memory_bytes()
     if launcher.name == "local" and ranks * RANK_BYTES > memory:
@@ -125,12 +127,12 @@ def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[Finishe
 
 
 def unchecked(campaign: Campaign, expected: Forecast) -> Iterator[str]:
-    """Which limits were given and cannot be checked, a sentence each: of a command nothing is known before it ran."""
+    """Yield a sentence for each limit that cannot be checked: the needs of commands are unknown before they ran."""
     terms = campaign.terms
     if terms.max_seconds is not None and expected.unknown:
         yield Message(
             "unchecked-limit",
-            "{spell.max_seconds} is not checked: how long {trials} will take is not known",
+            "{spell.max_seconds} is not checked: the duration of {trials} is unknown",
             options="max_seconds",
             trials=counted(expected.unknown, "trial"),
         )
@@ -138,16 +140,16 @@ def unchecked(campaign: Campaign, expected: Forecast) -> Iterator[str]:
     if limits and len(campaign.spec.native) < len(campaign.spec.steps):
         yield Message(
             "unchecked-limit",
-            "{flags} does not cover the commands: what they write is not known"
+            "{flags} does not cover the commands: their output size is unknown"
             if len(limits) == 1
-            else "{flags} do not cover the commands: what they write is not known",
+            else "{flags} do not cover the commands: their output size is unknown",
             options=" ".join(limits),
             flags=" and ".join(f"{getattr(spell, name)}" for name in limits),
         )
 
 
 def machine_facts(campaign: Campaign, keeper: Keeper) -> dict[str, Facts]:
-    """The machine's facts with those of each target, by its name; without any nothing is said of a file system."""
+    """Return the machine's facts with those of each target, by its name; without a target they omit a file system."""
     node, facts_by_target = machine.node_facts(), {}
     for name, target in campaign.spec.targets.items():
         with targets.prefix_target_errors(name):
@@ -156,7 +158,7 @@ def machine_facts(campaign: Campaign, keeper: Keeper) -> dict[str, Facts]:
 
 
 def room(campaign: Campaign, expected_s: float, facts: Mapping[str, Facts], keeper: Keeper) -> None:
-    """Refuse what a target or the limits cannot hold. Raises InputError."""
+    """Refuse trials that exceed a target or the limits. Raises InputError."""
     terms = campaign.terms
     limits = Limits(terms.max_bytes, terms.max_files, terms.max_seconds)
     need = Need(*space(campaign), expected_s)
@@ -174,13 +176,13 @@ def temporary_off(target: Path) -> None:
         raise InputError(
             "spool-on-target",
             "the ranks' temporary results would lie on the target: {directory}",
-            "give another place with TMPDIR, as /dev/shm: keeping results must not disturb what is measured",
+            "choose another place with TMPDIR, as /dev/shm: storing results must not disturb the measurement",
             directory=place,
         )
 
 
 def quota_free(facts: Facts) -> QuotaFree:
-    """The least that any quota on the target leaves."""
+    """Return the least free space of all quotas on the target."""
     n_bytes = [entry["free_bytes"] for entry in facts["quota"] or () if entry["free_bytes"] is not None]
     n_files = [entry["free_files"] for entry in facts["quota"] or () if entry["free_files"] is not None]
     return QuotaFree(min(n_bytes, default=None), min(n_files, default=None))

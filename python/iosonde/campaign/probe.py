@@ -1,4 +1,4 @@
-"""What the hardware gives, measured: network, disks, memory, CPU time; and what of it is kept with later runs."""
+"""Measured capabilities of the hardware: network, disks, memory, CPU time; and their storage with later runs."""
 
 from __future__ import annotations
 
@@ -35,18 +35,19 @@ from .campaign import new_id, new_seed, now
 Facts = dict[str, Any]
 
 JSON_VERSION = 1
-# The least number of values whose smallest and largest hold the median at 95 %.
+# The least number of values whose extremes enclose the median at 95 %.
 REPETITIONS = 6
 SIZE = 256 * 2**20
 
 
 @dataclass(frozen=True)
 class ProbeRequest:
-    """What to measure. Without a ``target`` no disk of a node is; ``nodes`` None are all there are. ``size`` in bytes
-    is what each node writes and reads on the disk, ``idle_s`` how long ranks may get no further.
+    """Request of a probe.
 
-    ``servers`` (a file with one host per line, or names with commas) have a disk at each of ``disk_dir``, which is
-    measured there. Where nothing else is asked for, nothing else is measured. ``wait``, ``alongside``: as of ``Turn``.
+    Without a ``target`` no disk of a node is measured; ``nodes`` None are all available ones. ``size`` in bytes is what
+    each node writes and reads on the disk, ``idle_s`` the longest inactivity of ranks. ``servers`` (a file with one
+    host per line, or names with commas) have a disk at each of ``disk_dir``, which is measured there. Without other
+    options only these are measured. ``wait``, ``alongside``: as in ``Turn``.
     """
 
     target: str | None = None
@@ -64,13 +65,13 @@ class ProbeRequest:
 
     @property
     def only_servers(self) -> bool:
-        """Whether no node takes part."""
+        """True if no node takes part."""
         return self.servers is not None and (self.target, self.nodes, self.hosts, self.launcher) == (None,) * 4
 
 
 @dataclass(frozen=True)
 class Probed:
-    """What was found, over ``n`` complete repetitions of the request. ``facts`` has an Estimate of everything
+    """Results over ``n`` complete repetitions. ``facts`` has an Estimate of everything
     (``stats.overview.hardware.summarise``), ``slowest`` the value of the slowest link and node."""
 
     facts: Facts
@@ -88,7 +89,7 @@ class Probed:
         return {"version": JSON_VERSION, "experiment": self.experiment, **content, "warnings": list(self.warnings)}
 
     def records(self) -> list[dict[str, Any]]:
-        """One row a quantity of a pair of nodes, of a link, of a node, or of a server's disk."""
+        """Return a row per quantity of a pair of nodes, a link, a node, or a server's disk."""
         parts = [(kind, " – ".join(row["hosts"]), row) for kind in ("pairs", "tcp") for row in self.facts[kind]]
         parts += [("nodes", row["host"], row) for row in self.facts["nodes"]]
         parts += [
@@ -104,23 +105,23 @@ class Probed:
         ]
 
     def check(self) -> None:
-        """Raises IncompleteError where a repetition was incomplete."""
+        """Raise IncompleteError if a repetition was incomplete."""
         if self.missing:
             raise self.missing
 
 
 def probed(repetitions: Sequence[Facts], level: float, mount: Facts | None = None) -> Probed:
-    """What the facts of complete repetitions say; ``mount`` is that of the directory that was written to, if any."""
+    """Summarise the facts of complete repetitions; ``mount`` is that of the written directory, if any."""
     facts = hardware.summarise(repetitions, level)
     messages = tuple(warnings(facts, mount or {}))
     return Probed(facts, hardware.slowest(facts), messages, len(repetitions), level)
 
 
 def probe(probe_request: ProbeRequest, level: float = 0.95, caller: Caller | None = None) -> Probed:
-    """Measure the network between every pair of nodes, disks, memory and CPU time, and keep it in a store.
+    """Measure the network between every pair of nodes, disks, memory and CPU time, and store the results.
 
-    Writes only below TARGET/iosonde-ID, and removes it. Raises InputError, TargetError, LaunchError for what cannot
-    start; IncompleteError where no repetition is complete. One that is incomplete ends the probe: ``check`` says so.
+    Writes only below TARGET/iosonde-ID, and removes it. Raises InputError, TargetError, LaunchError if it cannot start;
+    IncompleteError if no repetition is complete. An incomplete repetition ends the probe; ``check`` raises it.
     """
     caller = caller or Caller()
     check_level(level)
@@ -158,8 +159,8 @@ def _summarise_runs(probe_request: ProbeRequest, runs: Sequence[Run], mount: Fac
         missing = IncompleteError(
             "incomplete-repetitions",
             "{incomplete} of {repetitions} repetitions are incomplete: {reason}",
-            "mend what it names and probe again"
-            + ("; leave out of {spell.hosts} who does not answer" if probe_request.hosts else ""),
+            "fix the cause and probe again"
+            + ("; remove silent nodes from {spell.hosts}" if probe_request.hosts else ""),
             incomplete=len(runs) - len(complete),
             repetitions=len(runs),
             reason=failed.missing[0],
@@ -171,7 +172,8 @@ def _summarise_runs(probe_request: ProbeRequest, runs: Sequence[Run], mount: Fac
 
 
 def attached(run: Run, probes: Sequence[StoredRun], level: float) -> Run:
-    """The run with what is known of its hardware: ``facts.probe``, and the slowest of everything as factors."""
+    """Return the run with the known properties of its hardware: ``facts.probe``, and the slowest of everything as
+    factors."""
     probe_facts = hardware.newest(probes, run.facts["hosts"], level)
     if probe_facts:
         run.facts["probe"] = hardware.to_json(probe_facts)
@@ -180,12 +182,12 @@ def attached(run: Run, probes: Sequence[StoredRun], level: float) -> Run:
 
 
 def warnings(facts: Facts, mount: Facts) -> list[Message]:
-    """What the reader must know before believing the numbers."""
+    """Warn about misleading numbers."""
     messages = []
     media = {pair["medium"] for pair in facts["pairs"]}
     if SHARED_MEMORY in media:
         messages.append(
-            Message("shared-memory-network", "ranks on one host talk through shared memory: that is not a network")
+            Message("shared-memory-network", "ranks on one host communicate through shared memory, not a network")
         )
     if UNSEEN in media:
         messages.append(
@@ -203,7 +205,7 @@ def warnings(facts: Facts, mount: Facts) -> list[Message]:
         messages.append(
             Message(
                 "one-node",
-                "one node: there is no network to measure; ask for more with {spell.nodes} or {spell.hosts}",
+                "one node has no network to measure; add nodes with {spell.nodes} or {spell.hosts}",
             )
         )
     if mount.get("type") in MEMORY_TYPES:
@@ -223,21 +225,21 @@ def warnings(facts: Facts, mount: Facts) -> list[Message]:
 
 
 def _read_servers(probe_request: ProbeRequest) -> ServerDisks | None:
-    """The servers and their disks, where any were named. Raises InputError."""
+    """Return the servers and their disks, if any were named. Raises InputError."""
     if probe_request.servers is None and not probe_request.disk_dir:
         return None
     if probe_request.servers is None or not probe_request.disk_dir:
         raise InputError(
             "options-require-each-other",
-            "{spell.servers} and {spell.disk_dir} say nothing alone",
-            "give both: whose disks, and a directory on each of them",
+            "{spell.servers} and {spell.disk_dir} need each other",
+            "give both: the servers, and a directory on each disk",
         )
     near = next((path for path in probe_request.disk_dir if not Path(path).is_absolute()), None)
     if near is not None:
         raise InputError(
             "relative-path",
             "{spell.disk_dir:{path}} is relative",
-            "write where it is on every server, as /data/brick1",
+            "give its absolute path on every server, as /data/brick1",
             path=near,
         )
     _check_size(probe_request.size)
@@ -268,12 +270,12 @@ def _is_network(mount: Facts) -> bool:
 
 
 def _check_target(keeper: Keeper, target: Path, store: Path, size: int) -> None:
-    """Refuse a store or temporary files on the target, and a target that is none. Raises InputError, TargetError."""
+    """Refuse a store or temporary files on the target, and an invalid target. Raises InputError, TargetError."""
     if mount.is_below(str(store), str(target)):
         raise InputError(
             "store-on-target",
             "the store {store} lies on the target {target}",
-            "give another place with {spell.store}",
+            "choose another place with {spell.store}",
             store=store,
             target=target,
         )
@@ -283,7 +285,7 @@ def _check_target(keeper: Keeper, target: Path, store: Path, size: int) -> None:
 
 
 def _check_room(keeper: Keeper, target: Path, facts: machine.Facts, size: int, nodes: int) -> None:
-    """Refuse a target that lacks the space, or whose quota does. Raises TargetError."""
+    """Refuse a target with too little space or quota. Raises TargetError."""
     try:
         keeper.check(target, Need(nodes * size, 4 * nodes), Limits(), preflight.quota_free(facts))
     except TargetError as error:
@@ -345,9 +347,9 @@ def _build_bench(
 def _measure_repetitions(
     bench: ProbeBench, experiment: Experiment, place: Path, keeper: Keeper, caller: Caller
 ) -> list[Run]:
-    """All repetitions, each stored before the next; the first one that fails is the last one."""
+    """Run all repetitions, each stored before the next; the first failure ends them."""
     store = Store.create(place)
-    store.save_experiment(experiment)  # first of all: who knows of it can remove what it leaves
+    store.save_experiment(experiment)  # first: later commands can then remove what it leaves
     progress = caller.progress(repetition.expected_seconds(bench.nodes, len(experiment.trials)))
     workspace = keeper.workspace(bench.target, experiment.id) if bench.target else None
     with lock_experiment(store.path, experiment.id):

@@ -1,4 +1,4 @@
-"""How fast a phase is going right now, from what its ranks last said."""
+"""Current rate of a phase, from the last reports of its ranks."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
-_NOW_S = 5.0  # what is done in so long is how fast it is now
+_NOW_S = 5.0  # window of the current rate
 
 
 class RateNow:
-    """How many operations a second a phase makes now: of all its ranks, over the last seconds."""
+    """Current operations/s of a phase over all its ranks, during the last seconds."""
 
     def __init__(self) -> None:
         self._phase = ""
         self._history: deque[tuple[float, int]] = deque()
 
     def compute_rate(self, phase: str, beats: Sequence[Any], now_s: float) -> float | None:
-        """``beats`` are the ranks' last words; None until there were two looks that differ."""
+        """Compute the rate from ``beats``, the ranks' last reports; None until two reports differ."""
         done = sum(beat.progress for beat in beats if beat.phase == phase)
-        if phase != self._phase or (self._history and done < self._history[-1][1]):  # another trial has begun
+        if phase != self._phase or (self._history and done < self._history[-1][1]):  # a new trial has started
             self._phase = phase
             self._history.clear()
         self._history.append((now_s, done))

@@ -1,4 +1,4 @@
-"""What a user asks for, in the words of the options: not yet checked, and None where a file or a default says it."""
+"""A user's request in terms of the options: not yet checked; None means the value of a file or a default."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Request:
-    """One field an option of ``iosonde run`` (docs/commands/run.md); ``what`` is an experiment file, a command, or the
-    name of a benchmark, ``levels`` what ``--set`` says, ``target`` directories, with or
-    without ``NAME=`` before each. ``in_lab``: the caller brings up the lab that a file asks for.
-    Sizes in bytes, times in seconds."""
+    """The options of ``iosonde run`` (docs/commands/run.md).
+
+    ``what`` is an experiment file, a command, or the name of a benchmark; ``levels`` are the words of ``--set``.
+    ``target`` are directories, each with an optional prefix ``NAME=``. ``in_lab``: the caller brings up the lab of the
+    file. Sizes in bytes, times in seconds."""
 
     what: str | None = None
     spec_file: str | None = None

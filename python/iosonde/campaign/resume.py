@@ -1,4 +1,4 @@
-"""What a store has of a campaign, and what is left of it: identity, resume, ids of runs, the stopping rule."""
+"""State of a campaign in a store, and its remaining trials: identity, resume, ids of runs, the stopping rule."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .campaign import Campaign
 
 
 def existing_store(campaign: Campaign) -> Store | None:
-    """The store that was asked for, if it is there already."""
+    """Return the requested store if it exists."""
     check_reachable(Path(campaign.store))
     path = Path(campaign.store).resolve()
     return Store.open(path) if (path / "store.json").exists() else None
@@ -27,7 +27,7 @@ def existing_store(campaign: Campaign) -> Store | None:
 def resume_or_begin(
     store: Store | None, campaign: Campaign, level: float, say: Callable[[str], None]
 ) -> tuple[Experiment, set[int]]:
-    """The newest unfinished experiment of this very content, with the trials it has; else a new one."""
+    """Return the newest unfinished experiment with the same content, with its finished trials; else a new one."""
     for experiment in sorted(
         store.experiments() if store else (), key=lambda candidate: candidate.created_at, reverse=True
     ):
@@ -40,11 +40,11 @@ def resume_or_begin(
             break
         if not remaining and not wants_more(store, campaign, experiment, level):
             break
-        if done or not campaign.spec.lab:  # in a lab it was begun by who brought that up
+        if done or not campaign.spec.lab:  # in a lab the process that brought it up began it
             say(
                 Message(
                     "resuming",
-                    "resuming {experiment}: {n_done} trials are there, {n_ahead} are left",
+                    "resuming {experiment}: {n_done} trials are done, {n_ahead} remain",
                     experiment=experiment.id,
                     n_done=len(done),
                     n_ahead=remaining,
@@ -57,8 +57,8 @@ def resume_or_begin(
 
 
 def free_id(store: Store, experiment: str, index: int) -> str:
-    """The run's id; an attempt after an incomplete one gets a number of its own."""
-    taken = {path.name for path in (store.path / "runs").iterdir()}  # damaged ones too
+    """Return the run's id; a retry of an incomplete one gets a new number."""
+    taken = {path.name for path in (store.path / "runs").iterdir()}  # including damaged ones
     name, attempt = f"{experiment}-{index:04d}", 2
     while name in taken:
         name, attempt = f"{experiment}-{index:04d}-{attempt}", attempt + 1
@@ -66,24 +66,24 @@ def free_id(store: Store, experiment: str, index: int) -> str:
 
 
 def number_of(allocation: str, store: Store, experiment: str) -> int:
-    """Which set of nodes of the experiment this is, counted from 0."""
+    """Return the number of this set of nodes within the experiment, from 0."""
     allocations = list(dict.fromkeys(run["facts"].get("allocation") for run in store.runs(experiment=experiment)))
     return allocations.index(allocation) if allocation in allocations else len(allocations)
 
 
 def repetitions_needed(store: Store, campaign: Campaign, experiment: Experiment, level: float) -> int:
-    """Repetitions in all that ``until`` asks for, from the pilot."""
+    """Return the total repetitions that ``until`` requires, from the pilot."""
     values = values_by_metric(store, experiment)
     return stopping.repetitions_needed(values, relative_half_width=campaign.spec.until or 1.0, level=level)
 
 
 def repetitions_of(experiment: Experiment) -> int:
-    """How often every cell was, or is to be, measured."""
+    """Return the repetitions of every cell, measured or planned."""
     return 1 + max(trial.repetition for trial in experiment.trials)
 
 
 def wants_more(store: Store, campaign: Campaign, experiment: Experiment, level: float) -> bool:
-    """Whether a campaign that was killed between its pilot and the rest has a rest."""
+    """Return whether a campaign killed after its pilot needs more trials."""
     if rule := pair_rule(experiment):
         return repetitions_of(experiment) < rule.most
     if campaign.spec.until is None or repetitions_of(experiment) > campaign.spec.repetitions:
@@ -92,8 +92,10 @@ def wants_more(store: Store, campaign: Campaign, experiment: Experiment, level: 
 
 
 def values_by_metric(store: Store, experiment: Experiment) -> dict[str, list[float]]:
-    """The trials' values of every rate of every cell, under one name each: until the last rank is done, where that
-    is known, else as the tool has it; where there is no rate at all, how long each command took."""
+    """Return the trials' values of every rate of every cell, by name.
+
+    A rate is until the last rank is done, if known, else as reported by the tool; without any rate it is the duration
+    of each command."""
     rows = [row for row in store.results(experiment=experiment.id).to_pylist() if row["rank"] is None]
     rates = any(row["unit"].endswith("/s") for row in rows)
     timed = {row["operation"] for row in rows if row["metric"].endswith("_last_done")}

@@ -1,4 +1,4 @@
-"""Whether ranks are to run where the cluster has its clients: what does not fit is said before the first trial."""
+"""Check that ranks run on the cluster's clients; mismatches are reported before the first trial."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _MAY = "a client that is a server may write to its own disk and read from its ow
 
 
 def misplaced(campaign: Campaign, facts: Facts) -> Iterator[str]:
-    """A sentence for each thing that does not fit: a client that is a server, a node without a role or with another
-    one, a client that is named and absent. Without a cluster file only of what ``hosts`` and ``servers`` say, and the
-    file system of its own servers."""
+    """Yield a sentence for each mismatch: a client that is a server, a node without a client's role, a listed client
+    that is absent. Without a cluster file only ``hosts``, ``servers`` and the servers reported by the file system are
+    checked."""
     spec, cluster = campaign.spec, campaign.terms.cluster
     hosts = _list_hosts(campaign, facts)
     both = _select_servers(hosts, spec.servers)
@@ -34,8 +34,8 @@ def misplaced(campaign: Campaign, facts: Facts) -> Iterator[str]:
     if serving:
         yield Message(
             "serves-target",
-            ("{hosts} is to run ranks and serves " if len(serving) == 1 else "{hosts} are to run ranks and serve ")
-            + "the file system that is measured: "
+            ("{hosts} runs ranks and serves " if len(serving) == 1 else "{hosts} run ranks and serve ")
+            + "the measured file system: "
             + _MAY,
             hosts=some_of(serving),
         )
@@ -46,16 +46,16 @@ def misplaced(campaign: Campaign, facts: Facts) -> Iterator[str]:
     if (absent := cluster.absent(hosts)) and spec.hosts:
         yield Message(
             "unused-client",
-            "{hosts} is a client in {file}, not in hosts"
+            "{hosts} is a client in {file}, but not in hosts"
             if len(absent) == 1
-            else "{hosts} are clients in {file}, not in hosts",
+            else "{hosts} are clients in {file}, but not in hosts",
             hosts=some_of(absent),
             file=cluster.file,
         )
     if others := cluster.no_servers(spec.servers):
         yield Message(
             "not-a-server",
-            "{hosts} {verb} in servers, and no server in {file}",
+            "{hosts} {verb} in servers, but not a server in {file}",
             hosts=some_of(others),
             verb=_choose_verb(others),
             file=cluster.file,
@@ -63,7 +63,7 @@ def misplaced(campaign: Campaign, facts: Facts) -> Iterator[str]:
 
 
 def _list_hosts(campaign: Campaign, facts: Facts) -> Sequence[str]:
-    """Where ranks are to run: the hosts that were named, those of a batch job, else this one."""
+    """Return the hosts of the ranks: the named ones, those of a batch job, or this one."""
     if campaign.spec.hosts:
         return campaign.spec.hosts
     job = facts["scheduler"]
@@ -78,8 +78,8 @@ def _select_servers(hosts: Sequence[str], servers: Sequence[str]) -> list[str]:
 
 
 def _list_serving_hosts(hosts: Sequence[str], explicit: bool, facts: Facts) -> list[str]:
-    """Those that serve the file system by what its mount and itself say; where ranks run on this node only, by its
-    addresses, too."""
+    """Return the hosts that serve the file system according to its mount and its own report; for ranks on this node
+    only, also by its addresses."""
     server_names = [*((facts["filesystem"] or {}).get("servers") or ()),
             *str((facts["mount"] or {}).get("server") or "").split(",")]  # fmt: skip
     servers = [name for name in dict.fromkeys(server_names) if name]

@@ -1,4 +1,4 @@
-"""One campaign from what was asked to its runs in a store: checked, its nodes held, resumed or begun, measured."""
+"""A campaign from request to stored runs: checked, nodes reserved, resumed or begun, measured."""
 
 from __future__ import annotations
 
@@ -30,15 +30,17 @@ from .request import Request
 from .resume import existing_store, repetitions_of, resume_or_begin
 from .trials import Ended
 
-_DETECTION_PROBABILITY = 0.95  # the probability with which trials should show a rare mode
+_DETECTION_PROBABILITY = 0.95  # probability of detecting a rare mode
 
 LabCheck = Callable[[Path, in_lab.LabSetting, Sequence[PlannedFault]], None]
 
 
 @dataclass(frozen=True)
 class CampaignOutcome:
-    """How a campaign ended, and where its runs are. ``job`` is the number of the batch job that will run it: then
-    nothing is measured yet, and ``experiment`` and ``ended`` are None. ``others``: experiments of the store besides."""
+    """Result of a campaign, and the place of its runs.
+
+    ``job`` is the number of the batch job that will run it: then nothing is measured yet, and ``experiment`` and
+    ``ended`` are None. ``others``: number of other experiments in the store."""
 
     store: str
     experiment: Experiment | None = None
@@ -48,24 +50,24 @@ class CampaignOutcome:
 
     @property
     def pairs(self) -> PairRule | None:
-        """The sealed rule of a comparison pair by pair, None where nothing is compared."""
+        """The sealed rule of a pairwise comparison, None without one."""
         return pair_rule(self.experiment) if self.experiment else None
 
     @property
     def is_path_study(self) -> bool:
-        """Whether the study of paths is all that was measured."""
+        """True if only the path study was measured."""
         steps = self.experiment.settings.get("steps", ()) if self.experiment else ()
         return bool(steps) and all(isinstance(step, dict) and step.get("workload") == path_study.NAME for step in steps)
 
     def remarks(self) -> list[Message]:
-        """What its reader should know, in sentences."""
+        """The notes for the user."""
         messages = [Message("stored", "stored in {store}; the page: iosonde report {store}", store=self.store)]
         ended = self.ended
         if self.experiment and self.others:
             messages.append(
                 Message(
                     "other-experiments",
-                    "the summary is of {experiment} alone; {store} holds {n_others} more: iosonde show {store}",
+                    "the summary covers only {experiment}; {store} holds {n_others} more: iosonde show {store}",
                     experiment=self.experiment.id,
                     store=self.store,
                     n_others=self.others,
@@ -75,7 +77,7 @@ class CampaignOutcome:
             messages.append(
                 Message(
                     "too-few-repetitions",
-                    "the intervals may be wider than asked for: {n_needed} repetitions would be needed, {n} were made",
+                    "the intervals may be wider than requested: {n_needed} repetitions are needed, {n} were measured",
                     n_needed=ended.capped,
                     n=repetitions_of(ended.experiment),
                 )
@@ -84,12 +86,12 @@ class CampaignOutcome:
             messages += _rare_mode(repetitions_of(ended.experiment))
         if ended and ended.early and not ended.fault and not ended.incomplete:
             messages.append(
-                Message("ended-early", "ended early: {reason}; the same command goes on", reason=ended.early)
+                Message("ended-early", "ended early: {reason}; the same command resumes", reason=ended.early)
             )
         return messages
 
     def check(self) -> None:
-        """Raises IncompleteError if trials are incomplete, and the fault that ended the campaign."""
+        """Raise IncompleteError if trials are incomplete, or the fault that ended the campaign."""
         ended = self.ended
         if ended and ended.fault:
             incomplete = f", {ended.incomplete} of them incomplete" if ended.incomplete else ""
@@ -108,7 +110,7 @@ class CampaignOutcome:
             raise IncompleteError(
                 "incomplete-trials",
                 "{n_incomplete} of {n_measured} trials are incomplete and left out of the totals: {reason}",
-                "mend what it names; the same command measures them again",
+                "fix the cause; the same command measures them again",
                 n_incomplete=ended.incomplete,
                 n_measured=ended.measured,
                 reason=why,
@@ -116,7 +118,7 @@ class CampaignOutcome:
 
 
 def _rare_mode(repetitions: int) -> list[Message]:
-    """What a rule that fixed the number of trials by the spread of its pilot cannot know."""
+    """Warn about modes too rare for a number of trials derived from a pilot."""
     enough = stopping.trials_to_see(_DETECTION_PROBABILITY)
     if repetitions >= enough:
         return []
@@ -125,7 +127,7 @@ def _rare_mode(repetitions: int) -> list[Message]:
         Message(
             "rare-mode",
             "the number of trials follows from a pilot of {pilot}: {n} trials miss a slow mode of "
-            "1 trial in {one_in:.0f} with probability {missed_percent:.0f} %; {n_needed} trials see it with "
+            "1 trial in {one_in:.0f} with probability {missed_percent:.0f} %; {n_needed} trials detect it with "
             "{seen_percent:.0f} %",
             pilot=stopping.PILOT,
             n=repetitions,
@@ -138,10 +140,10 @@ def _rare_mode(repetitions: int) -> list[Message]:
 
 
 def run(request: Request, level: float = 0.95, caller: Caller | None = None) -> CampaignOutcome:
-    """Measure what is left of a campaign; every trial is in the store before the next starts.
+    """Measure the remaining trials of a campaign; every trial is stored before the next starts.
 
-    ``level`` is the confidence of its intervals. What went wrong after the first trial is in the CampaignOutcome, whose
-    ``check`` raises it; what is wrong before it is raised here: InputError, TargetError, SystemFaultError.
+    ``level`` is the confidence of its intervals. Errors after the first trial are in the CampaignOutcome, whose
+    ``check`` raises them; earlier ones are raised here: InputError, TargetError, SystemFaultError.
     """
     caller = caller or Caller()
     check_level(level)
@@ -164,17 +166,17 @@ def run(request: Request, level: float = 0.95, caller: Caller | None = None) -> 
 def in_labs(
     request: Request, check: LabCheck, level: float = 0.95, caller: Caller | None = None
 ) -> Iterator[LabCampaign]:
-    """A campaign whose clusters the caller brings up while the block runs: it is in its store, resumed or begun, and
-    nothing is measured. The machine is held, and so is the campaign: no other process brings clusters up for it.
-    ``check`` is shown the store and every cluster with the faults that it is to have, before anything is stored, and
-    raises InputError for what cannot be. Raises InputError, too, where the experiment asks for no lab, and where
-    another one measures."""
+    """Open a campaign whose clusters the caller brings up in the block: stored, resumed or begun, nothing measured yet.
+
+    Machine and campaign are locked: no other process brings clusters up for it. ``check`` is called before anything is
+    stored with the store and every cluster with its faults; it raises InputError for an impossible one. Also raises
+    InputError for an experiment without a lab section, or during another measurement."""
     caller = caller or Caller()
     check_level(level)
     definition = campaign(replace(request, in_lab=True), caller, Path.absolute)
     if not definition.spec.lab:
         raise InputError(
-            "missing-lab-section", "the experiment asks for no lab", "write a section lab: file_system: glusterfs"
+            "missing-lab-section", "the experiment has no section lab", "write a section lab: file_system: glusterfs"
         )
     with turn.hold_machine(definition.turn, True, caller.say):
         begun = _begun_in_labs(definition, check, level, caller)
@@ -193,29 +195,29 @@ def _begun_in_labs(campaign: Campaign, check: LabCheck, level: float, caller: Ca
 
 @dataclass(frozen=True)
 class LabCampaign:
-    """A campaign that is measured cluster by cluster, each by a ``run`` of its own in it."""
+    """A campaign measured cluster by cluster, each by its own ``run``."""
 
     campaign: Campaign
     experiment: str
 
     @property
     def store(self) -> str:
-        """Where its runs are kept."""
+        """The path of the store."""
         return self.campaign.store
 
     def budget(self) -> LabBudget:
-        """For all clusters together, from now on."""
+        """Return a budget for all clusters together, starting now."""
         return LabBudget(self.campaign.terms.budget_s)
 
     def next_setting(self, lab_settings: list[in_lab.LabSetting]) -> in_lab.LabSetting | None:
-        """The cluster to bring up next; those of ``lab_settings`` had their turn."""
+        """Return the next cluster to bring up, except ``lab_settings``, which were already tried."""
         store = Store.open(Path(self.store).resolve())
         experiment = next(candidate for candidate in store.experiments() if candidate.id == self.experiment)
         done = {run["facts"]["order"] for run in store.runs(experiment=experiment.id) if not run["missing"]}
         return in_lab.next_setting(experiment, done, self.campaign, lab_settings)
 
     def count_runs(self) -> int:
-        """How many runs are in the store."""
+        """Return the number of stored runs."""
         return len(Store.open(Path(self.store).resolve()).runs(experiment=self.experiment))
 
 
@@ -223,7 +225,7 @@ def _submit_job(words: str, nodes: int, caller: Caller) -> str:
     if not caller.again:
         raise InputError(
             "no-submitted-command",
-            "'{launcher}' starts a command line later, and there is none",
+            "'{launcher}' submits a command line, but there is none",
             "use iosonde run, or salloc",
             launcher=words,
         )

@@ -1,4 +1,4 @@
-"""Phases of an experiment that its file system, or so few nodes, cannot do, said before the first trial."""
+"""Phases that the file system, or the number of nodes, does not support; reported before the first trial."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .campaign import Campaign
 
 
 def skipped(campaign: Campaign, trials: Sequence[Trial], facts: Mapping[str, Facts]) -> Iterator[str]:
-    """A sentence for each phase that is skipped, and each reason: in which of the trials, each judged by its own
-    settings and the file system that it is on."""
+    """Yield a sentence for each skipped phase and reason, with the affected trials; each is judged by its own settings
+    and file system."""
     trials_by_phase: dict[tuple[str, str], dict[int, Trial]] = {}
     for trial in trials:
         for phase, why in _iterate_skipped(campaign, trial, facts):
@@ -40,7 +40,7 @@ def _iterate_skipped(campaign: Campaign, trial: Trial, facts: Mapping[str, Facts
 
 
 def _describe_trials(there: Sequence[Trial], trials: Sequence[Trial]) -> str:
-    """Nothing where it is in all trials; else in how many, and what levels these have that no other has."""
+    """Describe the affected trials: empty for all; else their number, and the levels that only they have."""
     if len(there) == len(trials):
         return ""
     theirs = {trial.index for trial in there}

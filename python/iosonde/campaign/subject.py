@@ -1,4 +1,4 @@
-"""``--subject-commit``: which version of the file system under test was measured."""
+"""``--subject-commit``: the measured version of the file system under test."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from iosonde.core.errors import InputError
 from iosonde.ranks import machine
 
 AUTO = "auto"
-_DIRTY = "+"  # after the commit of a tree with changes that are not committed
+_DIRTY = "+"  # after the commit of a tree with uncommitted changes
 
 
 def subject_commit(word: str | None) -> str | None:
-    """The word itself; of ``auto`` the commit of the Git repository that we are in, with a ``+`` where files differ
-    from it. Raises InputError where there is none."""
+    """Return the word itself; for ``auto`` the commit of the current Git repository, with a ``+`` for uncommitted
+    changes. Raises InputError without a commit."""
     if word is None:
         return None
     if not word.strip():
@@ -28,8 +28,8 @@ def subject_commit(word: str | None) -> str | None:
     if not software.get("commit"):
         raise InputError(
             "not-a-git-repository",
-            "{spell.subject_commit} auto: {directory} is in no Git repository that has a commit",
-            "change to that of the file system under test, or name the commit",
+            "{spell.subject_commit} auto: {directory} is not in a Git repository with a commit",
+            "change to the repository of the file system under test, or name the commit",
             directory=Path.cwd(),
         )
     return f"{software['commit']}{_DIRTY if software['commit_modified'] else ''}"

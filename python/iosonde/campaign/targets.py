@@ -1,7 +1,6 @@
-"""The directories that are measured: one, or several that are levels of the factor ``target``.
+"""The measured directories: one, or several as levels of the factor ``target``.
 
-``--target NAME=DIR`` says a level's name; of several bare directories each is called by the shortest name that tells it
-from the others.
+``--target NAME=DIR`` names a level; each of several bare directories gets the shortest distinguishing name.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from pathlib import Path
 
 from iosonde.core.errors import InputError, IosondeError
 
-# What stands before the first "=" is a name unless it can be a part of a path: ./a=b is a directory.
+# Text before the first "=" is a name unless it may be part of a path: ./a=b is a directory.
 _TARGET_OPTION = re.compile(r"([^/=\s~]+)=(.+)")
 
 
 def read(words: Sequence[str]) -> dict[str, str]:
-    """Name → directory, as options say it; the name of a single bare directory is empty. Raises InputError."""
+    """Return name → directory from options; the name of a single bare directory is empty. Raises InputError."""
     pairs = [_split_word(word) for word in words]
     bare = [Path(os.path.abspath(directory)) for name, directory in pairs if not name]
     default_names = iter(names_of(bare) if len(pairs) > 1 else [""])
@@ -36,7 +35,8 @@ def read(words: Sequence[str]) -> dict[str, str]:
 
 
 def names_of(paths: Sequence[Path]) -> list[str]:
-    """The shortest names that tell paths apart: one part of each, as far at its end as can be, else their ends."""
+    """Return the shortest distinguishing names of paths: one part of each, as near to its end as possible, else their
+    ends."""
     parts = [path.parts for path in paths]
     longest = max(map(len, parts), default=0)
     for place in range(1, longest + 1):
@@ -52,7 +52,7 @@ def names_of(paths: Sequence[Path]) -> list[str]:
 
 @contextmanager
 def prefix_target_errors(name: str) -> Iterator[None]:
-    """What goes wrong with a target that has a name is said with it."""
+    """Prefix errors of a named target with its name."""
     try:
         yield
     except IosondeError as error:

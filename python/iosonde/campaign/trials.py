@@ -1,6 +1,6 @@
-"""Experiment → Runs: the trials in their order, each stored before the next starts, until a rule says enough.
+"""Experiment → Runs: the trials in order, each stored before the next starts, until a rule ends them.
 
-Stops after a whole block where it can: a block holds every cell once, so what was measured stays balanced.
+Stops after a whole block if possible: a block holds every cell once, so the data stays balanced.
 """
 
 from __future__ import annotations
@@ -18,32 +18,33 @@ from iosonde.measure.trial import SILENT_NODES
 
 from .pacing import Breaks
 
-# After so many incomplete trials in a row the fault is not chance, and more of them help nobody.
+# After this many incomplete trials in a row the fault is not chance, and more of them are useless.
 PATIENCE = 3
-# A target that is full, over quota, read-only or forbidden stays so: one such trial is enough.
+# A target that is full, over quota, read-only or forbidden stays so: a single trial is enough.
 _HOPELESS = ("No space left", "quota exceeded", "Read-only file system", "Permission denied", "not visible")
 
 
 class Looks(Protocol):
-    """A stopping rule that looks at every run, and may be asked as often as one likes."""
+    """A stopping rule that looks at every run, and may be called any number of times."""
 
     def add(self, run: Run) -> None:
-        """A run that was kept."""
+        """Add a stored run."""
 
     def needed(self, experiment: Experiment) -> int:
-        """Repetitions of every cell in all, as far as is known now."""
+        """Return the total repetitions of every cell, as far as known now."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """When to stop. ``ends_at`` is time.monotonic(); None is no end. ``needed`` maps nothing to the number of
-    repetitions that the stopping rule wants, once the pilot is measured (None: as many as planned). ``looks`` is a rule
-    that may look after every block; every cell matters to it, so that one which fails PATIENCE times in a row ends the
-    campaign. ``expected_s`` is how long a trial takes as far as it is known before the first. ``breaks`` are made
-    between trials; ``abort`` says why none shall be started any more (None: go on)."""
+    """Stopping rules.
+
+    ``ends_at`` is time.monotonic(); None means no end. ``needed`` returns the repetitions that the stopping rule
+    requires after the pilot (None: as planned). ``looks`` is a rule that may look after every block; it needs every
+    cell, so PATIENCE failures of one in a row end the campaign. ``expected_s`` is the expected duration of a trial
+    before the first. ``breaks`` are made between trials; ``abort`` returns why no more may start (None: continue)."""
 
     ends_at: float | None = None
-    ends_because: Message = Message("budget-exhausted", "the time is over")
+    ends_because: Message = Message("budget-exhausted", "the time limit is reached")
     needed: Callable[[], int] | None = None
     looks: Looks | None = None
     max_repetitions: int = 100
@@ -54,11 +55,10 @@ class Rules:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a campaign ended: in words why it ended early (empty: it did not), and what was measured.
+    """Result of a campaign: why it ended early (empty: it did not), and what was measured.
 
-    ``fault`` is the error that ended it where the target or its clean-up failed: what was measured is kept.
-    ``capped`` is the number of repetitions that the stopping rule wanted where it was more than are ever made;
-    its promise is then not kept.
+    ``fault`` is the error of the target or its clean-up that ended it: measured trials are kept. ``capped`` is the
+    number of repetitions that the stopping rule required beyond the maximum; its promise is then not kept.
     """
 
     early: str
@@ -78,10 +78,11 @@ def run(
     replan: Callable[[Experiment], None],
     on_trial: Callable[[Trial, int, int], None],
 ) -> Ended:
-    """Measure what is not ``done`` (indices of trials). ``keep`` stores a run, ``replan`` a longer experiment.
+    """Measure the trials that are not ``done`` (indices of trials). ``keep`` stores a run, ``replan`` a longer
+    experiment.
 
-    ``on_trial(trial, place, total)`` is told before each trial. KeyboardInterrupt goes through: what is kept
-    stays kept. A TargetFaultError of ``measure`` (no run then) or ``keep`` (the run is kept) ends the campaign.
+    ``on_trial(trial, place, total)`` is called before each trial. KeyboardInterrupt propagates: stored runs stay. A
+    TargetFaultError of ``measure`` (no run then) or ``keep`` (the run is stored) ends the campaign.
     """
     tally, plan = _Tally(rules), _Plan(rules)
     while True:
@@ -96,7 +97,7 @@ def run(
         trial = ahead[0]
         if why := _explain_delay(rules, tally.longest_s):
             n_ahead, n = len(ahead), len(experiment.trials)
-            early = f"{why}: {n_ahead} of {n} trials are left"
+            early = f"{why}: {n_ahead} of {n} trials remain"
             return tally.ended(restore(why.code, early, {**why.values, "n_ahead": n_ahead, "n": n}), experiment)
         on_trial(trial, len(experiment.trials) - len(ahead), len(experiment.trials))
         started_s = time.monotonic()
@@ -122,14 +123,14 @@ def _fault_of(keep: Callable[[Run], None], run: Run) -> TargetFaultError | None:
 
 
 class _Plan:
-    """How many trials are wanted, once those of the plan are measured. A rule without looks is asked once."""
+    """Number of trials after the planned ones. A rule without looks is evaluated once."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._is_decided, self._needed = False, 0
 
     def longer(self, experiment: Experiment) -> Experiment | None:
-        """The experiment with more trials; None where it has enough."""
+        """Return the experiment with more trials; None if it has enough."""
         if self._rules.looks is not None:
             return _extend_experiment(experiment, self._rules.looks.needed(experiment))
         if self._is_decided or not self._rules.needed:
@@ -139,12 +140,12 @@ class _Plan:
 
     @property
     def capped(self) -> int:
-        """The repetitions that would be needed, where they are more than are ever made; else 0."""
+        """The required repetitions if they exceed the maximum; else 0."""
         return self._needed if self._needed > self._rules.max_repetitions else 0
 
 
 class _Tally:
-    """What was measured so far, and how well that went."""
+    """Counts of measured and incomplete trials."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
@@ -153,7 +154,7 @@ class _Tally:
         self.longest_s = rules.expected_s
 
     def add(self, trial: Trial, run: Run, started_s: float) -> None:
-        """A run that was kept; its trial started at that time.monotonic()."""
+        """Add a stored run; its trial started at ``started_s`` (time.monotonic())."""
         if self._rules.looks is not None:
             self._rules.looks.add(run)
         self.longest_s = max(self.longest_s, time.monotonic() - started_s)
@@ -164,7 +165,7 @@ class _Tally:
         self._in_a_row = self._failures.in_a_row(trial, run.complete)
 
     def hopeless(self, run: Run) -> Message | None:
-        """Why more trials would be as incomplete as the last one; None where they may not."""
+        """Return why more trials would also be incomplete; None if they may not be."""
         if run.complete:
             return None
         if self._in_a_row >= PATIENCE:
@@ -176,49 +177,49 @@ class _Tally:
             )
         if not _is_hopeless(run):
             return None
-        return Message("target-unusable", "it cannot go on: {reason}", reason=run.missing[0])
+        return Message("target-unusable", "cannot continue: {reason}", reason=run.missing[0])
 
     def ended(
         self, early: str, experiment: Experiment, fault: TargetError | SystemFaultError | None = None, capped: int = 0
     ) -> Ended:
-        """How it ended, in words why it ended early."""
+        """Return how the campaign ended; ``early`` says why it ended early."""
         return Ended(early, self._measured, self._incomplete, experiment, capped, fault)
 
 
 def _explain_delay(rules: Rules, longest_s: float) -> Message | None:
-    """Why the next trial is not started; None once it may start, after its break."""
+    """Return why the next trial does not start; None once it may start, after its break."""
     pause_s = rules.breaks.next_s() if rules.breaks else 0.0
     if rules.ends_at is not None and time.monotonic() + pause_s + 1.2 * longest_s > rules.ends_at:
         return rules.ends_because
     why = rules.abort()
     if rules.breaks and pause_s and not why:
         rules.breaks.wait()
-        why = rules.abort()  # much may happen in a break
+        why = rules.abort()  # the state may change during a break
     return why
 
 
 class _Failures:
-    """Incomplete trials in a row: of all, or of the cell that just was measured, whatever came between."""
+    """Incomplete trials in a row: of all, or of the cell just measured, whatever came between."""
 
     def __init__(self, by_cell: bool) -> None:
         self._by_cell = by_cell
         self._counts: dict[str, int] = {}
 
     def in_a_row(self, trial: Trial, complete: bool) -> int:
-        """How many there are, this one included."""
+        """Return their number, including this one."""
         cell = repr(trial.factors) if self._by_cell else ""
         self._counts[cell] = 0 if complete else self._counts.get(cell, 0) + 1
         return self._counts[cell]
 
 
 def _is_hopeless(run: Run) -> bool:
-    """Whether the next trial would fail, too: the target says so, or a node was silent when it was asked again."""
+    """Return whether the next trial would also fail: the target reports it, or a node was silent again."""
     is_silent = any(isinstance(why, Message) and why.code == SILENT_NODES for why in run.missing)
     return is_silent or any(word in run.missing[0] for word in _HOPELESS)
 
 
 def _extend_experiment(experiment: Experiment, n_blocks: int) -> Experiment | None:
-    """The experiment with so many blocks, or None if it has them."""
+    """Return the experiment with ``n_blocks`` blocks, or None if it has them."""
     have = 1 + max(trial.repetition for trial in experiment.trials)
     if n_blocks <= have:
         return None

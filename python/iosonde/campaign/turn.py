@@ -1,12 +1,12 @@
-"""One measurement at a time on a machine: two would each measure what the other leaves of it.
+"""Lock of a machine for one measurement at a time: two would disturb each other.
 
-The lock (flock) lies beside those of the system and is the kernel's: it goes with the process, however that ends. It
-lies on no target. Who measures alongside holds another one, shared, so that both know of each other: each run that was
-measured beside another one has that as a fact. ``IOSONDE_LOCK_DIR`` names another directory: one that nodes share holds
-among them, where its file system has locks.
+The lock (flock) is the kernel's and ends with the process. It lies with the locks of the system, never on a target. A
+measurement alongside others holds a second, shared lock, so that both know of each other: each such run records it as a
+fact. ``IOSONDE_LOCK_DIR`` names another directory; a directory shared by nodes locks all of them, if its file system
+supports locks.
 
-All hosts of labs are one machine, and take its lock. A campaign whose labs come and go holds it from the first to the
-last; what it starts in them is told who does (``passed_on``), and takes none.
+All hosts of labs are one machine, and share its lock. A campaign with several labs holds it from the first to the last;
+processes that it starts in them learn its owner (``passed_on``), and take no lock.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from iosonde.core.units import format_seconds
 from iosonde.ranks.hosts import this_host
 from iosonde.ranks.machine import emulated
 
-# That all users of a machine have; first that of a lab's machine, as its hosts see it.
+# Directories common to all users of a machine; first that of a lab's machine, as seen by its hosts.
 _PLACES = (str(MACHINE / LOCK), "/run/lock", "/tmp")  # noqa: S108
 _NAME = "iosonde-measuring.lock"
 _ALONGSIDE = "iosonde-alongside.lock"
@@ -36,33 +36,36 @@ _LOOK_EVERY_S = 0.2
 
 @dataclass(frozen=True)
 class Turn:
-    """What is done where another measurement is under way: wait for it at most ``wait_s``, or measure ``alongside``."""
+    """Behaviour during another measurement: wait for it at most ``wait_s``, or measure ``alongside``."""
 
     wait_s: float | None = None
     alongside: bool = False
 
 
 def is_here(nodes: Collection[str]) -> bool:
-    """Whether this machine is one of the ``nodes``, as a launcher names them; each host of a lab is this machine."""
+    """Return whether this machine is one of the ``nodes``, as a launcher names them; each host of a lab is this
+    machine."""
     name = this_host().name
     return emulated.lab() is not None or not {name, name.partition(".")[0], "localhost", "127.0.0.1"}.isdisjoint(nodes)
 
 
 def list_other_processes() -> list[int]:
-    """The processes of this machine that measure now besides this one, alone or alongside others; none where this one
-    holds no lock of the machine, as its ranks are elsewhere."""
+    """List the other processes that measure on this machine, alone or alongside. Empty if this one holds no lock of the
+    machine, as its ranks are elsewhere."""
     processes = {process for name in (_NAME, _ALONGSIDE) for process in holders_of(_find_folder() / name)}
     own = {this_process(), int(os.environ.get(_LOCK_OWNER_VARIABLE) or 0)}
     return [] if processes.isdisjoint(own) else sorted(processes - own)
 
 
 def passed_on() -> dict[str, str]:
-    """The environment of a campaign that this process starts while it holds the machine: it is held for that one."""
+    """Return the environment of a campaign started by this process while it holds the machine: the lock covers that
+    campaign."""
     return {_LOCK_OWNER_VARIABLE: str(this_process())}
 
 
 def is_part_of_another() -> bool:
-    """Whether a campaign that holds the machine started this one, for one of its labs: it says where the runs are."""
+    """Return whether a campaign that holds the machine started this one, for one of its labs. The parent reports where
+    the runs are."""
     return bool(os.environ.get(_LOCK_OWNER_VARIABLE))
 
 
@@ -73,8 +76,8 @@ def _find_folder() -> Path:
 
 @contextmanager
 def hold_machine(turn: Turn, here: bool, say: Callable[[str], None]) -> Iterator[None]:
-    """Hold the machine while the block runs; where no ranks run ``here`` only what a shared directory says counts.
-    Raises InputError where another one measures, and did not end in the time that was given to it."""
+    """Hold the machine while the block runs; without ranks ``here`` only a shared lock directory counts. Raises
+    InputError if another measurement does not end within the waiting time."""
     lock_dir = os.environ.get("IOSONDE_LOCK_DIR")
     if not (here or lock_dir) or is_part_of_another():
         yield
@@ -86,15 +89,15 @@ def hold_machine(turn: Turn, here: bool, say: Callable[[str], None]) -> Iterator
         if lock_dir:
             raise InputError(
                 "lock-unavailable",
-                "no lock can be made in {directory}: {reason}",
-                "correct IOSONDE_LOCK_DIR, or leave it out",
+                "cannot create a lock in {directory}: {reason}",
+                "correct IOSONDE_LOCK_DIR, or unset it",
                 directory=lock_dir,
                 reason=error.strerror,
             ) from error
         say(
             Message(
                 "lock-unavailable",
-                "note: whether another one measures here is not known: {path}: {reason}",
+                "note: cannot check for other measurements: {path}: {reason}",
                 path=path,
                 reason=error.strerror,
             )
@@ -112,11 +115,12 @@ def hold_machine(turn: Turn, here: bool, say: Callable[[str], None]) -> Iterator
 
 
 def _open_lock(path: Path) -> int:
-    """The file, which everybody may lock. It stays: removed, somebody could hold one that others no longer find."""
+    """Open the lock file, which everybody may lock. It is never removed: somebody could hold a lock on a file that
+    others no longer find."""
     how = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | how, 0o666)
-        os.fchmod(handle, 0o666)  # whatever the umask is
+        os.fchmod(handle, 0o666)  # independent of the umask
         return handle
     except FileExistsError:
         pass
@@ -139,12 +143,12 @@ def _take_lock(handle: int, path: Path, turn: Turn, say: Callable[[str], None]) 
             waited = "" if turn.wait_s is None else f", also after {format_seconds(turn.wait_s)}"
             raise InputError(
                 "concurrent-measurement",
-                "{process} measures on this machine{waited}: two at once would disturb each other",
-                "{spell.wait:2h} begins when it has ended; {spell.alongside} measures beside it",
+                "another measurement ({process}) is running on this machine{waited}: both would disturb each other",
+                "use {spell.wait:2h} to wait for it, or {spell.alongside} to measure at the same time",
                 process=who,
                 waited=waited,
             )
         if not is_announced:
-            say(Message("waiting", "waiting for {process}, which measures on this machine", process=who))
+            say(Message("waiting", "waiting for the measurement of {process} on this machine", process=who))
             is_announced = True
         time.sleep(_LOOK_EVERY_S)

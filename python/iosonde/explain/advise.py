@@ -1,7 +1,7 @@
-"""Which setting to choose for which workload, and what that gains for sure.
+"""The setting to choose for each workload, and its reliable gain.
 
-Nothing is advised whose gain, measured where it was not chosen (``advise_gain``), has an interval that holds zero.
-Then it says what would settle it (``advise_needs``).
+Advice requires a gain, measured on data that did not choose it (``advise_gain``), whose interval excludes zero.
+Otherwise ``advise_needs`` says what to measure.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from .rules import Rule, rules
 
 Rows = npt.NDArray[np.intp]
 
-# What is advised: rules by workload, one default for all, or nothing.
+# Kinds of advice: rules by workload, a default for all, or nothing.
 RULES, DEFAULT, NOTHING = "rules", "default", "nothing"
 
 
 @dataclass(frozen=True)
 class Depth:
-    """A tree with at most so many questions on a way (0: the best default).
+    """A tree with at most ``depth`` questions on a path (0: the best default).
 
-    ``loss`` is what it falls short of the best possible, as a share of it, on the instances it was learned from;
-    ``crossed`` the same where it was not; ``lowest`` its worst case (a share of the best).
+    ``loss`` is its distance from the best possible, as a share of it, on the training instances; ``crossed`` the same
+    on others; ``lowest`` its worst case (a share of the best).
     """
 
     depth: int
@@ -54,15 +54,14 @@ class Depth:
 
 @dataclass(frozen=True)
 class Gain:
-    """What advice brings, in cross-validation.
+    """Gain of the advice in cross-validation.
 
-    ``share`` is what it adds to the share of the best possible, over ``over`` (the best default, or the setting in
-    use); ``ratio`` the geometric mean of its speed over that one's, ``absolute`` the difference in the response's
-    unit (for a time: saved). Over the setting in use the level is that of as many intervals as there are settings,
-    for the choice among them. ``advised`` and ``reference`` are the two shares, ``possible`` what choosing for every
-    instance alone would give (None without repeats).
-    ``lowest`` and ``reference_lowest`` are the two worst cases, a share of the best.
-    ``logs`` are the log ratios of the instances, each held out (empty where none could be).
+    ``share`` is the increase of the share of the best possible, over ``over`` (the best default, or the setting in
+    use). ``ratio`` is the geometric mean of its speed over that one's, ``absolute`` the difference in the response's
+    unit (for a time: saved). Over the setting in use the level is that of as many intervals as there are settings, for
+    the choice among them. ``advised`` and ``reference`` are the two shares, ``possible`` that of choosing for every
+    instance alone (None without repeats). ``lowest`` and ``reference_lowest`` are the two worst cases, a share of the
+    best. ``logs`` are the log ratios of the instances, each held out (empty if impossible).
     """
 
     over: str
@@ -77,7 +76,7 @@ class Gain:
     logs: tuple[float, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The Estimate of the share, and the others beside it."""
+        """Return the Estimate of the share, and the others by name."""
         parts = {
             "ratio": self.ratio,
             "absolute": self.absolute,
@@ -96,10 +95,10 @@ class Gain:
 
 @dataclass(frozen=True)
 class Advice:
-    """Everything: the table of defaults, trees by depth, what is advised, and its gain.
+    """The table of defaults, trees by depth, the advice, and its gain.
 
-    ``equal_defaults`` cannot be told from the best default; ``over_random`` is what the best default adds to the
-    share of the best over the mean of all settings; ``depth`` is where the tree stops.
+    ``equal_defaults`` are not significantly worse than the best default. ``over_random`` is what the best default adds
+    to the share of the best over the mean of all settings; ``depth`` is where the tree stops.
     """
 
     instances: Instances
@@ -121,11 +120,11 @@ class Advice:
 
     @property
     def criteria_agree(self) -> bool:
-        """Whether every criterion names the same default."""
+        """True if every criterion selects the same default."""
         return len(set(self.winners.values())) == 1
 
     def rule_for(self, instance: Mapping[str, Cell]) -> Rule | None:
-        """The rule that an instance fulfils; None where nothing is advised."""
+        """Return the rule that an instance fulfils; None without advice."""
         return next((rule for rule in self.rules if rule.holds(instance)), None)
 
     def to_json(self) -> dict[str, Any]:
@@ -171,11 +170,10 @@ def _depth_json(depth: Depth) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Wish:
-    """How advice is sought. ``unit`` is the response's, if not that of its column; ``lower``: less of it is better.
+    """Options of the advice. ``unit`` is the response's, if not that of its column; ``lower``: less of it is better.
 
-    ``depth`` is the most questions on a way; ``full`` asks them all instead of stopping where cross-validation says.
-    ``weigh`` lets instances count by what choosing wrong loses there. ``current`` is the setting in use, which the
-    gain is then over.
+    ``depth`` is the most questions on a path; ``full`` asks them all instead of stopping by cross-validation. ``weigh``
+    weights instances by the loss of a wrong choice. ``current`` is the setting in use, the reference of the gain.
     """
 
     unit: str | None = None
@@ -194,7 +192,7 @@ def advise(
     level: float = 0.95,
     wish: Wish = Wish(),
 ) -> Advice:
-    """Advice from the trials of a table. Raises InputError, DataError."""
+    """Compute the advice from the trials of a table. Raises InputError, DataError."""
     lower = wish.lower
     trial_instances = instances(table, response, choose, feature_columns, lower)
     trial_instances = trial_instances if wish.unit is None else replace(trial_instances, unit=wish.unit)
@@ -246,13 +244,15 @@ def advise(
 def _decide_advice(
     instances: Instances, crossed: Crossed, random: Estimate | None, at: Mapping[str, Rows], level: float
 ) -> tuple[str, Gain | None]:
-    """What to advise, and its gain: over the setting in use, or where none is told the rules' over the best default.
-    ``at``: what → the setting that it chooses for each instance."""
+    """Decide what to advise, and its gain: over the setting in use, or without one the rules' gain over the best
+    default.
+
+    ``at``: name of a choice → its setting for each instance."""
     rules_gain = _estimate_gain(instances, crossed, ("advice", "default"), at, level)
     worth = _is_positive(rules_gain.share) and bool((at["advice"] != at["default"]).any())
     if "current" not in at:
         return (RULES if worth else DEFAULT if _is_positive(random) else NOTHING), rules_gain
-    # One setting among several was chosen to beat the one in use: as many intervals as settings.
+    # The best of several settings was chosen to beat the one in use: as many intervals as settings.
     what = "advice" if worth else "default"
     over = _estimate_gain(instances, crossed, (what, "current"), at, _compute_joint_level(instances, level))
     if not _is_positive(over.share) or (what == "default" and at["default"][0] == at["current"][0]):
@@ -263,7 +263,7 @@ def _decide_advice(
 def _label_gains(
     instances: Instances, gain: Gain | None, random: Estimate | None, now: int | None
 ) -> dict[str, Estimate]:
-    """The gains that decide, in words."""
+    """Return the decisive gains with labels."""
     if gain is None or random is None:
         return {}
     over = instances.format_setting(gain.over)
@@ -301,7 +301,7 @@ def _find_setting(instances: Instances, current: Mapping[str, str]) -> int:
     raise InputError(
         "unmeasured-setting",
         "the setting in use, {setting}, was never measured",
-        "measured were {settings}",
+        "measured settings: {settings}",
         setting="/".join(text),
         settings=", ".join(instances.names),
     )
@@ -310,7 +310,8 @@ def _find_setting(instances: Instances, current: Mapping[str, str]) -> int:
 def _estimate_gain(
     instances: Instances, crossed: Crossed, pair: tuple[str, str], at: Mapping[str, Rows], level: float
 ) -> Gain:
-    """Of the first of the ``pair`` over the second. ``at``: what → the setting that is chosen for each instance."""
+    """Estimate the gain of the first of the ``pair`` over the second. ``at``: name of a choice → its setting for each
+    instance."""
     what, over = pair
     sign = -1.0 if instances.lower else 1.0
     logs = sign * (crossed.logs[what] - crossed.logs[over])
@@ -348,7 +349,7 @@ def _estimate_gain(
 
 
 def _over_random(instances: Instances, crossed: Crossed, best: int, level: float) -> Estimate:
-    """What the best default adds to the share of the best over the mean of all settings."""
+    """Estimate what the best default adds to the share of the best over the mean of all settings."""
     gain = crossed.gain("chosen", "random", level)
     if not crossed.by_repeat:
         return gain
@@ -357,16 +358,16 @@ def _over_random(instances: Instances, crossed: Crossed, best: int, level: float
 
 
 def _compute_joint_level(instances: Instances, level: float) -> float:
-    """The level of each of as many intervals as there are settings, so that all hold together at ``level``.
+    """Return the level of each of as many intervals as settings, so that all hold together at ``level``.
 
-    Cross-fitting takes the bias out of the best of several settings, not the spread: where one setting is best by
-    luck in all repeats, it is chosen, and lucky, in every fold.
+    Cross-fitting removes the bias of the best of several settings, not its variance. A setting that is best by luck in
+    all repeats is chosen, and lucky, in every fold.
     """
     return 1 - (1 - level) / len(instances.settings)
 
 
 def _select_equal_defaults(instances: Instances, share: Any, best: int, level: float) -> tuple[str, ...]:
-    """The defaults that cannot be told from the best: paired over instances, Bonferroni (Hsu 1984)."""
+    """Select the defaults not significantly worse than the best: paired over instances, Bonferroni (Hsu 1984)."""
     if by_repeat(instances):
         return ()
     others = [at for at in range(share.shape[1]) if at != best]
@@ -400,8 +401,8 @@ def _list_warnings(instances: Instances) -> list[str]:
         messages.append(
             Message(
                 "single-trial",
-                "a cell has one trial: the gain comes from cross-validation over instances alone, the best possible is "
-                "too good by the noise, and ties are not seen; measure each cell "
+                "a cell has one trial: the gain comes from cross-validation over instances only, the best possible is "
+                "overestimated by the noise, and ties are not detected; measure each cell "
                 + ("three times" if by_repeat(instances) else "twice")
                 + " or more",
             )

@@ -1,8 +1,7 @@
-"""One setting for everything: what each default would cost against the best setting of every instance.
+"""Defaults: what each fixed setting would cost against the best setting of every instance.
 
-The table compares a default with the best choice per instance, by two means: the arithmetic mean of its share of the
-best says how good it is as a rule, the harmonic mean how bad where it is bad. Criteria may disagree; then each names
-its winner.
+The table compares a default with the best choice per instance by two means of its share of the best. The arithmetic
+mean describes its usual quality, the harmonic mean its bad cases. Criteria may disagree; then each has its winner.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Default:
-    """One fixed setting over all instances.
+    """A fixed setting over all instances.
 
-    ``best`` and ``worst`` count the instances where it is; ``tied`` those where it cannot be told from the best
-    (None without repeats). ``rel_arith`` and ``rel_harm`` are means of its share of the best (a fraction: value ÷
-    best, for a time best ÷ value), ``lowest`` is its worst case. ``abs`` and ``loss`` are means in the response's
-    unit, ``abs_harm`` the harmonic one; loss is what the best would have added (for a time: saved).
+    ``best`` and ``worst`` count the instances where it is; ``tied`` those where it is not significantly worse than the
+    best (None without repeats). ``rel_arith`` and ``rel_harm`` are means of its share of the best (a fraction: value ÷
+    best, for a time best ÷ value); ``lowest`` is its worst case. ``abs`` and ``loss`` are means in the response's unit,
+    ``abs_harm`` the harmonic one; loss is the difference to the best (for a time: saved).
     """
 
     setting: str
@@ -44,7 +43,7 @@ class Default:
         return asdict(self)
 
 
-# What a good default may mean; ``abs`` is turned round for a time.
+# Criteria of a good default; ``abs`` is reversed for a time.
 CRITERIA: dict[str, Callable[[Default], float]] = {
     "rel_arith": lambda d: d.rel_arith,
     "rel_harm": lambda d: d.rel_harm,
@@ -57,7 +56,7 @@ CRITERIA: dict[str, Callable[[Default], float]] = {
 
 
 def shares(values: Array, lower: bool, scale: Array | None = None) -> Array:
-    """Instances × settings → share of the best (or of ``scale``, by instance)."""
+    """Convert instances × settings to the share of the best (or of ``scale``, by instance)."""
     best = best_of(values, lower) if scale is None else scale
     return np.asarray(best[:, None] / values if lower else values / best[:, None])
 
@@ -68,7 +67,7 @@ def best_of(values: Array, lower: bool) -> Array:
 
 
 def defaults(values: Array, names: Sequence[str], lower: bool, tied: Mask | None = None) -> tuple[Default, ...]:
-    """The table: one row a setting. ``values`` are instances × settings, positive."""
+    """Build the table: a row per setting. ``values`` are instances × settings, positive."""
     share, best = shares(values, lower), best_of(values, lower)
     n_best = np.bincount(share.argmax(axis=1), minlength=len(names))
     n_worst = np.bincount(share.argmin(axis=1), minlength=len(names))
@@ -84,7 +83,7 @@ def defaults(values: Array, names: Sequence[str], lower: bool, tied: Mask | None
 
 
 def winners(table: Sequence[Default], lower: bool = False) -> dict[str, str]:
-    """The best default by each criterion; of equals that with the higher arithmetic mean."""
+    """Return the best default by each criterion; ties go to the higher arithmetic mean."""
     winners = {}
     for name, score in CRITERIA.items():
         sign = -1.0 if name == "abs" and lower else 1.0

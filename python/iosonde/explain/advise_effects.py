@@ -1,8 +1,8 @@
-"""What changing one chosen column alone does: each level against the one with the highest mean, everything else alike.
+"""Effects of a single chosen column: each level against the one with the highest mean, everything else equal.
 
-A pair is one instance and one value of the other chosen columns; an instance's pairs are averaged first, for they are
-no independent evidence. Ratios are geometric means of speed; with several levels the intervals hold together
-(Bonferroni). Of too few instances to hold any out the interval is of these alone, from the noise of their repeats.
+A pair is an instance and a value of the other chosen columns; an instance's pairs are averaged first, as they are not
+independent. Ratios are geometric means of speed; with several levels the intervals hold together (Bonferroni). With too
+few instances to hold any out the interval is valid for these alone, from the noise of their repeats.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class Effect:
 
 
 def select_largest_effect(effects: Sequence[Effect]) -> Effect | None:
-    """The largest effect that is told from none."""
+    """Return the largest significant effect."""
     sure = [effect for effect in effects if effect.ratio.low is not None and effect.ratio.low > 1]
     return max(sure, key=lambda effect: effect.ratio.value or 0.0, default=None)
 
 
 def effects(instances: Instances, level: float) -> tuple[Effect, ...]:
-    """One for each level of each chosen column but its best; columns without a pair are left out."""
+    """Estimate the effect of each level of each chosen column except its best; columns without a pair are omitted."""
     logs = np.log(instances.values) * (-1.0 if instances.lower else 1.0)
     effects: list[Effect] = []
     for at, column in enumerate(instances.choose):
@@ -59,7 +59,7 @@ def effects(instances: Instances, level: float) -> tuple[Effect, ...]:
         levels = list(dict.fromkeys(setting[at] for setting in instances.settings))
         means = {value: float(logs[:, [g[value] for g in groups.values() if value in g]].mean()) for value in levels}
         best = max(levels, key=means.__getitem__)
-        if len(levels) < 2:  # the others were this one under another name
+        if len(levels) < 2:  # the other levels were duplicates of this one
             continue
         wide = 1 - (1 - level) / (len(levels) - 1)
         for other in levels:
@@ -75,7 +75,7 @@ def effects(instances: Instances, level: float) -> tuple[Effect, ...]:
 
 
 def _estimate_mean(instances: Instances, ratios: Array, pairs: Sequence[tuple[int, int]], level: float) -> Estimate:
-    """The mean log ratio: over instances, or where these are few of these, by the pooled noise of trials."""
+    """Estimate the mean log ratio over instances, or for few of them by the pooled noise of trials."""
     if not by_repeat(instances) or not has_repeats(instances):
         return mean_estimate(ratios, level, instances.group)
     slopes = np.zeros_like(instances.values)

@@ -1,11 +1,11 @@
-"""What advice gains, measured where it was not chosen.
+"""Gain of advice, measured on data that did not choose it.
 
-Who picks the fastest of eight equal settings and quotes its speed promises a gain that is noise (the winner's curse).
-Here the tree and its depth are chosen on some instances and some repeats; what they bring over the best default is
-measured on other instances and other repeats, and every trial takes its turn (cross-fitting; Chernozhukov et al.
-2018), in several random partitions (``advise_parts``). The depth is chosen inside, by the rule of one standard error
-(Breiman et al. 1984) and of one percent, so that its choice is paid for too. With fewer than eight instances only the
-repeats are split: the gain then holds for these instances.
+The speed of the fastest of eight equal settings promises a gain that is noise (the winner's curse). Here the tree and
+its depth are chosen on some instances and some repeats. Their gain over the best default is measured on other instances
+and repeats, and every trial takes its turn, in several random partitions. (Cross-fitting: Chernozhukov et al. 2018;
+``advise_parts``.) The depth is chosen inside, by the rule of one standard error (Breiman et al. 1984) and of one
+percent, so that its choice is included. With fewer than eight instances only the repeats are split: the gain then holds
+for these instances.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.intp]
 
-ENOUGH = 0.01  # of the best possible: what a further question must bring
+ENOUGH = 0.01  # of the best possible: the least gain of a further question
 _INNER = 4
 
 
 @dataclass(frozen=True)
 class Learner:
-    """How a tree is learned: the most questions on a way, weights by loss or none, and whether all questions are
-    asked instead of stopping."""
+    """Learning of a tree: the most questions on a path, weights by loss or none, and whether to ask all questions
+    instead of stopping."""
 
     depth: int
     weigh: bool = True
@@ -43,13 +43,13 @@ class Learner:
 
 @dataclass(frozen=True)
 class Crossed:
-    """What was measured where nothing was chosen, by unit: an instance, or a slot of repeats where ``by_repeat``.
+    """Values measured on data that did not choose, by unit: an instance, or a slot of repeats if ``by_repeat``.
 
-    ``share`` (of the best), ``logs`` and ``values`` are of ``advice`` (the tree), ``default`` (the best default of all
-    trials), ``chosen`` (that of the learning part), ``random`` (the mean of all settings), ``possible`` (what was best
-    in the other repeats; absent without repeats) and ``current`` (the setting in use; absent if not told).
+    ``share`` (of the best), ``logs`` and ``values`` have these keys: ``advice`` (the tree), ``default`` (the best
+    default of all trials), ``chosen`` (that of the learning part), ``random`` (the mean of all settings), ``possible``
+    (the best in the other repeats; absent without repeats) and ``current`` (the setting in use; absent if not given).
     ``lowest`` is the worst case of each: the lowest share of an instance in any partition, cut at 1. ``by_depth`` is
-    units × depths (0: the best default). ``group`` numbers what is independent.
+    units × depths (0: the best default). ``group`` numbers independent units.
     """
 
     share: dict[str, Array]
@@ -61,18 +61,19 @@ class Crossed:
     group: Rows
 
     def mean(self, values: Array, level: float) -> Estimate:
-        """The mean over units, with its interval."""
+        """Estimate the mean over units, with its interval."""
         return mean_estimate(values, level, self.group)
 
     def gain(self, what: str, over: str, level: float) -> Estimate:
-        """The mean difference of two shares, which is from -1 to 1."""
+        """Estimate the mean difference of two shares, from -1 to 1."""
         return self.mean(self.share[what] - self.share[over], level).within(-1.0, 1.0)
 
 
 def tied(instances: Instances, level: float) -> Mask:
-    """Which settings cannot be told from the best of their instance: one-sided t on log means with the noise of the
-    instance, Bonferroni over the other settings (comparisons with the best, Hsu 1984). Without repeats equal values
-    tie."""
+    """Mark the settings not significantly worse than the best of their instance.
+
+    The test is a one-sided t on log means with the noise of the instance, Bonferroni over the other settings.
+    (Comparisons with the best: Hsu 1984.) Without repeats only equal values tie."""
     from iosonde.stats.estimate.distributions import t_quantile
 
     values, counts, noise, df = instances.values, instances.trials, instances.noise(), instances.log_df
@@ -87,23 +88,24 @@ def tied(instances: Instances, level: float) -> Mask:
 
 
 def labels(share: Array) -> Rows:
-    """The best setting of each instance; of equal ones that with the best mean over all instances.
+    """Return the best setting of each instance; ties go to the best mean over all instances.
 
-    Settings within the noise are not made equal here: what single instances cannot tell, many together can.
+    Settings within the noise are not made equal here: many instances together may separate what a single instance
+    leaves open.
     """
     best = share == share.max(axis=1)[:, None]
     return np.asarray(np.where(best, share.mean(axis=0), -1.0).argmax(axis=1))
 
 
 def learn(instances: Instances, values: Array, rows: Rows, learner: Learner) -> Node:
-    """The full tree of these instances from these means."""
+    """Grow the full tree of these instances from these means."""
     share = shares(values, instances.lower)
     return grow(instances.features, instances.x[rows], share, labels(share), learner.depth, learner.weigh)
 
 
 def pick_depth(instances: Instances, values: Array, rows: Rows, learner: Learner) -> int:
-    """The least depth whose share in cross-validation is within one standard error, or one percent of the best
-    possible, of the best depth's."""
+    """Return the least depth close to the best one: its cross-validated share is within one standard error, or one
+    percent of the best possible."""
     if learner.full or learner.depth == 0:
         return learner.depth
     group = instances.group[rows]
@@ -122,10 +124,10 @@ def pick_depth(instances: Instances, values: Array, rows: Rows, learner: Learner
 
 
 def cross_fit(instances: Instances, learner: Learner, best: int, current: int | None = None) -> Crossed | None:
-    """Everything chosen on one part and measured on the other; None where nothing can be held out.
+    """Choose on one part and measure on the other; None if nothing can be held out.
 
-    ``best`` is the best default on all trials, which is what rules have to beat: its own luck is theirs to overcome.
-    Where no question is worth asking it is what is advised.
+    ``best`` is the best default on all trials, luck included, which the rules must beat. Without a useful question it
+    is the advice.
     """
     few = by_repeat(instances)
     if few and instances.slots < 2:
@@ -136,7 +138,7 @@ def cross_fit(instances: Instances, learner: Learner, best: int, current: int | 
         if current is not None:
             picked["current"] = np.full(len(split.test), current)
         scale = best_of(without(instances, split.test, split.slots), instances.lower)
-        # By slot where slots are the units, else the mean of the fold, which has less noise.
+        # By slot if slots are the units, else the mean of the fold, which has less noise.
         for part in np.split(split.slots, len(split.slots)) if few and split.slots is not None else [split.slots]:
             unit = np.full(len(split.test), part[0]) if few and part is not None else split.test
             measurements.append(
@@ -148,7 +150,7 @@ def cross_fit(instances: Instances, learner: Learner, best: int, current: int | 
 
 
 def _choose_settings(instances: Instances, split: InstanceSplit, learner: Learner, best: int) -> dict[str, Rows]:
-    """The settings that are chosen on the learning part for the instances of the other; ``depth 2`` is a tree's."""
+    """Choose the settings for the test instances on the learning part; ``depth 2`` is a tree's."""
     values = without(instances, split.train, split.slots)
     tree, depth = learn(instances, values, split.train, learner), pick_depth(instances, values, split.train, learner)
     x, n = instances.x[split.test], len(split.test)
@@ -162,7 +164,7 @@ def _choose_settings(instances: Instances, split: InstanceSplit, learner: Learne
 
 @dataclass(frozen=True)
 class _Measured:
-    """What one split measured: rows of ``values`` are instances, ``unit`` says to which unit each counts."""
+    """Measurements of one split: rows of ``values`` are instances, ``unit`` is the unit of each."""
 
     partition: int
     instance: Rows

@@ -1,4 +1,4 @@
-"""What to measure where nothing can be advised: how many instances, which cells, how many trials of each."""
+"""Measurements that would decide an open advice: how many instances, which cells, how many trials of each."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _POWER = 0.8
 
 @dataclass(frozen=True)
 class UndecidedPair:
-    """Two settings of one instance that cannot be told apart yet; so many trials of each would, if the difference is
-    what it looks like (None: so small that nobody should try)."""
+    """Two settings of one instance that do not differ significantly. ``more``: trials of each that would decide, if the
+    difference is as measured (None: too small to be worth it)."""
 
     instance: dict[str, Cell]
     setting: str
@@ -49,9 +49,11 @@ class UndecidedPair:
 
 @dataclass(frozen=True)
 class Needs:
-    """``instances``, or where they are too few to be held out ``trials`` of each cell: so many, in all, show a gain of
-    the size that was seen with a power of 80 % (both None: no gain was seen); ``of`` says which gain that is.
-    ``cells`` are those with most to gain and least certainty; ``repeats`` what every cell needs first (0: no more)."""
+    """Needed measurements.
+
+    ``instances``, or if they are too few to be held out ``trials`` of each cell: the total that shows a gain of the
+    measured size with a power of 80 % (both None: no gain was measured). ``of`` names that gain. ``cells`` are those
+    with most to gain and least certainty; ``repeats`` the repeats that every cell needs first (0: no more)."""
 
     instances: int | None
     trials: int | None
@@ -71,7 +73,8 @@ class Needs:
 
 
 def needs(instances: Instances, gains: Mapping[str, Estimate], ties: npt.NDArray[np.bool_], level: float) -> Needs:
-    """What would settle the choice. ``gains`` are those that were tried: the one that is told first counts."""
+    """Compute what would decide the choice. ``gains`` are the tried ones: the one that becomes significant first
+    counts."""
     few = by_repeat(instances)
     least = 3 if few else 2  # repeats: two have no interval of their own
     repeats = 0 if instances.slots >= least else least
@@ -83,10 +86,11 @@ def needs(instances: Instances, gains: Mapping[str, Estimate], ties: npt.NDArray
 
 
 def enough(gain: Estimate) -> int | None:
-    """How many values, in all, tell a mean of this size from 0 at the level of its t interval, with a power of 80 %.
+    """Return the number of values, in all, that shows a mean of this size at the level of its t interval, with a power
+    of 80 %.
 
-    n = ((t(level) + t(80 %)) · sd / mean)², solved with the degrees of freedom of n (Chow et al. 2008, section 3.1).
-    None where there is no interval, no gain, or it would take more than a million.
+    n = ((t(level) + t(80 %)) · sd ÷ mean)², solved with the degrees of freedom of n (Chow et al. 2008, section 3.1).
+    None without an interval or a gain, or beyond a million.
     """
     from iosonde.stats.estimate.distributions import t_critical, t_quantile
 
@@ -110,9 +114,9 @@ def enough(gain: Estimate) -> int | None:
 
 
 def _select_undecided_pairs(instances: Instances, ties: npt.NDArray[np.bool_], level: float) -> list[UndecidedPair]:
-    """Of each instance with a tie, the best and the farthest that is tied with it; the widest gaps first.
+    """Select of each instance with a tie the best setting and the farthest tied one; the widest gaps first.
 
-    So many trials of both tell a difference of this size with a power of 80 % by the limit of ``tied``.
+    ``more`` trials of both show a difference of this size with a power of 80 % by the limit of ``tied``.
     """
     values, noise, counts = instances.values, instances.noise(), instances.trials
     best = best_of(values, instances.lower)
@@ -140,8 +144,11 @@ def _select_undecided_pairs(instances: Instances, ties: npt.NDArray[np.bool_], l
 
 
 def _compute_trials(size: float, trials: int, df: float, level: float) -> int | None:
-    """How many trials of each of two settings tell a difference of ``size`` standard deviations, by a one-sided t at
-    ``level``, with a power of 80 %. There are ``trials`` now, and ``df`` degrees of freedom, which grow with them."""
+    """Return the trials of each of two settings that show a difference of ``size`` standard deviations with a power of
+    80 %.
+
+    The test is a one-sided t at ``level``. There are ``trials`` now, and ``df`` degrees of freedom, which grow with
+    them."""
     from iosonde.stats.estimate.distributions import t_quantile
 
     for count in range(trials + 1, _MOST_TRIALS + 1):

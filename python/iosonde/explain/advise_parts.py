@@ -1,10 +1,10 @@
-"""Which trials choose and which measure: random partitions of instances and of repeats, and what the mean of what
-they measured is worth.
+"""Partitions into trials that choose and trials that measure, and the precision of the resulting mean.
 
-Several partitions are averaged, so that the answer does not hang on one of them. They are of the same trials and no
-more evidence: the value of an instance (or of a slot of repeats, where instances are too few to be held out) is its
-mean over all partitions, and the interval is over instances (or slots). Repeats are split by whole slots, the k-th
-trials of all cells: what disturbed a round of measurements is on one side.
+Instances and repeats are partitioned at random. Several partitions are averaged, so that the result does not depend on
+one of them. They have the same trials and are no more evidence. The value of an instance (or of a slot of repeats, if
+instances are too few to be held out) is its mean over all partitions; the interval is over instances (or slots).
+Repeats are split by whole slots, the k-th trials of all cells: a disturbance of a round of measurements stays on one
+side.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Rows = npt.NDArray[np.intp]
 
 FEW = 8  # groups of instances: fewer cannot be held out
 _SPLITS = 64  # of all partitions together, about: two to four partitions
-_MANY = 200  # groups of instances: one partition says the same as several
+_MANY = 200  # groups of instances: one partition is as good as several
 _PARTS = 8
 _FOLDS = 5
 
@@ -35,7 +35,7 @@ _FOLDS = 5
 @dataclass(frozen=True)
 class InstanceSplit:
     """``train`` and ``test`` are instances, ``slots`` the repeats to measure on (None: all, there is one slot);
-    ``partition`` numbers the partition it is of."""
+    ``partition`` is the number of its partition."""
 
     partition: int
     train: Rows
@@ -44,14 +44,14 @@ class InstanceSplit:
 
 
 def by_repeat(instances: Instances) -> bool:
-    """Whether there are too few instances to hold any out, so that only repeats are split."""
+    """Return whether there are too few instances to hold any out, so that only repeats are split."""
     return len(np.unique(instances.group)) < FEW
 
 
 def splits(instances: Instances) -> Iterator[InstanceSplit]:
-    """All splits of all partitions: in each partition every instance, with every slot, is measured once."""
+    """Yield all splits of all partitions: each partition measures every instance, with every slot, once."""
     everything, few = np.arange(len(instances)), by_repeat(instances)
-    # Where each slot is a fold of its own there is one partition of repeats.
+    # If each slot is a fold of its own there is only one partition of repeats.
     single = instances.slots <= _FOLDS if few else len(np.unique(instances.group)) > _MANY
     partitions = 1 if single else max(2, min(4, _SPLITS // (_PARTS * min(instances.slots, _FOLDS))))
     for partition in range(partitions):
@@ -63,7 +63,7 @@ def splits(instances: Instances) -> Iterator[InstanceSplit]:
 
 
 def partition_groups(group: Rows, k: int, seed: int) -> list[Rows]:
-    """Rows in at most k random parts of whole groups, nearly equal in groups; the same for the same seed."""
+    """Split rows into at most k random parts of whole groups, nearly equal in groups; reproducible by ``seed``."""
     numbers = np.unique(group)
     order = np.random.default_rng((len(numbers), seed)).permutation(numbers)
     parts = np.array_split(order, min(k, len(numbers)))
@@ -78,13 +78,13 @@ def _split_slots(slots: int, seed: int) -> list[Rows | None]:
 
 
 def without(instances: Instances, rows: Rows, slots: Rows | None) -> Array:
-    """Means of the trials outside these slots: instances × settings."""
+    """Return means of the trials outside these slots: instances × settings."""
     remaining = np.arange(instances.slots) if slots is None else np.setdiff1d(np.arange(instances.slots), slots)
     return _average_slots(instances, rows, remaining)
 
 
 def inside(instances: Instances, rows: Rows, slots: Rows | None) -> Array:
-    """Means of the trials in these slots: instances × settings."""
+    """Return means of the trials in these slots: instances × settings."""
     return _average_slots(instances, rows, np.arange(instances.slots) if slots is None else slots)
 
 
@@ -93,7 +93,8 @@ def _average_slots(instances: Instances, rows: Rows, slots: Rows) -> Array:
 
 
 def mean_estimate(values: Array, level: float, group: Rows | None = None) -> Estimate:
-    """Mean and t interval; values of one ``group`` are one piece of evidence (cluster-robust, Liang and Zeger 1986).
+    """Estimate mean and t interval; values of one ``group`` are one piece of evidence (cluster-robust, Liang and Zeger
+    1986).
 
     ``n`` counts groups; fewer than three have no interval.
     """
@@ -111,5 +112,5 @@ def mean_estimate(values: Array, level: float, group: Rows | None = None) -> Est
 
 
 def geometric(logs: Estimate) -> Estimate:
-    """A mean of logarithms as a geometric mean."""
+    """Convert a mean of logarithms to a geometric mean."""
     return exp_of(logs)

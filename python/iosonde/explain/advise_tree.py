@@ -1,9 +1,9 @@
 """A small tree from the workload to the setting to choose.
 
-CART (Breiman et al. 1984) by scikit-learn, with midpoint thresholds and the Gini index. An instance's label is its
-best setting; its weight is what choosing at random would lose there, so that instances where the choice does not
-matter do not shape the tree. A node advises the setting with the highest mean share of the best, not the most
-frequent label. What is kept is plain nodes; a tree cut at a lower depth is a tree of that depth.
+CART (Breiman et al. 1984) by scikit-learn, with midpoint thresholds and the Gini index. An instance's label is its best
+setting; its weight is the loss of choosing at random, so that instances with similar settings do not shape the tree. A
+node advises the setting with the highest mean share of the best, not the most frequent label. The result is plain
+nodes; a tree cut at a lower depth is a tree of that depth.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from iosonde.model.fit.features import Feature
 
 Array = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
-_LEAST = 2  # instances in a leaf: a rule for a single one is none
+_LEAST = 2  # instances in a leaf: a rule for a single instance is useless
 
 
 @dataclass(frozen=True)
 class Question:
-    """One yes-or-no question about an instance: ``x[feature] <= at``, or for text ``x[feature] == at``."""
+    """A yes-or-no question about an instance: ``x[feature] <= at``, or for text ``x[feature] == at``."""
 
     feature: int
     at: float
     equal: bool
 
     def holds(self, x: Array) -> npt.NDArray[np.bool_]:
-        """Which rows of ``x`` answer yes."""
+        """Return which rows of ``x`` answer yes."""
         return np.asarray(x[:, self.feature] == self.at if self.equal else x[:, self.feature] <= self.at)
 
 
@@ -47,16 +47,16 @@ class Node:
 
     @property
     def leaf(self) -> bool:
-        """Whether nothing is asked here."""
+        """True if the node has no question."""
         return self.question is None
 
     @property
     def depth(self) -> int:
-        """Questions on the longest way down."""
+        """The number of questions on the longest path down."""
         return 0 if self.yes is None or self.no is None else 1 + max(self.yes.depth, self.no.depth)
 
     def leaves(self) -> Iterator[Node]:
-        """All ends, yes before no."""
+        """Yield all leaves, yes before no."""
         if self.yes is None or self.no is None:
             yield self
         else:
@@ -65,7 +65,7 @@ class Node:
 
 
 def grow(features: Sequence[Feature], x: Array, share: Array, labels: Rows, depth: int, weigh: bool = True) -> Node:
-    """The tree of instances ``x`` with shares of the best (instances × settings) and their labels."""
+    """Grow the tree of instances ``x`` with shares of the best (instances × settings) and their labels."""
     rows = np.arange(len(x))
     root = Node(int(share.mean(axis=0).argmax()), rows)
     if depth == 0 or not features or len(np.unique(labels)) < 2:
@@ -74,7 +74,7 @@ def grow(features: Sequence[Feature], x: Array, share: Array, labels: Rows, dept
     from sklearn.tree import DecisionTreeClassifier
 
     questions = list(_iter_questions(features))
-    # Ranks, for scikit-learn keeps 32 bits of a number; thresholds are of the numbers again (_midpoint).
+    # Ranks, as scikit-learn keeps 32 bits of a number; thresholds are numbers again (_round_midpoint).
     columns = np.column_stack(
         [x[:, f] == at if equal else np.unique(x[:, f], return_inverse=True)[1] for f, at, equal in questions]
     ).astype(np.float32)
@@ -86,7 +86,7 @@ def grow(features: Sequence[Feature], x: Array, share: Array, labels: Rows, dept
 
 
 def _iter_questions(features: Sequence[Feature]) -> Iterator[tuple[int, float, bool]]:
-    """The columns that scikit-learn sees: a number itself; of text each level against the rest."""
+    """Yield the columns for scikit-learn: a number itself; for text each level against the rest."""
     for at, feature in enumerate(features):
         if feature.numeric:
             yield at, 0.0, False
@@ -116,7 +116,8 @@ def _build_node(
 
 
 def _round_midpoint(values: Array, below: npt.NDArray[np.bool_]) -> float:
-    """Between the two nearest values of the factor, in the fewest digits within 1 % of their gap from the middle."""
+    """Return a value between the two nearest values of the factor, in the fewest digits within 1 % of their gap from
+    the middle."""
     low, high = float(values[below].max()), float(values[~below].min())
     middle = low + (high - low) / 2
     for digits in range(2, 17):
@@ -127,7 +128,7 @@ def _round_midpoint(values: Array, below: npt.NDArray[np.bool_]) -> float:
 
 
 def cut(node: Node, depth: int) -> Node:
-    """The tree with at most ``depth`` questions on a way; branches that advise the same are one leaf."""
+    """Cut the tree to at most ``depth`` questions on a path; branches with the same advice become one leaf."""
     if node.yes is None or node.no is None or depth == 0:
         return Node(node.choice, node.rows)
     yes, no = cut(node.yes, depth - 1), cut(node.no, depth - 1)
@@ -137,7 +138,7 @@ def cut(node: Node, depth: int) -> Node:
 
 
 def choices(node: Node, x: Array, depth: int | None = None) -> Rows:
-    """The setting advised for each row of ``x``, by the tree or by its first ``depth`` questions."""
+    """Return the setting advised for each row of ``x``, by the tree or by its first ``depth`` questions."""
     settings = np.full(len(x), node.choice, dtype=np.intp)
     if node.question is None or node.yes is None or node.no is None or depth == 0:
         return settings

@@ -1,4 +1,4 @@
-"""The advice, tried: new trials of the advised setting and of what it was to beat, against what was promised.
+"""Validation of advice by new trials: the advised setting and its reference, against the predicted gain.
 
 Speeds are compared as ratios (geometric means), so that a new workload needs only these two settings.
 """
@@ -24,10 +24,12 @@ UNCHANGED, LESS, MORE, UNTOLD = "kept", "less", "more", "cannot tell"
 
 @dataclass(frozen=True)
 class Tried:
-    """``predicted`` is the ratio of advice over ``over`` in cross-validation, for the new instances where they are
-    known, ``obtained`` what the new trials show, ``difference`` obtained ÷ predicted: paired by instance where all
-    are known, else with both errors (None where instances were too few to hold any out). ``unused`` new instances
-    lack one of the two settings or are beyond what was tried; in ``same`` both are one."""
+    """Result of the validation.
+
+    ``predicted`` is the ratio of advice over ``over`` in cross-validation, for the new instances if they are known;
+    ``obtained`` that of the new trials. ``difference`` is obtained ÷ predicted: paired by instance if all are known,
+    else with both errors (None if instances were too few to hold any out). ``unused`` new instances lack one of the two
+    settings or are beyond the tried range; in ``same`` both settings are equal."""
 
     predicted: Estimate
     obtained: Estimate
@@ -54,28 +56,26 @@ class Tried:
 
 
 def against(advice: Advice, new: Table) -> Tried:
-    """What new trials say of an advice.
+    """Validate an advice by new trials.
 
-    Raises InputError where nothing was advised, DataError where no new instance has both settings, or the trials are
-    those the advice was learned from.
+    Raises InputError without advice, DataError if no new instance has both settings, or if the trials are the training
+    trials.
     """
     gain, level = advice.gain, advice.level
     if advice.kind == NOTHING or gain is None:
-        raise InputError(
-            "no-advice", "nothing was advised, so there is nothing to try", "measure more; the text says what"
-        )
+        raise InputError("no-advice", "no advice to validate", "measure more; the text says what")
     if advice.kind == DEFAULT and advice.current is None:
         raise InputError(
             "missing-option",
-            "one default is advised for all, over no other",
+            "the advice is a default without a reference setting",
             "name the setting in use with {spell.current}",
         )
     log_ratios, same, unused = _compute_log_ratios(advice, gain.over, new)
     if not log_ratios:
         raise DataError(
             "no-paired-trials",
-            "{source}: no instance has trials of both the advised setting and {other_setting}, within what was tried",
-            "measure both, in turn, for workloads that the advice is for",
+            "{source}: no instance within the tried range has trials of both the advised setting and {other_setting}",
+            "measure both, in turn, for workloads of the advice",
             source=new.source,
             other_setting=advice.instances.format_setting(gain.over),
         )
@@ -96,7 +96,7 @@ def against(advice: Advice, new: Table) -> Tried:
 
 
 def _subtract_means(a: Estimate, b: Estimate) -> Estimate:
-    """The difference of two independent means, from their intervals (each half width is t times its error)."""
+    """Return the difference of two independent means, from their intervals (each half width is t times its error)."""
     value = (a.value or 0.0) - (b.value or 0.0)
     if a.low is None or a.high is None or b.low is None or b.high is None:
         return Estimate(value, None, None, a.level, a.n, (*a.warnings, *b.warnings))
@@ -105,8 +105,8 @@ def _subtract_means(a: Estimate, b: Estimate) -> Estimate:
 
 
 def _compute_log_ratios(advice: Advice, over: str, new: Table) -> tuple[dict[tuple[Cell, ...], float], int, int]:
-    """Log ratios of the new instances that have both settings; how many have one and the same; how many lack one, or
-    are beyond what was tried."""
+    """Return (log ratios of the new instances with both settings, number with equal settings, number unusable).
+    Unusable instances lack a setting or are beyond the tried range."""
     instances = advice.instances
     names = [f.name for f in instances.features]
     usable = ~np.isnan(new.numbers(instances.response))
@@ -143,7 +143,7 @@ def _is_inside(feature: Feature, value: Any) -> bool:
 
 
 def _as_learned(advice: Advice, new: Table) -> Table:
-    """The table with numbers where the advice knows numbers, and text where it knows text. Raises DataError."""
+    """Convert the table to the advice's types: numbers or text. Raises DataError."""
     instances, columns = advice.instances, dict(new.columns)
     numeric = {f.name: f.numeric for f in instances.features}
     for at, name in enumerate(instances.choose):
@@ -161,7 +161,7 @@ def _as_learned(advice: Advice, new: Table) -> Table:
 
 
 def _refuse_the_same(advice: Advice, new: Table) -> None:
-    """The trials that the advice was learned from would only agree with themselves."""
+    """Raise DataError for the training trials, which would only confirm themselves."""
     instances = advice.instances
     cells: dict[tuple[Cell, ...], float] = {}
     for row in range(len(instances)):
@@ -175,7 +175,7 @@ def _refuse_the_same(advice: Advice, new: Table) -> None:
     if n_common and equal == n_common:
         raise DataError(
             "training-data-reused",
-            "{source}: these are the trials that the advice was learned from",
+            "{source}: the advice was learned from these trials",
             "measure new ones",
             source=new.source,
         )

@@ -1,8 +1,8 @@
-"""Classes of operations by how long they took: from valley to valley of the density of log duration.
+"""Classes of operations by duration: from valley to valley of the density of log duration.
 
 Kunkel, "Analysis of Input/Output Phenomena using Statistics and Machine Learning" (2017): each hill of the density is
-the work of some optimisation that was hit or missed; a small hill at the far right, or what lies beyond the last one
-where the density is close to zero, is "unexpectedly slow".
+the effect of an optimisation that was hit or missed. A small hill at the far right, or operations beyond the last one
+with a density close to zero, are "unexpectedly slow".
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from iosonde.stats.density.mixture import Normals, normals
 from iosonde.stats.density.multimodal import Multimodality, silverman
 
 SMALL = 0.05  # share of the operations: a last hill below it is unexpectedly slow
-STANDARD = 0.1  # a hill with less is no standard for the others, however fast it is
-_GAP = 0.2  # bandwidth at which the density has to reach zero, and how near to it
+STANDARD = 0.1  # a hill with less is not the reference of the others, however fast it is
+_GAP = 0.2  # bandwidth at which the density must reach zero, and the tolerance
 _ZERO = 0.25
 
 
 @dataclass(frozen=True)
 class DensityClasses:
-    """``bounds_ns`` lie between neighbouring classes, one fewer than these. ``typical_ns``: the median of each;
-    ``fast``: the number of the class that others are measured by; ``unexpected``: that of the far right, None where
-    there is none.
+    """Classes of durations.
 
-    ``hills``, ``test`` and ``mixture`` are what they were made of, and what else was asked about it.
+    ``bounds_ns`` lie between neighbouring classes. ``typical_ns``: the median of each; ``fast``: the reference class;
+    ``unexpected``: that at the far right, None without one. ``hills``, ``test`` and ``mixture`` are the underlying
+    density and further tests.
     """
 
     bounds_ns: tuple[float, ...]
@@ -47,11 +47,11 @@ class DensityClasses:
 
     @property
     def count(self) -> int:
-        """How many classes."""
+        """The number of classes."""
         return len(self.typical_ns)
 
     def classify(self, durations_ns: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-        """The number of the class of each operation."""
+        """Return the number of the class of each operation."""
         numbers = np.zeros(durations_ns.size, np.uint8)
         for bound in self.bounds_ns:
             numbers += durations_ns >= bound
@@ -59,7 +59,7 @@ class DensityClasses:
 
 
 def density_classes(histogram: LogHistogram, bandwidth: str | float = kernel.STABLE) -> DensityClasses:
-    """Of the durations (ns) of operations; ``bandwidth`` as of ``hills``."""
+    """Classify the durations (ns) of operations; ``bandwidth`` as in ``hills``."""
     density_hills = hills(histogram, bandwidth)
     bounds = list(density_hills.valleys)
     beyond = _find_tail_cut(histogram, density_hills)
@@ -85,8 +85,8 @@ def density_classes(histogram: LogHistogram, bandwidth: str | float = kernel.STA
 
 
 def _without_empty_classes(histogram: LogHistogram, bounds: Sequence[float]) -> tuple[list[float], list[int]]:
-    """(the bounds between classes that have operations, the bins at which these begin and end): between the clock's
-    ticks there may be a hill, and no operation."""
+    """Return (the bounds between non-empty classes, the bins at which these begin and end). Between ticks of the clock
+    there may be a hill without operations."""
     retained: list[float] = []
     edges = [0]
     for bound in bounds:
@@ -98,7 +98,7 @@ def _without_empty_classes(histogram: LogHistogram, bounds: Sequence[float]) -> 
 
 
 def _find_tail_cut(histogram: LogHistogram, density_hills: Hills) -> float | None:
-    """Where the density, after the last hill, is close to zero; None where nothing lies beyond."""
+    """Return the point after the last hill where the density is close to zero; None if nothing lies beyond."""
     wide = max(_GAP, density_hills.bandwidth)
     padded = histogram.padded(5 * wide)
     last_top = padded.below(density_hills.tops[-1])

@@ -1,4 +1,4 @@
-"""``CLUSTER.yaml`` of ``iosonde upgrade``: read, checked with all its mistakes and their lines, and built."""
+"""``CLUSTER.yaml`` of ``iosonde upgrade``: read, checked with line numbers of all its mistakes, and built."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from iosonde.model.bound.system import LESS_IS_BETTER, idle
 from . import cluster_tables
 
 SECTIONS = ("name", "nodes", "today", "limits", "candidates", "cpus", "measured", "systems", "weights", "criteria")
-_CONTENT = ("nodes", "today", "limits", "candidates", "cpus", "measured", "systems")  # of which a file needs one
+_CONTENT = ("nodes", "today", "limits", "candidates", "cpus", "measured", "systems")  # a file needs at least one
 _CHUNKS = ("data_chunks", "parity_chunks")
 _COUNTS = (*(name for name, reader in READS.items() if reader is parse_integer), *_CHUNKS)
 _WORDS = ("operation", "redundancy", "placement")
 _SYSTEM = (*READS, *_CHUNKS, *_WORDS)
-# Numbers of a cluster, of which a change may replace the first two.
+# Numbers of a cluster; a change may replace the first two.
 _ATTRIBUTES = ("watts_per_server", "nodes_per_rack_unit")
 _OF_CLUSTER = (*_ATTRIBUTES, "watts", "rack_units", "cost_per_server")
-_ADDED = ("cost", "watts", "rack_units")  # by a change, which may also save
+_ADDED = ("cost", "watts", "rack_units")  # by a change; may be negative
 _LIMITS = ("max_cost", "max_watts", "max_rack_units", "min_nodes_per_rack_unit")
 _CPU_LIMITS = ("min_cpu_points", "max_cpu_watts")
 
@@ -48,7 +48,7 @@ _TOTALS: dict[str, Callable[[str], float]] = {"capacity": _parse_size, "bandwidt
 
 @dataclass(frozen=True)
 class ClusterFile:
-    """What a file holds. ``capacity`` (bytes), ``bandwidth`` (bytes/s, measured) and ``cost`` are of the whole
+    """Contents of a cluster file. ``capacity`` (bytes), ``bandwidth`` (bytes/s, measured) and ``cost`` are of the whole
     cluster."""
 
     name: str
@@ -67,7 +67,7 @@ class ClusterFile:
     nodes: ClusterNodes = ClusterNodes(())
 
     def derived(self) -> dict[str, float]:
-        """What follows from the whole and its parts: bytes on a disk, bytes/s of a server, money for 10¹² bytes."""
+        """Quantities derived from the whole and its parts: bytes per disk, bytes/s per server, money per 10¹² bytes."""
         system = self.cluster.system if self.cluster else {}
         values = {}
         if self.capacity and "disks" in system:
@@ -89,14 +89,14 @@ def parse_cluster(document: yaml_text.Document) -> ClusterFile:
 
 
 def describe_system(cluster_file: ClusterFile, name: str) -> tuple[dict[str, Ends], dict[str, Any], ClusterNodes]:
-    """Return of the cluster of today: field of a System → value, worst, best; its fields that are words; its nodes.
-    Raises InputError, naming the cluster by ``name``, if it describes none."""
+    """Return of today's cluster: field of a System → (value, worst, best); its text fields; its nodes. Raises
+    InputError, naming the cluster by ``name``, if it describes none."""
     cluster = cluster_file.cluster
     if cluster is None:
         raise InputError(
             "no-cluster",
             "{name} describes no cluster",
-            "say under today what it has: clients, servers, network …",
+            "describe it under today: clients, servers, network …",
             name=name,
         )
     ends = {
@@ -109,7 +109,7 @@ def describe_system(cluster_file: ClusterFile, name: str) -> tuple[dict[str, End
 
 
 class _Reader(Sections):
-    """The document of a cluster file → what it holds."""
+    """Builder of a ClusterFile from its document."""
 
     def build(self) -> ClusterFile:
         data = self.document.data
@@ -119,9 +119,7 @@ class _Reader(Sections):
         nodes = ClusterNodes(cluster_nodes.read(self))
         cluster = self.cluster(self.counted(today, nodes)) if today or nodes.counts() else None
         if not cluster and data.get("candidates"):
-            self.wrong(
-                ("candidates",), Message("no-cluster", "there is no cluster to change"), "describe it under today"
-            )
+            self.wrong(("candidates",), Message("no-cluster", "no cluster to change"), "describe it under today")
         candidates = tuple(self.candidate(str(name), cluster) for name in self.mapping(("candidates",)))
         if not any(data.get(name) for name in _CONTENT) and not self.problems:
             what = Message("nothing-to-choose", "nothing to choose from")
@@ -143,11 +141,11 @@ class _Reader(Sections):
         )
 
     def counted(self, today: Mapping[str, Any], nodes: ClusterNodes) -> Mapping[str, Any]:
-        """``today`` with how many there are by their names; another number there is a mistake."""
+        """Add the numbers of named nodes to ``today``; another number there is a mistake."""
         counts = nodes.counts()
         for name, count in counts.items():
             if today.get(name, count) != count:
-                template = "{count} {section}, and nodes names {n_nodes}"
+                template = "{count} {section}, but nodes names {n_nodes}"
                 what = Message("count-mismatch", template, count=today[name], section=name, n_nodes=count)
                 self.wrong(("today", name), what, f"leave {name} out")
         return {**today, **counts}
@@ -197,17 +195,17 @@ class _Reader(Sections):
             and not self.problems
         ):
             what = Message("changes-nothing", "it changes nothing")
-            self.wrong(at, what, "give what it sets, as network: 1170MB/s or servers: x2")
+            self.wrong(at, what, "give the changes, as network: 1170MB/s or servers: x2")
         if cluster and not self.problems:
             self.used(at, {*candidate.system, *candidate.words}, {*cluster.system, *cluster.words})
             self.possible(at, lambda: after(cluster, [candidate]))
         return candidate
 
     def used(self, at: Key, names: Collection[str], more: Collection[str]) -> None:
-        """What no term would use is a mistake, and not ignored."""
+        """Report fields that no term uses as mistakes."""
         lost = idle(sorted(names), {*names, *more})
         if lost:
-            what = Message("unused-key", "{unused} says nothing without {required}", unused=lost[0], required=lost[1])
+            what = Message("unused-key", "{unused} has no effect without {required}", unused=lost[0], required=lost[1])
             self.wrong((*at, lost[0]), what, f"give {lost[1]} too")
 
     def quantities(self, at: Key, section: Mapping[str, Any], cluster: Cluster | None) -> dict[str, Quantity]:
@@ -216,14 +214,14 @@ class _Reader(Sections):
             if name in READS or name in _CHUNKS:
                 quantity = self.quantity((*at, name), value, READS.get(name, parse_integer))
                 if quantity and quantity.times and (cluster is None or name not in cluster.system):
-                    what = Message("missing-base", "{factor} of what? today does not say", factor=value)
+                    what = Message("missing-base", "{factor} has no base value under today", factor=value)
                     self.wrong((*at, name), what, f"give {name} under today")
                 elif quantity and self.countable((*at, name), name, quantity, cluster):
                     quantities[name] = quantity
         return quantities
 
     def countable(self, path: Key, name: str, quantity: Quantity, cluster: Cluster | None) -> bool:
-        """Whether a quantity that counts things is one whole number."""
+        """Return whether a quantity that counts things is a single whole number."""
         if name not in _COUNTS:
             return True
         if quantity.low != quantity.high:
@@ -234,7 +232,7 @@ class _Reader(Sections):
         if today * quantity.value != int(today * quantity.value):
             template = "{factor:g} times {today:g} is not a whole number"
             what = Message("not-an-integer", template, factor=quantity.value, today=today)
-            self.wrong(path, what, "write how many there will be")
+            self.wrong(path, what, "write the new number")
             return False
         return True
 
@@ -262,6 +260,6 @@ class _Reader(Sections):
         try:
             build()
         except InputError as error:
-            # A machine may be described without being asked for a bound.
+            # A cluster may be described without a bound.
             if not isinstance(error, UnlimitedSystemError) or self.document.data.get("candidates"):
                 self.wrong(path, error.message, error.hint)

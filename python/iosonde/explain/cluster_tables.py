@@ -13,7 +13,7 @@ _SHORTEST_S, _LONGEST_S = 1e-9, 1e12
 
 
 def cpus(reader: Sections) -> tuple[ListedCpu, ...]:
-    """The section ``cpus``: points and W of each."""
+    """Read the section ``cpus``: points and W of each."""
     entries = []
     for name in reader.mapping(("cpus",)):
         values = reader.numbers(("cpus", name), ("points", "watts"), all_of_them=True)
@@ -23,7 +23,7 @@ def cpus(reader: Sections) -> tuple[ListedCpu, ...]:
 
 
 def measured(reader: Sections) -> tuple[Configuration, ...]:
-    """The section ``measured``: the times of each configuration, and its factors."""
+    """Read the section ``measured``: the times of each configuration, and its factors."""
     configurations = []
     for name in reader.mapping(("measured",)):
         at: Key = ("measured", name)
@@ -43,20 +43,20 @@ def measured(reader: Sections) -> tuple[Configuration, ...]:
             reader.wrong((*at, "time"), Message("out-of-range", "a time must be above 0"), "write it like 282min")
             continue
         if min(seconds) < _SHORTEST_S or max(seconds) > _LONGEST_S:
-            reader.wrong((*at, "time"), Message("out-of-range", "no job takes such a time"), "write it like 282min")
+            reader.wrong((*at, "time"), Message("out-of-range", "the time is implausible"), "write it like 282min")
             continue
         configurations.append(Configuration(str(name), factors, seconds))
     return tuple(configurations)
 
 
 def criteria(reader: Sections) -> tuple[str, ...]:
-    """The list ``criteria``: what systems are marked by, where it is not the seven that are known."""
+    """Read the list ``criteria``: the criteria of the marks, if not the seven known ones."""
     entries = reader.document.data.get("criteria")
     if entries is None:
         return tuple(CRITERIA)
     names = [str(entry) for entry in entries] if isinstance(entries, list) else []
     if not names or len(set(names)) < len(names):
-        if not any(problem.key == "criteria" for problem in reader.problems):  # asked for weights, too
+        if not any(problem.key == "criteria" for problem in reader.problems):  # also called for weights
             what = Message("duplicate-names", "not a list of different names")
             reader.wrong(("criteria",), what, "write it like [scalability, transparency]")
         return tuple(CRITERIA)
@@ -64,7 +64,7 @@ def criteria(reader: Sections) -> tuple[str, ...]:
 
 
 def systems(reader: Sections) -> dict[str, dict[str, float]]:
-    """The section ``systems``: marks from 0 to 5 by criterion."""
+    """Read the section ``systems``: marks from 0 to 5 by criterion."""
     marks_by_system, names = {}, criteria(reader)
     for name in reader.mapping(("systems",)):
         marks = reader.numbers(("systems", name), names, all_of_them=True, zero=True)
@@ -77,7 +77,7 @@ def systems(reader: Sections) -> dict[str, dict[str, float]]:
 
 
 def weights(reader: Sections) -> dict[str, float]:
-    """The section ``weights``: at least 0, and not all 0."""
+    """Read the section ``weights``: at least 0, and not all 0."""
     names = criteria(reader)
     weights_by_criterion = reader.numbers(("weights",), names, zero=True)
     for criterion, weight in weights_by_criterion.items():
@@ -86,5 +86,5 @@ def weights(reader: Sections) -> dict[str, float]:
             reader.wrong(("weights", criterion), what, "a weight is 0 or more")
     if len(weights_by_criterion) == len(names) and not any(weights_by_criterion.values()):
         what = Message("no-weight", "every weight is 0")
-        reader.wrong(("weights",), what, "leave out the criteria that count once")
+        reader.wrong(("weights",), what, "give a weight above 0, or omit weights of 1")
     return weights_by_criterion

@@ -1,8 +1,8 @@
-"""The experiment that would confirm a finding: what was measured, at that setting, with one thing changed.
+"""Experiment to confirm a finding: the measured setting with one thing changed.
 
-What changes is what tells the readings of a finding apart: a unit in bytes keeps its bytes when requests get smaller, a
-limit its bytes when more is written, a clock its seconds when the run gets longer. Where nothing of the workload can be
-changed so, the same is measured again.
+The change separates the interpretations of a finding. A unit in bytes keeps its bytes when requests get smaller, a
+limit its bytes when more is written, a clock its seconds when the run gets longer. If the workload cannot be changed
+like this, the same is measured again.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _IN_BYTES, _MORE, _ORDER, _RANKS = ("S401", "S406", "S411"), ("S402", "S404"), (
 
 @dataclass(frozen=True)
 class Confirmation:
-    """``document``: an experiment as a file has it; ``expected``: what it shows if the finding is right, in lines."""
+    """``document``: an experiment as in a file; ``expected``: the results if the finding is right, in lines."""
 
     document: dict[str, Any]
     expected: tuple[str, ...]
@@ -42,15 +42,17 @@ class Confirmation:
 def confirmation(
     settings: Mapping[str, Any], setting: Mapping[str, Any], what: str, kind: str, size: int, suspect: Suspect
 ) -> Confirmation:
-    """Of an experiment with these ``settings``, whose operations ``what`` (of this kind and ``size``, in bytes) had the
-    finding at one ``setting`` of its factors. Raises DataError where they are no experiment that can be changed."""
+    """Build the confirmation of a finding about the operations ``what`` (of this ``kind`` and ``size``, in bytes).
+
+    ``settings`` are the experiment's, ``setting`` the levels of its factors where it was found. Raises DataError if the
+    experiment cannot be changed."""
     if "steps" not in settings:
         raise DataError(
-            "steps-not-recorded", "its experiment says no steps", "only what iosonde run measured can be measured again"
+            "steps-not-recorded", "its experiment has no steps", "only measurements of iosonde run can be repeated"
         )
     if "against" in settings:
         raise DataError(
-            "two-sided-experiment", "its experiment compares two sides", "measure one of them in a file of its own"
+            "two-sided-experiment", "its experiment compares two sides", "measure each side in a file of its own"
         )
     experiment = {key: copy.deepcopy(value) for key, value in settings.items() if key not in _EXCLUDED_KEYS}
     _fix_levels(experiment, setting)
@@ -58,26 +60,22 @@ def confirmation(
     changed = _apply_change(experiment, what, kind, size, suspect)
     if changed is None:
         experiment["repetitions"] = AGAIN
-        expected = Message(
-            "same-again", "the same again: the finding is told in most of the trials, with the same numbers"
-        )
+        expected = Message("same-again", "the same again: most of the trials have the finding, with the same numbers")
         return Confirmation(experiment, (expected, *_servers_count(experiment, suspect)))
     return Confirmation(experiment, tuple(changed))
 
 
 def _servers_count(experiment: dict[str, Any], suspect: Suspect) -> tuple[str, ...]:
-    """Of files in a lab: its servers say which of them it is, and whether it takes the time itself."""
+    """Enable server counters for files in a lab: they show which server it is, and whether it takes the time itself."""
     if "files" not in suspect.evidence or "lab" not in experiment:
         return ()
     experiment["lab"]["profile"] = True
-    template = (
-        "profile: true, the servers count: it reads like a slow disk or a slow link if one server has these files"
-    )
+    template = "profile: true, server counters: they show a slow disk or a slow link if one server has these files"
     return (Message("servers-count", template),)
 
 
 def _fix_levels(experiment: dict[str, Any], setting: Mapping[str, Any]) -> None:
-    """Every factor at its one level."""
+    """Fix every factor at its one level."""
     factors = experiment.setdefault("factors", {})
     for name, level in setting.items():
         if name in ("nodes", "ranks_per_node"):
@@ -87,7 +85,7 @@ def _fix_levels(experiment: dict[str, Any], setting: Mapping[str, Any]) -> None:
 
 
 def _apply_change(experiment: dict[str, Any], what: str, kind: str, size: int, suspect: Suspect) -> list[str] | None:
-    """What is to be expected of the one change; None where there is none."""
+    """Apply the change and return the expected results; None without one."""
     if suspect.code in _IN_BYTES and size > 1:
         return _request_size(experiment, what, kind, size, suspect)
     if suspect.code in _MORE:
@@ -101,7 +99,7 @@ def _apply_change(experiment: dict[str, Any], what: str, kind: str, size: int, s
     if suspect.code in _RANKS:
         ranks = max(experiment.get("ranks_per_node") or [1])
         experiment["ranks_per_node"] = sorted({1, max(1, ranks // 2), ranks})
-        expected = Message("fewer-ranks", "fewer ranks: stalls of a lock get fewer, those of a server stay")
+        expected = Message("fewer-ranks", "fewer ranks: stalls by a lock get fewer, those by a server stay")
         return [expected] if ranks > 1 else None
     return None
 
@@ -129,9 +127,9 @@ def _request_size(experiment: dict[str, Any], what: str, kind: str, size: int, s
 
 
 def _double_amount(experiment: dict[str, Any], suspect: Suspect) -> list[str] | None:
-    """As much again: more operations, or more bytes, of all kinds, as what is read was written before."""
+    """Double the work: more operations, or more bytes, of all kinds, as data must be written before it is read."""
     for node in _iter_nodes(experiment["steps"], None):
-        for name in _LIMITS:  # what would end it earlier
+        for name in _LIMITS:  # limits that would end it earlier
             if isinstance(old := _read_level(experiment, node.get(name)), int | float):
                 node[name] = 2 * old
     if not any(
@@ -150,7 +148,7 @@ def _double_amount(experiment: dict[str, Any], suspect: Suspect) -> list[str] | 
     return [
         Message(
             "twice-as-much",
-            "twice as much: slow from {size} on if it is a limit in bytes, from {moment} on if it goes by the clock",
+            "twice as much: slow from {size} on if it is a limit in bytes, from {moment} on if it follows the clock",
             size=format_size(evidence["bytes_before"]),
             moment=format_rate(evidence["moment_s"], "s"),
         )
@@ -165,8 +163,10 @@ def _put_factor(
     levels: Callable[[Any], list[Any] | None],
     unit: str = "",
 ) -> bool:
-    """Make a factor of the first of the keys that an operation of this kind (None: of any) has; ``levels`` of its
-    value, None to leave it. Whether anything was found."""
+    """Replace the first of the keys of an operation of this kind (None: of any) by a factor, and return whether one was
+    found.
+
+    ``levels`` maps its value to levels, None to leave it."""
     factor_levels: list[Any] | None = None
     for node in _iter_nodes(experiment["steps"], kind):
         for key in keys:
@@ -183,7 +183,7 @@ def _put_factor(
 
 
 def _iter_nodes(value: Any, kind: str | None) -> Iterator[dict[str, Any]]:
-    """Every mapping in the steps that may be of this kind of operation, from the outside."""
+    """Yield every mapping in the steps that may be of this kind of operation, from the outside."""
     if isinstance(value, dict):
         node_kind = value.get("kind", value.get("direction", kind))
         if kind is None or node_kind == kind or _PLACEHOLDER.fullmatch(str(node_kind)):
@@ -196,7 +196,7 @@ def _iter_nodes(value: Any, kind: str | None) -> Iterator[dict[str, Any]]:
 
 
 def _read_level(experiment: Mapping[str, Any], value: Any) -> Any:
-    """What a value of a step is at the one setting: a number where it is one, else a word; None where nobody knows."""
+    """Return the value of a step at the one setting: a number if possible, else text; None if unknown."""
     if isinstance(value, str) and (match := _PLACEHOLDER.fullmatch(value)):
         factor = experiment["factors"].get(match[1])
         levels = factor.get("levels") if isinstance(factor, dict) else factor

@@ -1,13 +1,13 @@
-"""What slow operations cost: seconds of the run, and the rate if every operation had been a fast one.
+"""Cost of slow operations: seconds of the run, and the rate if every operation had been fast.
 
-One trial is an ``Account``: sums by class in 40 parts of its time. The unit is the trial; of a single one blocks of
-neighbouring parts are resampled (Künsch 1989, Annals of Statistics 17, 1217-1241; round the end, as Politis and Romano
-1992), so that operations that follow each other may resemble each other, and that is said. A trial has five blocks:
-what they spread is widened as Student's t is for so few.
+A trial is an ``Account``: sums by class in 40 parts of its time. The unit is the trial. For a single one, blocks of
+neighbouring parts are resampled, so that consecutive operations may be correlated, with a note. (Künsch 1989, Annals of
+Statistics 17, 1217-1241; circular, as Politis and Romano 1992.) A trial has five blocks: their variance is widened as
+in Student's t.
 
-The ranks work side by side, each with up to ``depth`` operations under way: what operations took too long, divided by
-both, is time of the run. It is the most that could be gained: where a slow operation does the work of fast ones (a
-read-ahead that fetches for the next ones, a write-behind that is at last written), they cannot all be fast.
+The ranks work in parallel, each with up to ``depth`` operations under way: the excess time of operations, divided by
+both, is time of the run. It is an upper limit of the gain. If a slow operation does the work of fast ones (a read-ahead
+that fetches for later ones, a delayed write-behind), they cannot all be fast.
 """
 
 from __future__ import annotations
@@ -28,20 +28,22 @@ from .classes import DensityClasses
 from .operations import Operations
 
 BLOCKS = 40
-_NEIGHBOURS = 8  # parts of a resampled block: an episode of slow operations may last for several of them
-_FEWEST = 200  # operations for so many blocks
+_NEIGHBOURS = 8  # parts of a resampled block: an episode of slow operations may span several of them
+_FEWEST = 200  # operations required for resampling blocks
 _DRAWS = 2000
 _SEED = 1989
 _CHUNK = 1 << 18
-_MAX_TIME_SHARE = 0.99  # share of the time beyond which nothing is known of the rest
-SINGLE_TRIAL = Message("single-trial", "one trial: blocks of its time were resampled; how trials differ is not in it")
+_MAX_TIME_SHARE = 0.99  # share of the time beyond which the rest is unknown
+SINGLE_TRIAL = Message(
+    "single-trial", "one trial: blocks of its time were resampled; the interval excludes variation between trials"
+)
 Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Account:
-    """One trial: operations (``counts``) and their seconds in each block of its time (rows) and class (columns).
-    ``depth``: how many operations a rank has under way at once."""
+    """Sums of one trial: operations (``counts``) and their seconds in each block of its time (rows) and class
+    (columns). ``depth``: operations that a rank has under way at once."""
 
     counts: Array
     seconds: Array
@@ -56,7 +58,7 @@ class Account:
 
 
 class AccountSums:
-    """The sums of a trial that lasts so long (ns), of operations that are given a piece at a time."""
+    """Incremental sums of a trial of ``elapsed_ns`` over pieces of its operations."""
 
     def __init__(self, count: int, elapsed_ns: float) -> None:
         self._count, self._width = count, max(elapsed_ns / BLOCKS, 1.0)
@@ -64,7 +66,7 @@ class AccountSums:
         self._counts, self._seconds = np.zeros(BLOCKS * count), np.zeros(BLOCKS * count)
 
     def add(self, start_ns: npt.NDArray[Any], duration_ns: npt.NDArray[Any], of: npt.NDArray[np.uint8]) -> None:
-        """Operations that begin so long after the first one."""
+        """Add operations that begin ``start_ns`` after the first one."""
         for at in range(0, of.size, _CHUNK):
             part = slice(at, at + _CHUNK)
             block = np.minimum((start_ns[part] / self._width).astype(np.int32), BLOCKS - 1)
@@ -73,22 +75,23 @@ class AccountSums:
             self._seconds += np.bincount(cell, duration_ns[part], self._counts.size) / 1e9
 
     def account(self, ranks: int, size: int) -> Account:
-        """Of what was added."""
+        """Return the account of the added operations."""
         shape = (BLOCKS, self._count)
         return Account(self._counts.reshape(shape), self._seconds.reshape(shape), ranks, self._elapsed_s, size)
 
 
 def account(operations: Operations, of: npt.NDArray[np.uint8], count: int) -> Account:
-    """The sums of a trial; ``of`` says which of the ``count`` classes each operation is of."""
+    """Sum a trial; ``of`` is the class of each operation out of ``count`` classes."""
     sums = AccountSums(count, operations.elapsed_ns)
     sums.add(operations.start_ns, operations.duration_ns, of)
     return sums.account(len(operations.ranks), operations.size)
 
 
 def scale_account(sample: Account, totals: npt.NDArray[Any], typical_s: Sequence[float]) -> Account:
-    """What the account of all operations is, of which those of ``sample`` were recorded: ``totals`` says how many there
-    were of each class, when and how long as those of the sample. Of a class that the sample lacks: when as all, as
-    typical."""
+    """Scale the account of a recorded sample to all operations.
+
+    ``totals``: the number of operations of each class. Times and durations are those of the sample. A class missing
+    from the sample is distributed as all operations, with its typical duration."""
     recorded = sample.counts.sum(axis=0)
     factor = totals / np.maximum(recorded, 1.0)
     counts, seconds = sample.counts * factor, sample.seconds * factor
@@ -100,7 +103,7 @@ def scale_account(sample: Account, totals: npt.NDArray[Any], typical_s: Sequence
 
 @dataclass(frozen=True)
 class ClassShares:
-    """Of one class: the share of the operations, the share of their time, and what it cost (s of the run)."""
+    """A class's share of the operations, its share of their time, and its cost (s of the run)."""
 
     share: Estimate
     time_share: Estimate
@@ -109,8 +112,8 @@ class ClassShares:
 
 @dataclass(frozen=True)
 class Cost:
-    """All slow classes together: seconds of the run, the rate as it was and as it would be with fast operations alone
-    (bytes/s, or operations/s where none are moved)."""
+    """Cost of all slow classes together: seconds of the run, the measured rate and the rate with fast operations alone
+    (bytes/s, or operations/s if no data is moved)."""
 
     cost_s: Estimate
     elapsed_s: Estimate
@@ -120,7 +123,7 @@ class Cost:
 
 
 def shares_of(trials: Sequence[Account], classes: DensityClasses, level: float) -> list[ClassShares]:
-    """Of every class, over the trials."""
+    """Estimate the shares of every class over the trials."""
     longest_s = max(trial.elapsed_s for trial in trials)
 
     def estimate_shares(place: int) -> ClassShares:
@@ -136,7 +139,7 @@ def shares_of(trials: Sequence[Account], classes: DensityClasses, level: float) 
 
 
 def cost_of(trials: Sequence[Account], classes: DensityClasses, level: float) -> Cost:
-    """Of all classes that are slower than the fast one."""
+    """Estimate the cost of all classes slower than the fast one."""
     fast = classes.fast
     longest_s = max(trial.elapsed_s for trial in trials)
 
@@ -167,14 +170,14 @@ def cost_of(trials: Sequence[Account], classes: DensityClasses, level: float) ->
 
 
 def _without_endless(rate: Estimate, cost_s: Estimate, longest_s: float) -> Estimate:
-    """Without an interval where that reaches 0, or where the cost reaches the whole time: what would be left of it is
-    then as unknown, and its inverse can be anything."""
+    """Drop the interval if it reaches 0, or if the cost reaches the whole time: the rest is then unknown, and its
+    inverse unbounded."""
     endless = rate.low is not None and (rate.low <= 0 or (cost_s.high or 0.0) >= _MAX_TIME_SHARE * longest_s)
     return replace(rate, low=None, high=None) if endless else rate
 
 
 def _compute_excess(n: Array, s: Array, trial: Account, fast: int) -> Array:
-    """Seconds of the run that each class took longer than the mean of the fast class; 0 of those that are faster."""
+    """Return the seconds of the run that each class took longer than the mean of the fast class; 0 for faster ones."""
     usual_of_all = trial.seconds[:, fast].sum() / max(trial.counts[:, fast].sum(), 1)
     usual = np.where(n[:, fast] > 0, s[:, fast] / np.maximum(n[:, fast], 1), usual_of_all)  # a resample may have none
     longer = np.maximum(s - n * usual[:, None], 0.0)
@@ -187,7 +190,7 @@ def _compute_excess(n: Array, s: Array, trial: Account, fast: int) -> Array:
 def _estimate_over_trials(
     trials: Sequence[Account], value: Callable[[Array, Array, Account], Array], level: float
 ) -> Estimate:
-    """The mean over trials; of a single one with the interval of its resampled blocks."""
+    """Estimate the mean over trials; for a single one with the interval of its resampled blocks."""
     values = [
         float(value(trial.counts.sum(axis=0)[None], trial.seconds.sum(axis=0)[None], trial)[0]) for trial in trials
     ]
@@ -213,7 +216,7 @@ def _estimate_over_trials(
 
 
 def _draw_blocks(parts: int) -> Array:
-    """How often each part is in each draw of blocks, which together are as long as the trial."""
+    """Return how often each part occurs in each draw of blocks, which together are as long as the trial."""
     blocks = -(-parts // _NEIGHBOURS)
     starts = np.random.default_rng(_SEED).integers(parts, size=(_DRAWS, blocks))
     places = (starts[:, :, None] + np.arange(_NEIGHBOURS)).reshape(_DRAWS, -1) % parts

@@ -1,4 +1,4 @@
-"""Is something slow at the same places of a period? Folded upon itself, learned on one half and judged on the other."""
+"""Test for slow operations at the same places of a period: folded, learned on one half and judged on the other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .causes.target import Agreement, agreement
 
 Slots = npt.NDArray[np.intp]
 Array = npt.NDArray[np.float64]
-LONGEST = 1 << 17  # values of a series that are looked at for a period
+LONGEST = 1 << 17  # values of a series that are searched for a period
 _LEAST_PERIODS = 4
 _LEAST_CORRELATION = 0.1
 _NEARLY = 0.75
@@ -25,7 +25,7 @@ _DRIFT, _USUAL = 0.03, 4.0
 
 @dataclass(frozen=True)
 class PeriodFold:
-    """``slots`` of a period that hold the slow operations, in order, of so many; how well they tell them."""
+    """``slots`` of a period of ``of`` slots that hold the slow operations, in order, and their agreement."""
 
     slots: tuple[int, ...]
     of: int
@@ -33,7 +33,7 @@ class PeriodFold:
 
     @property
     def runs(self) -> int:
-        """How many slots follow each other in the longest run, around the end."""
+        """The length of the longest run of adjacent slots, around the end."""
         mask = np.zeros(self.of, bool)
         mask[list(self.slots)] = True
         if mask.all():
@@ -43,8 +43,8 @@ class PeriodFold:
 
 
 def fold(slow: Slots, others: Slots, of: int, prevalence: float, tried: int) -> PeriodFold:
-    """The slots (0 … ``of`` − 1) that tell slow operations best. Slots are in the order of the operations: the first
-    half says which, the second how well."""
+    """Find the slots (0 … ``of`` − 1) that agree best with the slow operations. Slots are in the order of the
+    operations: the first half selects, the second half judges."""
     cut_slow, cut_others = slow.size // 2, others.size // 2
     slots = _best_slots(slow[:cut_slow], others[:cut_others], of, prevalence)
     hit, false = np.isin(slow[cut_slow:], slots), np.isin(others[cut_others:], slots)
@@ -53,7 +53,7 @@ def fold(slow: Slots, others: Slots, of: int, prevalence: float, tried: int) -> 
 
 
 def _best_slots(slow: Slots, others: Slots, of: int, prevalence: float) -> Slots:
-    """Those, by falling share of slow operations, that agree with them most."""
+    """Select the slots by falling share of slow operations that agree best with them."""
     recall = np.bincount(slow, minlength=of) / max(slow.size, 1)
     alarms = np.bincount(others, minlength=of) / max(others.size, 1)
     weight = prevalence * recall + (1 - prevalence) * alarms
@@ -67,8 +67,8 @@ def _best_slots(slow: Slots, others: Slots, of: int, prevalence: float) -> Slots
 
 
 def period(series: Array) -> int | None:
-    """The shortest period of a series, in its steps, by the autocorrelation of its first 131,072 values; None where it
-    has none that is seen four times."""
+    """Return the shortest period of a series, in its steps, by the autocorrelation of its first 131,072 values; None
+    unless a period occurs four times."""
     x = series[:LONGEST] - series[:LONGEST].mean()
     most = x.size // _LEAST_PERIODS
     if most < 3 or not x.any():
@@ -86,9 +86,10 @@ def period(series: Array) -> int | None:
 
 
 def lengths(at: npt.NDArray[Any], reach: float) -> list[float]:
-    """Periods that values between 0 and ``reach`` (moments, places) may have, none where they have none: that of the
-    autocorrelation of how many there are in parts of the reach, made exact where the phases agree best, and the half
-    and the third of it, as a period that falls between two parts is seen at its multiples."""
+    """Return candidate periods of values between 0 and ``reach`` (moments, places).
+
+    The autocorrelation of counts in parts of the reach gives a period, refined to the best agreement of phases. Its
+    half and third are added, as a period between two parts shows at its multiples."""
     n_bins = int(np.clip(_PARTS_A_VALUE * at.size, _BINS, LONGEST))
     width = reach / n_bins
     counts = np.bincount(np.minimum((at / width).astype(np.intp), n_bins - 1), minlength=n_bins)
@@ -100,7 +101,7 @@ def lengths(at: npt.NDArray[Any], reach: float) -> list[float]:
 
 
 def _refine_length(some: Array, near: float, width: float, reach: float) -> float:
-    """The length, within ``width`` of ``near``, at which phases agree best, and no longer drift."""
+    """Refine the length within ``width`` of ``near`` to the best agreement of phases, without drift."""
     many = int(np.clip(16 * width * reach / near**2, 21, _MOST_LENGTHS))
     tried = np.linspace(near - width, near + width, many)
     agree = [_measure_alignment(some / length) for length in tried]
@@ -113,14 +114,14 @@ def _refine_length(some: Array, near: float, width: float, reach: float) -> floa
 
 
 def _measure_alignment(turns: Array) -> float:
-    """How far they point into one direction: the length of the sum of their unit vectors, to six digits."""
+    """Measure the alignment: the length of the sum of their unit vectors, to six digits."""
     angles = ((turns - np.floor(turns)) * (2 * np.pi)).astype(np.float32)
     return math.hypot(float(np.cos(angles).sum()), float(np.sin(angles).sum()))
 
 
 def phases(at: npt.NDArray[Any], length: float) -> Array:
-    """Where in the period each value is, in turns around their mean; NaN of those that are far from the others: of
-    another cause, they would turn a line and move an edge."""
+    """Return the phase of each value in the period, in turns around their mean. NaN for outliers: another cause would
+    bias a line or an edge."""
     turns = at / length
     middle = float(np.angle(np.exp(2j * np.pi * turns).sum()) / (2 * np.pi))
     phase = (turns - middle + 0.5) % 1.0 - 0.5

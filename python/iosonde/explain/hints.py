@@ -1,8 +1,8 @@
-"""Rules as files that systems understand: hints of ROMIO, commands of Lustre and GlusterFS, mount options, jobs of
-fio, flags of IOR.
+"""Rules as configuration files: hints of ROMIO, commands of Lustre and GlusterFS, mount options, jobs of fio, flags of
+IOR.
 
-No such file knows workloads, so each rule has its own; its first lines say for which. What a column is called in the
-system is looked up here, or said by the user. Values are checked or quoted: nothing in them is more than a value.
+Such files know no workloads, so each rule has its own; its first lines name the workload. Names of columns in the
+system are looked up here, or given by the user. Values are checked or quoted, so they cannot inject anything.
 
 Sources: ROMIO's hints file (one ``key value`` a line, ``#`` at the start of a line is a comment), lfs-setstripe(1),
 gluster(8) and the options' names of ``gluster volume set help``, mount(8), nfs(5), fio(1), IOR's manual.
@@ -28,9 +28,9 @@ Pairs = list[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Hints:
-    """``keys`` maps a column, in small letters with ``_`` between words, to the system's names; ``own`` says whether
-    a column is a name of the system itself; ``write`` makes the file's lines of (name, value) pairs, ``value`` a level
-    as the system wants it (raises InputError)."""
+    """``keys`` maps a column, in lower case with ``_`` between words, to the system's names; ``own`` tests whether a
+    column is a name of the system itself. ``write`` formats (name, value) pairs as lines, ``value`` a level for the
+    system (raises InputError)."""
 
     suffix: str
     keys: Mapping[str, tuple[str, ...]]
@@ -40,16 +40,17 @@ class Hints:
 
 
 def file_of(rule: Rule, system: str, names: Mapping[str, str] | None = None) -> str:
-    """The file of one rule for a system (a key of SYSTEMS); ``names`` maps columns, and levels, to the system's words.
+    """Format the file of one rule for a system (a key of SYSTEMS); ``names`` maps columns, and levels, to the system's
+    names.
 
-    Raises InputError where the system knows none of the chosen columns, or a value cannot be written safely.
+    Raises InputError if the system knows none of the chosen columns, or a value cannot be written safely.
     """
     pairs, unknown = _translate_setting(rule, system, names or {})
     if not pairs:
         raise InputError(
             "unmapped-setting",
             "{system} knows no setting called {columns}",
-            "say what it is called there, as {spell.as:{column}={example}}",
+            "give its name there, as {spell.as:{column}={example}}",
             system=system,
             columns=", ".join(rule.choose),
             column=rule.choose[0],
@@ -71,7 +72,7 @@ def files_of(
     names: Mapping[str, str] | None = None,
     settings: Sequence[tuple[Cell, ...]] = (),
 ) -> dict[str, str]:
-    """File name → content: one for each rule, and ``rules.txt`` that says which is for what.
+    """Return file name → content: a file for each rule, and ``rules.txt`` with the workload of each.
 
     ``names`` are of chosen columns, or of levels in ``settings``. Raises InputError for another.
     """
@@ -93,8 +94,8 @@ def files_of(
             both = ", ".join(sorted({*columns, *({name} & {*choose})}))
             raise InputError(
                 "ambiguous-name",
-                "{spell.as:{name}} could be of {meanings}",
-                "name the levels apart in the data",
+                "{spell.as:{name}} is ambiguous: {meanings}",
+                "use distinct names of levels in the data",
                 name=name,
                 meanings=both,
             )
@@ -104,7 +105,7 @@ def files_of(
 
 
 def _translate_setting(rule: Rule, system: str, names: Mapping[str, str]) -> tuple[Pairs, Pairs]:
-    """((name, value) for the system, (column, value) that it does not know)."""
+    """Return ((name, value) for the system, (column, value) that it does not know)."""
     hints = SYSTEMS[system]
     pairs: list[tuple[str, str]] = []
     unknown: list[tuple[str, str]] = []
@@ -150,7 +151,7 @@ def _translate_setting(rule: Rule, system: str, names: Mapping[str, str]) -> tup
 
 
 def _split_unit(column: str) -> tuple[str, str]:
-    """A column's name without its unit of size, and that: ``stripe_size (KiB)``, ``stripe_size_kib``; else ''."""
+    """Split a column's name from its unit of size, else '': ``stripe_size (KiB)``, ``stripe_size_kib``."""
     match = re.fullmatch(r"(.+?)(?:\s*\(([KMGT]i?B|bytes|B)\)|_([KMGT]iB|bytes))", column, re.IGNORECASE)
     if not match:
         return column, ""
@@ -159,12 +160,12 @@ def _split_unit(column: str) -> tuple[str, str]:
 
 
 def _format_bytes(text: str) -> str:
-    """A size as a whole number of bytes, which every system reads alike: of ``KiB`` fio makes 1000 bytes."""
+    """Return a size as a whole number of bytes, which every system reads alike: for fio ``KiB`` is 1000 bytes."""
     return str(parse_size(text))
 
 
 def _format_size(text: str) -> str:
-    """Bytes of ``128KiB``; ``128k`` and ``2MB`` are what was given to the system when it was measured, and stay."""
+    """Convert ``128KiB`` to bytes; ``128k`` and ``2MB`` stay, as the system got them like this in the measurement."""
     return _format_bytes(text) if re.fullmatch(r"[\d.]+\s*[KMGT]iB", text, re.IGNORECASE) else text
 
 
@@ -174,8 +175,8 @@ def _format_switch(key: str, text: str, on: str, off: str, other: str = "") -> s
         allowed = f"{on}, {off} or {other}" if other else f"{on} or {off}"
         raise InputError(
             "unknown-option-value",
-            "{key} is {allowed}, not {level}",
-            "say which, as {spell.as:{level}={example}}",
+            "{key} must be {allowed}, not {level}",
+            "map it, as {spell.as:{level}={example}}",
             key=key,
             allowed=allowed,
             level=text,
@@ -220,7 +221,7 @@ def _ior_value(key: str, text: str) -> str:
 
 
 def _escape_text(text: str) -> str:
-    """One line of printable characters: nothing ends the comment."""
+    """Return one line of printable characters, so that nothing ends the comment."""
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
 
 
@@ -245,7 +246,7 @@ def _write_mount(pairs: Pairs) -> list[str]:
 
 
 def _mount_word(key: str, value: str) -> str:
-    """``noatime`` on: itself; off: ``atime``. Of those with a name for the opposite, that."""
+    """Return ``noatime`` for on, ``atime`` for off, or the option's own opposite."""
     if value.isdigit() or value.lower() not in (*_ON, *_OFF):
         return f"{key}={value}"
     if value.lower() in _ON:

@@ -1,8 +1,8 @@
-"""Copies among the trials of an advice: rows that are there twice, and one setting that was measured under two names.
+"""Duplicates among the trials of an advice: duplicate rows, and a setting measured under two names.
 
-Who has seen one copy has seen the other. So copies of a trial are never on both sides, where one side chooses and the
-other measures; a setting that is another one everywhere is counted once; instances that mostly are copies of each other
-are one piece of evidence. Equal values that chance would give are not copies (``stats.copies``).
+A duplicate reveals its original. So duplicates of a trial are never split between the choosing and the measuring side.
+A setting that equals another one everywhere is counted once. Instances that mostly are duplicates of each other are one
+piece of evidence. Equal values that are likely by chance are not duplicates (``stats.copies``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Rows = npt.NDArray[np.intp]
 
 
 def twins(y: npt.NDArray[np.float64], cells: Rows) -> Rows:
-    """The number of each trial's original: its own where it is not a copy. ``cells`` numbers the trials' cells."""
+    """Return the number of each trial's original: its own unless it is a copy. ``cells`` numbers the trials' cells."""
     order = np.argsort(cells, kind="stable")
     starts = np.flatnonzero(np.diff(cells[order], prepend=-1))
     parts = [
@@ -36,7 +36,8 @@ def twins(y: npt.NDArray[np.float64], cells: Rows) -> Rows:
 
 
 def same_cells(original: Rows, instance: Rows, setting: Rows) -> npt.NDArray[np.int64]:
-    """Instances × settings: cells with the same number hold copies of the same trials; -1 where none was made."""
+    """Return instances × settings: cells with the same number hold copies of the same trials; -1 for unmeasured
+    ones."""
     numbers: dict[tuple[int, ...], int] = {}
     cell_numbers = np.full((int(instance.max()) + 1, int(setting.max()) + 1), -1, dtype=np.int64)
     cell = instance * cell_numbers.shape[1] + setting
@@ -48,7 +49,7 @@ def same_cells(original: Rows, instance: Rows, setting: Rows) -> npt.NDArray[np.
 
 
 def renamed(same: npt.NDArray[np.int64]) -> dict[int, int]:
-    """Settings that are copies of an earlier one in every instance that has both (two or more): copy → original."""
+    """Return copy → original for settings that copy an earlier one in every instance that has both (two or more)."""
     originals: dict[int, int] = {}
     for copy in range(1, same.shape[1]):
         for first in (s for s in range(copy) if s not in originals):
@@ -60,7 +61,8 @@ def renamed(same: npt.NDArray[np.int64]) -> dict[int, int]:
 
 
 def alike(same: npt.NDArray[np.int64]) -> Rows:
-    """The number of each instance's group: instances with copies in more than half of their cells belong together."""
+    """Return the number of each instance's group: instances with copies in more than half of their cells belong
+    together."""
     group = np.arange(len(same))
     for setting in range(same.shape[1]):
         if len(np.unique(same[:, setting])) < len(same):
@@ -76,7 +78,8 @@ def alike(same: npt.NDArray[np.int64]) -> Rows:
 
 
 def slots(original: Rows, cells: Rows, complete: npt.NDArray[np.bool_], most: int) -> Rows:
-    """The slot of each trial: the k-th of a cell is in slot k, modulo their number; a copy in that of its original.
+    """Return the slot of each trial: the k-th of a cell is in slot k, modulo their number; a copy in that of its
+    original.
 
     There are as many slots (at most ``most``) as every cell of ``complete`` (by cell) has distinct trials, or fewer.
     """
@@ -98,7 +101,7 @@ def slots(original: Rows, cells: Rows, complete: npt.NDArray[np.bool_], most: in
 
 
 def _renumber_places(place: Rows, original: Rows, order: Rows, starts: Rows) -> Rows:
-    """Places counted over a cell's distinct trials."""
+    """Renumber places over a cell's distinct trials."""
     places = place.copy()
     for rows in np.split(order, starts[1:]):
         places[rows] = np.unique(original[rows], return_inverse=True)[1].reshape(-1)

@@ -1,6 +1,6 @@
-"""What advice is made of: instances (workloads, given) × settings (chosen), each with the trials that were made.
+"""Data of an advice: instances (workloads, given) × settings (chosen), each with its trials.
 
-Values are positive. Which way they are better is in ``lower``: a time is, a bandwidth is not.
+Values are positive. ``lower``: smaller is better, as for a time but not for a bandwidth.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ OWN_NOISE = 10  # degrees of freedom from which an instance's noise is its own
 class Instances:
     """Complete instances: every setting was measured in each.
 
-    ``x`` is instances × given factors (a level's number for text), ``sums`` and ``counts`` are instances × settings
-    × slots of repeats: the k-th trial of a cell is in slot k, modulo their number; copies of a trial are in one.
+    ``x`` is instances × given factors (a level's number for text). ``sums`` and ``counts`` are instances × settings ×
+    slots of repeats: the k-th trial of a cell is in slot k, modulo their number; copies of a trial share one.
     ``trials`` counts the distinct trials of each cell. ``log_ss`` is the sum of squares of log values within each
-    instance, ``log_df`` its degrees of freedom. ``group`` numbers what is independent: instances that mostly are copies
-    of each other have one number. ``renamed`` are settings (copy, original) that are one under two names. ``units``
-    are of the levels of a column, where they have one.
+    instance, ``log_df`` its degrees of freedom. ``group`` numbers independent units: instances that mostly are copies
+    of each other share a number. ``renamed`` are settings (copy, original) that are one under two names. ``units`` are
+    those of a column's levels, if any.
     """
 
     features: tuple[Feature, ...]
@@ -64,7 +64,7 @@ class Instances:
 
     @property
     def slots(self) -> int:
-        """Slots of repeats; 1 where a cell has a single trial."""
+        """The number of slots of repeats; 1 if a cell has a single trial."""
         return int(self.sums.shape[2])
 
     @property
@@ -84,7 +84,7 @@ class Instances:
         return dict(zip(self.names, texts, strict=True)) if len(set(texts)) == len(texts) else {}
 
     def format_setting(self, setting: str) -> str:
-        """The name of a setting as people read it: ``2/128KiB/on``; as it is where two would then be one."""
+        """Format the name of a setting for people: ``2/128KiB/on``; unchanged if two names would become equal."""
         return self._text_by_name.get(setting, setting)
 
     def levels_of(self, setting: str) -> dict[str, Cell]:
@@ -105,7 +105,7 @@ class Instances:
         return np.where(self.log_df >= OWN_NOISE, own, pooled)
 
     def key(self, row: int) -> dict[str, Cell]:
-        """The given factors of one instance, as people wrote them."""
+        """Return the given factors of one instance, as in the table."""
         return {
             f.name: tidy(float(v)) if f.numeric else f.levels[int(v)]
             for f, v in zip(self.features, self.x[row], strict=True)
@@ -115,10 +115,10 @@ class Instances:
 def instances(
     table: Table, response: str, choose: Sequence[str], feature_columns: Sequence[str], lower: bool
 ) -> Instances:
-    """The complete instances of a table.
+    """Build the complete instances of a table.
 
-    Raises InputError for a column named twice, DataError for a chosen column with one level, a value that is not
-    positive, or where no instance has two settings, or none has all.
+    Raises InputError for a column named twice. Raises DataError for a chosen column with one level, a value that is not
+    positive, or if no instance has two settings, or none has all.
     """
     measured = table.column(response)
     y = table.numbers(response)
@@ -189,7 +189,7 @@ def _check_values(table: Table, response: str, y: Array, choose: Sequence[str]) 
         if len(table.column(name).codes()[1]) < 2:
             raise DataError(
                 "constant-column",
-                "column '{column}' has one level: there is nothing to choose",
+                "column '{column}' has one level: nothing to choose",
                 "leave it out of {spell.choose}",
                 column=name,
             )
@@ -216,7 +216,7 @@ class _Trials:
 
 
 def _without_renamed(trials: _Trials) -> tuple[_Trials, Renamed]:
-    """The trials without settings that are another one under a new name, and these."""
+    """Return the trials without settings that duplicate another one, and these."""
     same = instance_twins.same_cells(trials.original, trials.instance, trials.setting)
     renamed = instance_twins.renamed(same)
     if not renamed:
@@ -226,14 +226,14 @@ def _without_renamed(trials: _Trials) -> tuple[_Trials, Renamed]:
     if len(remaining) == 1:
         raise DataError(
             "identical-settings",
-            "{source}: all settings have the same trials: one setting under {n_settings} names",
+            "{source}: all settings have identical trials: one setting under {n_settings} names",
             "iosonde check says more about the table",
             source=trials.table.source,
             n_settings=len(trials.settings),
         )
     keep = np.isin(trials.setting, remaining)
     table = trials.table.take(keep)
-    # An original may be gone with a setting: the first copy that is left takes its place.
+    # An original may have gone with its setting: the first remaining copy replaces it.
     first, original = np.unique(trials.original[keep], return_index=True, return_inverse=True)[1:]
     instance = np.unique(trials.instance[keep], return_inverse=True)[1].reshape(-1)
     return (
@@ -253,7 +253,7 @@ def _twin_warnings(trials: _Trials, renamed: Renamed, group: Rows) -> list[str]:
     messages: list[str] = [
         Message(
             "identical-settings",
-            "{copy} is {setting} under another name (all its trials are copies) and is left out",
+            "{copy} duplicates {setting} (all its trials are copies) and is left out",
             copy="/".join(map(str, copy)),
             setting="/".join(map(str, first)),
         )
@@ -265,8 +265,8 @@ def _twin_warnings(trials: _Trials, renamed: Renamed, group: Rows) -> list[str]:
         messages.append(
             Message(
                 "copied-trials",
-                "{n} of {n_trials} trials are copies of another of their instance (iosonde check lists "
-                "them): they are on the same side of every split",
+                "{n} of {n_trials} trials duplicate another of their instance (iosonde check lists "
+                "them): duplicates stay on the same side of every split",
                 n=within.sum(),
                 n_trials=len(trials.y),
             )
@@ -276,7 +276,7 @@ def _twin_warnings(trials: _Trials, renamed: Renamed, group: Rows) -> list[str]:
         messages.append(
             Message(
                 "copied-instances",
-                "{n} of {n_instances} instances are copies of another in more than half of their cells: "
+                "{n} of {n_instances} instances duplicate another in more than half of their cells: "
                 "they are held out together and count once",
                 n=alike,
                 n_instances=len(group),
@@ -286,7 +286,7 @@ def _twin_warnings(trials: _Trials, renamed: Renamed, group: Rows) -> list[str]:
 
 
 def _arrange_trials(trials: _Trials, x: Array) -> Instances:
-    """The complete instances, with everything that is counted over their trials; names are still to be set."""
+    """Build the complete instances, with all counts over their trials; names are still to be set."""
     y, cells, settings = trials.y, trials.cells, trials.settings
     shape = (int(trials.instance.max()) + 1, len(settings))
     size = shape[0] * shape[1]
@@ -326,7 +326,7 @@ def _arrange_trials(trials: _Trials, x: Array) -> Instances:
 def _check_names(response: str, chosen: Sequence[str], feature_columns: Sequence[str]) -> None:
     if not chosen:
         raise InputError(
-            "missing-option", "no setting to choose is named", "{spell.choose} takes columns that one may set"
+            "missing-option", "no setting to choose is named", "{spell.choose} takes columns that you can set"
         )
     for name in (*chosen, *feature_columns):
         if name == response:
@@ -335,7 +335,10 @@ def _check_names(response: str, chosen: Sequence[str], feature_columns: Sequence
             )
         if [*chosen, *feature_columns].count(name) > 1:
             raise InputError(
-                "duplicate-column", "'{column}' is named twice", "a column is chosen or given, once", column=name
+                "duplicate-column",
+                "'{column}' is named twice",
+                "name each column once, as chosen or as given",
+                column=name,
             )
 
 

@@ -1,4 +1,4 @@
-"""The operations that are diagnosed together: of one kind and one size, in one phase of one trial, as columns."""
+"""Operations that are diagnosed together, as columns: one kind and one size, in one phase of one trial."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ Columns = Mapping[str, npt.NDArray[Any]]
 
 @dataclass(frozen=True)
 class Operations:
-    """Successful operations by rank and start: arrays of one length. ``start_ns`` is after the first start of all, or
-    of the rank where clocks cannot be compared (``comparable``); ``size`` is in bytes, 0 where none are moved.
+    """Successful operations by rank and start: arrays of one length.
 
-    ``in_order``: every operation was recorded, so that the one before is known; False for a sample, and where nobody
-    says the order. ``placed``: offsets and files are known. ``shared``: files of one number are one file on all ranks.
-    ``hosts``: rank → host; ``units``: what the file system works in, in bytes, by its own words. ``stand_for``: how
-    many were made for each that is here. ``local``: the file system is the node's own, without a server.
+    ``start_ns`` is relative to the first start of all, or of the rank if clocks are not comparable (``comparable``);
+    ``size`` is in bytes, 0 if no data is moved. ``in_order``: every operation was recorded, so the one before is known;
+    False for a sample, and for unknown order. ``placed``: offsets and files are known. ``shared``: a file number is the
+    same file on all ranks. ``hosts``: rank → host; ``units``: units of the file system, in bytes, by name.
+    ``stand_for``: how many operations each recorded one represents. ``local``: the file system is the node's own,
+    without a server.
     """
 
     rank: npt.NDArray[Any]
@@ -55,12 +56,12 @@ class Operations:
 
     @cached_property
     def elapsed_ns(self) -> float:
-        """First start to last end."""
+        """The time from first start to last end."""
         return float((self.start_ns + self.duration_ns.astype(np.int64)).max()) if len(self) else 0.0
 
     @cached_property
     def sequential(self) -> bool:
-        """Whether nearly every operation begins where the one before it, of its rank, ended, or ends where it began."""
+        """True if nearly every operation begins where the one before it of its rank ended, or ends where it began."""
         if not (self.placed and self.size and self.in_order) or len(self) < 2:
             return False
         some = slice(0, _SAMPLE)
@@ -71,8 +72,8 @@ class Operations:
 def split(
     columns: Columns, phase: StoredPhase, kinds: Sequence[str], **more: Any
 ) -> Iterator[tuple[int, Operations, int]]:  # fmt: skip
-    """(kind, its operations of one size, how many operations of this kind failed) for every kind and size of a phase
-    that is not rare. ``columns``: those of ``schema.OPERATION``, by rank and start; ``kinds``: names of kinds."""
+    """Yield (kind, its operations of one size, number of failed ones) for every kind and size of a phase that is not
+    rare. ``columns``: those of ``schema.OPERATION``, by rank and start; ``kinds``: names of kinds."""
     rows = _select_rows(columns, "phase", phase.index, None)
     for kind in _list_levels(columns, "kind", rows):
         kind_rows = _select_rows(columns, "kind", kind, rows)
@@ -86,7 +87,7 @@ def split(
 
 
 def stand_for(phase: StoredPhase, kind: str, recorded: int) -> float:
-    """How many operations of a kind were made for each that was recorded."""
+    """Return how many operations of a kind each recorded one represents."""
     if phase.recorded_all:
         return 1.0
     total = (phase.totals.get(kind) or {}).get("count") or 0
@@ -103,7 +104,7 @@ def _build_from_rows(
 
 
 def build_operations(columns: Columns, phase: StoredPhase, size: int, **more: Any) -> Operations:
-    """Operations of a phase; ``start_ns`` is after the first start already."""
+    """Build the operations of a phase; ``start_ns`` is already relative to the first start."""
     hosts = {int(entry["rank"]): str(entry.get("host") or "") for entry in phase.ranks}
     options = {"in_order": phase.recorded_all, "placed": bool(size) and phase.placed, **more}
     return Operations(
@@ -113,13 +114,13 @@ def build_operations(columns: Columns, phase: StoredPhase, size: int, **more: An
 
 
 def clock_offsets(phase: StoredPhase) -> dict[int, int]:
-    """What is taken from the times of each rank, so that all are by the clock of rank 0."""
+    """Return the offset subtracted from each rank's times, so that all follow the clock of rank 0."""
     return {rank["rank"]: rank.get("clock_offset_ns") or 0 for rank in phase.ranks}
 
 
 def _after_first(picked: Columns, phase: StoredPhase) -> npt.NDArray[np.int64]:
-    """ns after the first start, by the clock of rank 0 or by each rank's own; rows are by rank already, so that nothing
-    needs to be sorted."""
+    """Return ns after the first start, by the clock of rank 0 or by each rank's own; rows are already ordered by
+    rank."""
     start = picked["start_ns"].astype(np.int64)
     offsets = clock_offsets(phase)
     for rank, begin, end in rank_parts(picked["rank"]):
@@ -130,7 +131,7 @@ def _after_first(picked: Columns, phase: StoredPhase) -> npt.NDArray[np.int64]:
 
 
 def rank_parts(rank: npt.NDArray[Any]) -> Iterator[tuple[int, int, int]]:
-    """(rank, its first row, the row after its last) of rows by rank."""
+    """Yield (rank, its first row, the row after its last) of rows by rank."""
     if not rank.size:
         return
     edges = [0, *(np.flatnonzero(rank[1:] != rank[:-1]) + 1).tolist(), rank.size]
@@ -139,7 +140,7 @@ def rank_parts(rank: npt.NDArray[Any]) -> Iterator[tuple[int, int, int]]:
 
 
 def _list_levels(columns: Columns, name: str, rows: npt.NDArray[Any] | None) -> Sequence[int]:
-    """The values of a column that are not rare, from a sample of the rows."""
+    """Return the values of a column that are not rare, from a sample of the rows."""
     values = columns[name] if rows is None else columns[name][rows]
     if not values.size:
         return []
@@ -149,7 +150,7 @@ def _list_levels(columns: Columns, name: str, rows: npt.NDArray[Any] | None) -> 
 
 
 def _select_rows(columns: Columns, name: str, value: int, rows: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
-    """The rows, of these, with a value; None: all that there are, so that nothing needs to be copied."""
+    """Return the given rows with a value; None: all rows, without a copy."""
     values = columns[name] if rows is None else columns[name][rows]
     mask = values == value
     if mask.all():

@@ -1,9 +1,10 @@
-"""One condition's line t(size) = fixed + size·per_byte, over sizes and times that span many powers of ten.
+"""The line t(size) = fixed + size·per_byte of one condition, over sizes and times that span many powers of ten.
 
-Times vary by factors, not by amounts, and sizes reach from 1 B to 16 MiB: least squares would see the largest only.
-What is made small is Σ ρ(ln t − ln(a + b·size)) over the medians of cells, ρ of Huber (P. J. Huber, Annals of
-Mathematical Statistics 35 (1964), 73-101), by iteratively reweighted Gauss-Newton steps in ln a and ln b, so that both
-stay above 0. Intervals are percentiles over a bootstrap of the cells (B. Efron, Annals of Statistics 7 (1979), 1-26).
+Times vary by factors, not by amounts, and sizes reach from 1 B to 16 MiB: plain least squares would fit only the
+largest. Minimised is Σ ρ(ln t − ln(a + b·size)) over the medians of cells, ρ of Huber, by iteratively reweighted
+Gauss-Newton steps in ln a and ln b, so that both stay above 0. (P. J. Huber, Annals of Mathematical Statistics 35
+(1964), 73-101.) Intervals are percentiles over a bootstrap of the cells (B. Efron, Annals of Statistics 7 (1979),
+1-26).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ LEAST_CELLS = 3
 FEW_CELLS = 6
 _STEPS = 40
 _HUBER = 1.345
-# Durations are read from a clock of ns: what lies closer together is not told apart.
+# Durations are read from a clock of ns: smaller differences are not resolved.
 _LEAST_SPREAD = 0.02
 _NORMAL = 1.4826  # of a normal distribution: the standard deviation in units of the median absolute deviation
 
@@ -33,8 +34,9 @@ _NORMAL = 1.4826  # of a normal distribution: the standard deviation in units of
 @dataclass(frozen=True)
 class PathLine:
     """The fitted line of one condition. ``fixed_s`` and ``s_per_byte``: the best first, then one of each replicate.
+
     ``spread`` is the robust standard deviation of ln(time) of single operations around it, ``n`` counts cells;
-    ``largest``: bytes of the largest access that it is for (0: any)."""
+    ``largest``: largest valid access in bytes (0: any)."""
 
     name: str
     fixed_s: Array
@@ -44,36 +46,36 @@ class PathLine:
     largest: int = 0
 
     def seconds(self, sizes: Array) -> Array:
-        """t(size), for every size."""
+        """Return t(size) for every size."""
         seconds = self.fixed_s[0] + self.s_per_byte[0] * sizes
         return np.where(sizes > self.largest, np.nan, seconds) if self.largest else seconds
 
     def replicates(self, size: float) -> Array:
-        """t(size) by the best line and by all replicates."""
+        """Return t(size) by the best line and by all replicates."""
         return self.fixed_s + self.s_per_byte * size
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """Why its intervals are not to be trusted."""
+        """Warnings about its intervals."""
         few = Message(
             "few-cells",
-            "{n} cells only: the interval is too narrow, measure {few_cells} or more",
+            "only {n} cells: the interval is too narrow, measure {few_cells} or more",
             n=self.n,
             few_cells=FEW_CELLS,
         )
         return (few,) if self.n < FEW_CELLS else ()
 
     def fixed(self, level: float) -> Estimate:
-        """Of every operation, s."""
+        """Estimate the fixed time of every operation, s."""
         return interval(self.fixed_s, level, self.n, self.warnings)
 
     def per_byte(self, level: float) -> Estimate:
-        """Of every byte, s."""
+        """Estimate the time of every byte, s."""
         return interval(self.s_per_byte, level, self.n, self.warnings)
 
 
 def interval(values: Array, level: float, n: int, warnings: tuple[str, ...] = ()) -> Estimate:
-    """The first value between percentiles of all others; without ends where there are none."""
+    """Return the first value with percentiles of all others as ends; without ends if there are none."""
     if values.size < 2:
         return Estimate(float(values[0]), None, None, level, n, warnings)
     low, high = np.quantile(values[1:], [(1 - level) / 2, (1 + level) / 2])
@@ -83,9 +85,9 @@ def interval(values: Array, level: float, n: int, warnings: tuple[str, ...] = ()
 
 
 def fit(sizes: Array, seconds: Array, weights: Array) -> tuple[Array, Array]:
-    """(fixed in s, s per byte) for every row of ``weights``, which say how often each point counts.
+    """Fit (fixed in s, s per byte) for every row of ``weights``, the multiplicities of the points.
 
-    ``seconds`` above 0. Where all points are of one size, or none costs more for its size, per_byte comes near 0.
+    ``seconds`` must be above 0. If all points have one size, or size costs nothing, per_byte comes near 0.
     """
     log_times, largest = np.log(seconds), float(sizes.max())
     shortest = seconds.min()
@@ -96,24 +98,24 @@ def fit(sizes: Array, seconds: Array, weights: Array) -> tuple[Array, Array]:
         a, b = np.exp(fixed)[:, None], np.exp(per_byte)[:, None]
         model = a + b * sizes
         residual = log_times - np.log(model)
-        share = a / model  # ∂ ln model / ∂ ln a; of ln b it is what is left of 1
+        share = a / model  # ∂ ln model / ∂ ln a; for ln b it is 1 minus this
         scale = np.maximum(_NORMAL * np.median(np.abs(residual), axis=1, keepdims=True), _LEAST_SPREAD)
         weight = weights / np.maximum(1.0, np.abs(residual) / (_HUBER * scale))
         aa, ab, bb = ((weight * x * y).sum(1) for x, y in ((share, share), (share, 1 - share), (1 - share, 1 - share)))
         ra, rb = ((weight * residual * x).sum(1) for x in (share, 1 - share))
-        # A little of Levenberg and Marquardt: what the data do not tell stays where it is.
+        # Levenberg-Marquardt damping: undetermined values stay where they are.
         aa, bb = aa + 1e-3 * (aa + bb), bb + 1e-3 * (aa + bb)
         determinant = np.maximum(aa * bb - ab * ab, 1e-300)
         fixed += np.clip((bb * ra - ab * rb) / determinant, -2.0, 2.0)
         per_byte += np.clip((aa * rb - ab * ra) / determinant, -2.0, 2.0)
-        # Below a thousandth of the shortest time a part cannot be seen.
+        # Below a thousandth of the shortest time a part is undetectable.
         fixed = np.maximum(fixed, np.log(shortest) - 7)
         per_byte = np.maximum(per_byte, np.log(shortest / largest) - 7)
     return np.exp(fixed), np.exp(per_byte)
 
 
 def line(name: str, sizes: Array, times: list[Array], largest: int = 0, replicates: int = REPLICATES) -> PathLine:
-    """The line through cells: ``times`` has the durations (s) of each, of one size."""
+    """Fit the line through cells: ``times`` has the durations (s) of each, of one size."""
     medians = np.array([float(np.median(cell_times)) for cell_times in times])
     draw = np.random.default_rng(len(times))
     drawn = draw.multinomial(len(times), np.full(len(times), 1 / len(times)), size=replicates).astype(float)
@@ -124,7 +126,7 @@ def line(name: str, sizes: Array, times: list[Array], largest: int = 0, replicat
 
 
 def _estimate_spread(sizes: Array, times: list[Array], model: Array) -> float:
-    """Every cell counts alike, whatever the number of its operations."""
+    """Estimate the spread; every cell has equal weight, whatever the number of its operations."""
     each = [
         np.quantile(np.log(cell_times / at), np.linspace(0.005, 0.995, 100))
         for cell_times, at in zip(times, model, strict=True)

@@ -1,10 +1,10 @@
-"""Why an operation took its time, told from times alone: each is put to the way through the system nearest to it.
+"""Classification of operations by time alone: each is assigned to the nearest path through the system.
 
 The model is t(size) = m + p(size) + n(size) + c(size) + d(size) of Kunkel, "Analysis of Input/Output Phenomena using
-Statistics and Machine Learning" (2017): a line for each condition that the study of paths brought about on purpose and
-verified (data discarded, cached, not cached; written first, again). Other than there, times are compared by their
-ratio, not their difference, so that 1 B and 16 MiB count alike, and an operation that fits no condition is said not to:
-*mixed* between two of them (a part of it cached, a part not; or waiting), *slower* than all.
+Statistics and Machine Learning" (2017). Each condition that the path study created and verified has a line (data
+discarded, cached, not cached; written first, again). Unlike there, times are compared by their ratio, so that 1 B and
+16 MiB count alike. An operation that fits no condition is *mixed* between two (partly cached; or waiting), or *slower*
+than all.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from . import path_lines
 from .path_lines import Array, PathLine
 
 Codes = npt.NDArray[np.int8]
-# Beside the conditions.
+# In addition to the conditions.
 MIXED, SLOWER = "mixed", "slower"
 PAGE = 4096
-# Nothing can know where the next access goes: what is not cached must come from the device.
+# The next access is unpredictable: uncached data must come from the device.
 UNPREDICTABLE = ("rnd", "rnd8", "stride8")
-# Farther from a condition, in units of its spread, an operation is not of it.
+# Limit of the distance from a condition, in units of its spread.
 PURE = 3.0
-# A copy between places that are the same again, or are walked in order, and one with a random place on either side:
-# what the caches of the CPU make of it (p of the model: L1–L1 … memory–memory). Each variant needs so many sizes.
+# Copies between repeated or sequential places, and copies with a random place on either side: they differ by the CPU's
+# caches (p of the model: L1–L1 … memory–memory). Each variant needs _LEAST_SIZES sizes.
 NEAR, FAR = "near", "far"
 _ORDERED = ("off0", "seq", "reverse")
 _VARIANT_SIZES = 4
-# Of each cell: no line gets better by more.
+# Per cell: more do not improve a line.
 _OPERATIONS = 20_000
 
 _ORDER = {READ: (DISCARD, CACHED, UNCACHED), WRITE: (DISCARD, AGAIN, FIRST, UNCACHED)}
@@ -44,8 +44,8 @@ _ORDER = {READ: (DISCARD, CACHED, UNCACHED), WRITE: (DISCARD, AGAIN, FIRST, UNCA
 
 @dataclass(frozen=True)
 class PathCell:
-    """One trial of the study. ``seconds`` are those of each operation; ``untouched``: nothing before it in the cell
-    came near its data; ``verified``: the state was looked at, and was what it was to be."""
+    """A trial of the study. ``seconds`` are those of each operation; ``untouched``: no earlier operation of the cell
+    touched nearby data; ``verified``: the state was checked and as intended."""
 
     direction: str
     state: str
@@ -58,56 +58,56 @@ class PathCell:
 
     @property
     def name(self) -> str:
-        """As in the talk: ``C-seq-rnd R``."""
+        """The name as in the talk: ``C-seq-rnd R``."""
         return pattern_name(vars(self))
 
     @property
     def reach(self) -> str:
-        """NEAR or FAR; what is discarded has no place in a file."""
+        """NEAR or FAR; discarded data has no place in a file."""
         return NEAR if self.memory in _ORDERED and (self.place in _ORDERED or self.state == DISCARD) else FAR
 
     @cached_property
     def reference(self) -> Array | None:
-        """The times of operations whose condition is known; None where that is not so."""
+        """The times of operations whose condition is known, else None."""
         if not self.verified:
             return None
         seconds = self.seconds
         if self.state == UNCACHED:
             if self.place not in UNPREDICTABLE or (self.direction == WRITE and self.access_size >= PAGE):
-                return None  # whole pages are written without a look at the device
+                return None  # whole pages are written without reading the device
             seconds = seconds[self.untouched]
         return seconds[:_OPERATIONS] if seconds.size else None
 
 
 @dataclass(frozen=True)
 class Assigned:
-    """What became of operations: ``codes`` are places in ``names``: the conditions, then MIXED and SLOWER; ``nearest``
-    are those of the conditions alone."""
+    """Assignment of operations: ``codes`` index ``names`` (the conditions, then MIXED and SLOWER); ``nearest`` index
+    the conditions alone."""
 
     names: tuple[str, ...]
     codes: Codes
     nearest: Codes
 
     def shares(self) -> dict[str, float]:
-        """Name → its share of the operations."""
+        """Return name → its share of the operations."""
         counts = np.bincount(self.codes, minlength=len(self.names)) / max(self.codes.size, 1)
         return dict(zip(self.names, counts.tolist(), strict=True))
 
 
 @dataclass(frozen=True)
 class PathModels:
-    """The lines of one direction, from the condition that is fastest by nature to the slowest."""
+    """The lines of one direction, ordered from the inherently fastest condition to the slowest."""
 
     direction: str
     lines: tuple[PathLine, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What an operation can be put to."""
+        """The possible assignments of an operation."""
         return (*(line.name for line in self.lines), MIXED, SLOWER)
 
     def assign(self, sizes: Array, seconds: Array) -> Assigned:
-        """Every operation (bytes, s) to its condition. The distance is |ln t − ln t(size)|."""
+        """Assign every operation (bytes, s) to its condition. The distance is |ln t − ln t(size)|."""
         times = np.array([line.seconds(sizes) for line in self.lines])
         logs = np.log(np.maximum(seconds, 1e-9))
         away = np.where(np.isnan(times), np.inf, np.abs(logs - np.log(times)))
@@ -120,13 +120,13 @@ class PathModels:
         return Assigned(self.names, codes.astype(np.int8), nearest)
 
     def line(self, condition: str, reach: str) -> PathLine | None:
-        """The line of a condition, NEAR or FAR where each has its own."""
+        """Return the line of a condition, NEAR or FAR if each has its own."""
         line_by_name = {line.name: line for line in self.lines}
         return line_by_name.get(_format_variant(condition, reach)) or line_by_name.get(condition)
 
 
 def fit(cells: Sequence[PathCell]) -> dict[str, PathModels]:
-    """Direction → its models, from the cells whose state was verified; without those of too few sizes."""
+    """Fit the models by direction, from the cells with a verified state; without models of too few sizes."""
     return {
         direction: PathModels(direction, lines)
         for direction, states in _ORDER.items()
@@ -157,16 +157,17 @@ def _format_variant(state: str, reach: str) -> str:
 
 
 def state_of(condition: str) -> str:
-    """``cached (far)`` is of the state cached."""
+    """Return the state of a condition: cached for ``cached (far)``."""
     return condition.partition(" (")[0]
 
 
 @dataclass(frozen=True)
 class PatternRow:
-    """One pattern over its sizes: the share of its operations at each condition, mixed and slower (each size counts
-    alike); what its operations took in all (s; of the sizes for which the next can be told), what they would have if
-    every optimisation had worked as it is meant to (``best_s``), and the share that was lost by that. ``intended`` are
-    the conditions that this is."""
+    """A pattern over its sizes.
+
+    ``shares`` of its operations by condition, mixed and slower (each size counts alike). ``seconds``: their total time
+    over the sizes with a known best case; ``best_s``: that time with all optimisations working; ``lost``: the lost
+    share. ``intended`` are the conditions of the best case."""
 
     name: str
     direction: str
@@ -180,7 +181,7 @@ class PatternRow:
 
 
 def rows(cells: Sequence[PathCell], models: Mapping[str, PathModels], level: float) -> list[PatternRow]:
-    """The table of the talk, in its order: discarded, cached, not cached; reads before writes."""
+    """Build the table of the talk, in its order: discarded, cached, not cached; reads before writes."""
     by_name: dict[str, list[PathCell]] = {}
     for cell in cells:
         if cell.direction in models:
@@ -202,9 +203,9 @@ def _build_row(name: str, cells: Sequence[PathCell], models: PathModels, level: 
             best = best + cell.seconds.size * line.replicates(cell.access_size)
             intended.append(line.name)
     n_intended = len(intended)
-    best = np.minimum(best, spent)  # operations that were faster than the line of their condition lost nothing
+    best = np.minimum(best, spent)  # operations faster than the line of their condition lost nothing
     nothing = Estimate(
-        None, None, None, level, 0, (Message("missing-condition", "the condition that is meant was not measured"),)
+        None, None, None, level, 0, (Message("missing-condition", "the intended condition was not measured"),)
     )
     return PatternRow(
         name,
@@ -220,9 +221,10 @@ def _build_row(name: str, cells: Sequence[PathCell], models: PathModels, level: 
 
 
 def meant(cell: PathCell) -> tuple[str, ...]:
-    """The conditions of an access if every optimisation worked as it is meant to, of which the fastest counts: what can
-    be foreseen is read ahead, and what is written is buffered; nothing helps a read that nobody can foresee, or a write
-    of a part of a page that is not there."""
+    """Return the conditions of an access if every optimisation worked; the fastest counts.
+
+    Predictable reads are read ahead, and writes are buffered. Nothing helps an unpredictable read, or a write of part
+    of a page that is not in memory."""
     if cell.state != UNCACHED:
         return (cell.state,)
     if cell.direction == READ:
@@ -232,9 +234,10 @@ def meant(cell: PathCell) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Confusion:
-    """Operations of known state, put to states by lines that were fitted without their cell: ``shares[true][said]`` of
-    DISCARD, CACHED (of writes: written first or again, which is into the cache) and UNCACHED. ``cells``: how many of
-    each."""
+    """Operations of known state, classified by lines fitted without their cell.
+
+    ``shares[true][predicted]`` of DISCARD, CACHED (for writes: first or again, which go into the cache) and UNCACHED.
+    ``cells``: the number of each."""
 
     direction: str
     shares: dict[str, dict[str, float]]
@@ -242,12 +245,12 @@ class Confusion:
 
     @property
     def right(self) -> float:
-        """The share that was put to its own state, every state counting alike."""
+        """The share classified correctly, every state counting alike."""
         return float(np.mean([row[state] for state, row in self.shares.items()])) if self.shares else 0.0
 
 
 def measure_confusion(cells: Sequence[PathCell], models: PathModels) -> Confusion:
-    """How well times alone tell the states: each cell is left out once."""
+    """Measure how well times alone predict the states: each cell is left out once."""
     lines = {line.name: line for line in models.lines}
     kinds = list(dict.fromkeys(map(_get_kind, lines)))
     totals = {kind: dict.fromkeys(kinds, 0.0) for kind in kinds}
@@ -297,8 +300,8 @@ class PathPart:
 
 
 def parts(models: PathModels, level: float) -> list[PathPart]:
-    """What reads say of the parts: m is what discarding takes, p what the cache adds to it, n + c + d what the device
-    and the way to it add to that. Which of these three it is no time of a whole operation tells."""
+    """Estimate the parts from reads: m from discarding, p from what the cache adds, n + c + d from what the device and
+    its path add. Times of whole operations cannot separate these three."""
     steps = (("m", DISCARD, ""), ("p", CACHED, DISCARD), ("n + c + d", UNCACHED, CACHED))
     parts = []
     for name, upper, lower in steps:

@@ -1,4 +1,4 @@
-"""Where the operations of a class are: in the run, in the file, on which ranks."""
+"""Places of a class's operations: in the run, in the file, on which ranks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from .cost import Account
 from .operations import Operations
 
-PARTS = 10  # of the run, of the file
+PARTS = 10  # of the run and of the file
 _MOST_RANKS = 64
 _CHUNK = 1 << 18
 Array = npt.NDArray[np.float64]
@@ -20,8 +20,8 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class PlaceCounts:
-    """Operations in each class (columns): by tenth of the run's time, by tenth of the offsets (None where these are
-    not known or all the same), and by rank."""
+    """Operations in each class (columns): by tenth of the run's time, by tenth of the offsets (None if these are
+    unknown or all equal), and by rank."""
 
     run: Array
     offset: Array | None
@@ -29,8 +29,8 @@ class PlaceCounts:
 
 
 class PlaceSums:
-    """The same of operations that are given a piece at a time; ``reach``: where the file ends (bytes), 0 where places
-    are not known."""
+    """Incremental PlaceCounts over pieces of operations; ``reach``: the end of the file (bytes), 0 if places are
+    unknown."""
 
     def __init__(self, count: int, reach: int) -> None:
         self._reach = reach
@@ -38,7 +38,7 @@ class PlaceSums:
         self._ranks: dict[int, Array] = {}
 
     def add(self, parts: Iterable[tuple[int, int, int]], offset: npt.NDArray[Any], of: npt.NDArray[np.uint8]) -> None:
-        """Operations of ``parts``: (rank, first row, row after the last)."""
+        """Add operations of ``parts``: (rank, first row, row after the last)."""
         count = self._offset.shape[1]
         if self._reach:
             self._offset += _profile_values(offset, self._reach, of, count)
@@ -46,13 +46,13 @@ class PlaceSums:
             self._ranks[rank] = self._ranks.get(rank, 0.0) + _count_classes(of[begin:end], count)
 
     def counts(self, account: Account) -> PlaceCounts:
-        """Of what was added, and of its account."""
+        """Return the counts of the added operations and their ``account``."""
         run = account.counts.reshape(PARTS, -1, account.counts.shape[1]).sum(axis=1)
         return PlaceCounts(run, self._offset if self._reach else None, self._ranks)
 
 
 def places(operations: Operations, of: npt.NDArray[np.uint8], account: Account) -> PlaceCounts:
-    """Count the places of one trial; ``of`` says which class of its account each operation is of."""
+    """Count the places of one trial; ``of`` is the class of each operation."""
     reach = int(operations.offset.max()) if operations.placed and len(operations) else 0
     sums = PlaceSums(account.counts.shape[1], reach + operations.size if reach else 0)
     sums.add(operations.ranks, operations.offset, of)
@@ -60,7 +60,7 @@ def places(operations: Operations, of: npt.NDArray[np.uint8], account: Account) 
 
 
 def together(several: Sequence[PlaceCounts]) -> PlaceCounts:
-    """Of trials: the sums."""
+    """Sum the counts of several trials."""
     offsets = [part.offset for part in several if part.offset is not None]
     ranks: dict[int, Array] = {}
     for trial in several:
@@ -75,9 +75,10 @@ def together(several: Sequence[PlaceCounts]) -> PlaceCounts:
 
 @dataclass(frozen=True)
 class ClassPlaces:
-    """Of one class: the share of it that lies in each tenth of the run and of the offsets (empty where these are not
-    known), and on each rank, of the many the first 64 by share. ``words``: where it is more often than chance puts it,
-    '' where nowhere."""
+    """Places of one class.
+
+    Its share in each tenth of the run and of the offsets (empty if these are unknown), and on each rank, at most the
+    first 64 by share. ``words``: where it is significantly frequent, '' if nowhere."""
 
     run: tuple[float, ...]
     offset: tuple[float, ...]
@@ -121,7 +122,7 @@ def _compute_shares(table: Array, place: int) -> tuple[float, ...]:
 
 
 def _describe_part(table: Array, place: int, what: str) -> str:
-    """The shortest part at either end that holds most of a class and few of all others."""
+    """Describe the shortest part at either end with most of a class and few of all others."""
     mine, every = table[:, place], table.sum(axis=1)
     if mine.sum() < PARTS or (every > 0).sum() < 3:
         return ""
@@ -134,7 +135,7 @@ def _describe_part(table: Array, place: int, what: str) -> str:
 
 
 def _describe_ranks(every: Mapping[int, Array], shares: Mapping[int, float]) -> str:
-    """The few ranks that hold most of a class."""
+    """Describe the few ranks with most of a class."""
     total, ranks = 0.0, []
     for rank, share in shares.items():
         total += share

@@ -1,10 +1,8 @@
-"""Which optimisation, or which part of the system, structure reads like: from what a class has in common, and from what
-its times can and cannot be.
+"""Interpretation of structure: the optimisation, or part of the system, suggested by common properties and by times.
 
-Some things are physics, not habit. What takes no longer than a copy came from memory, and what takes less than the
-way to the servers, where that is known, was not waited for (``at_client``); what would have moved a whole period of
-bytes faster than any link was a message about them, not their transfer (``_read_single``). Between what is surely one
-and surely the other nothing is read.
+Some limits are physical. An operation no slower than a copy came from memory; one faster than the known path to the
+servers did not wait (``at_client``). A whole period of bytes faster than any link was a message about them, not their
+transfer (``_read_single``). Between clear cases there is no interpretation.
 """
 
 from __future__ import annotations
@@ -27,26 +25,26 @@ FIRST_TOUCH = "first touch"
 NO_READ_AHEAD, NO_WRITE_BEHIND = "no read-ahead", "no write-behind"
 SLOW_DISK, SLOW_LINK = "slow disk", "slow link"
 ALIGNMENT, DISTURBANCE = "alignment", "disturbance"
-# A copy within memory: a call, and a rate that none is slower than.
+# A copy within memory: a call, and the lowest rate of a copy.
 _CALL_S, _COPY_RATE = 5e-6, 1.5e9
-# Bytes that one operation of a client waits for come at less than the first; a message looks faster than the second.
+# Bytes that an operation waits for come at less than the first rate; a message appears faster than the second.
 _TRANSFER, _MESSAGE = 2.5e9, 10e9
 _RARE = 0.005
 _ALL_OF_A_FILE = 0.7  # kappa
-# Of all operations of a pass so many may not have waited; and what read-ahead of Linux' window has twice.
+# Share of a pass's operations that may not have waited; half of Linux' read-ahead window.
 _HARDLY, _AHEAD = 0.05, 64 * 1024
-# So many of each reach a server where none is gathered with others, and so many where many are.
+# Share of operations that reach a server: at least the first if none is merged, less than the second if many are.
 _EACH, _GATHERED = 0.98, 0.75
-# What is lost is asked about from this share of the time on, and a server is slow if it takes so many times as long.
+# Least share of lost time worth explaining; a server is slow if it takes this many times as long.
 _MATTERS, _TIMES = 0.2, 2.0
-# Of what slow operations take longer, a server that is to blame takes so much itself; one that is not, at most so much.
+# Share of the excess time in the server itself: at least the first if it is the cause, at most the second if it is not.
 _ITSELF, _NOT_ITSELF = 0.5, 0.25
-_IN_A_ROW = 0.01  # chance below which slow files share a moment, not a server
+_IN_A_ROW = 0.01  # p below which slow files share a moment, not a server
 
 
 @dataclass(frozen=True)
 class Reading:
-    """``mechanism``: one of the words above; ``words``: what it is here."""
+    """``mechanism``: a constant above; ``words``: its details here."""
 
     mechanism: str
     words: str
@@ -54,11 +52,12 @@ class Reading:
 
 @dataclass(frozen=True)
 class Times:
-    """Of the operations that are read: their kind, their size (bytes, 0: none are moved), and the seconds of a usual
-    fast one and a usual slow one; what is known of the path to the servers, and of what these took themselves; how
-    many operations of this kind reached a server for each that was made (None: not known); and of how many ``trials``
-    they are: the servers' times are those of the first, and files lie elsewhere in the next. ``local``: the file system
-    is the node's own, and there is no server."""
+    """Times of the interpreted operations.
+
+    Their kind, size (bytes, 0: no data), and the seconds of a typical fast and a typical slow one. ``path`` to the
+    servers and own times of the ``servers``, if known. ``sent``: operations at a server for each one made (None:
+    unknown). ``trials``: number of trials; the servers' times are those of the first, and files lie elsewhere in the
+    next. ``local``: the file system is the node's own, without a server."""
 
     kind: str
     size: int
@@ -72,8 +71,8 @@ class Times:
 
     @property
     def at_client(self) -> bool:
-        """Whether fast ones take no longer than a copy, or less than the way to the servers and what these take; or
-        whether many did not reach a server by themselves."""
+        """True if fast ones take no longer than a copy, or less than the path plus the servers' least time. Also true
+        if many did not reach a server by themselves."""
         if self.sent is not None and self.sent < _GATHERED:
             return True
         own_s = self.servers.least_s if self.servers else 0.0
@@ -82,8 +81,8 @@ class Times:
 
     @property
     def waited(self) -> bool:
-        """Whether fast ones surely waited for a server: they take longer than the way and what the servers usually do,
-        and each reached one; False where nobody knows."""
+        """True if fast ones certainly waited for a server: they take at least the path and the servers' usual time, and
+        each reached one. False if unknown."""
         if not (self.size and self.path and self.servers) or self.at_client:
             return False
         if self.sent is not None and self.sent < _EACH:
@@ -93,13 +92,12 @@ class Times:
 
 @dataclass(frozen=True)
 class Pass:
-    """All operations of one kind and size in a trial, where the way to the servers and these' own times are known.
+    """All operations of one kind and size in a trial with a known path to the servers and these' own times.
 
-    ``took_s`` is all their time, ``typical_s`` that of one, ``lost_s`` what those that were slower than the fast ones
-    took longer; ``sequential``: they follow each other through their files; ``faster`` is the share that took less than
-    ``least_s``, the way and what the servers usually took. ``sent``: how many reached a server for each that was made.
-    ``is_synchronous``: files were opened so that each has to wait. ``files``: those in which all operations are slow,
-    None where that cannot be asked.
+    ``took_s`` is their total time, ``typical_s`` that of one, ``lost_s`` the excess time of slow ones. ``sequential``:
+    they follow each other through their files. ``faster`` is the share that took less than ``least_s``, the path and
+    the servers' usual time. ``sent``: operations at a server for each one made. ``is_synchronous``: files were opened
+    so that each must wait. ``files``: those in which all operations are slow, None if unknown.
     """
 
     kind: str
@@ -117,8 +115,8 @@ class Pass:
 
 
 def read_pass(operations: Pass) -> Reading | None:
-    """What all of them together read like: a server that itself took what was lost, or nothing that saves them from
-    waiting; None where neither can be said."""
+    """Interpret all of them together: a server that itself took the lost time, or no optimisation that avoids waiting.
+    None if neither is clear."""
     return _in_a_server(operations) or _read_slow_server(operations) or _all_wait(operations)
 
 
@@ -133,8 +131,8 @@ def _in_a_server(operations: Pass) -> Reading | None:
         SLOW_DISK,
         Message(
             "slow-disk",
-            "a slow disk, or what {server} runs on: by its own count a {operation} takes {time} there, {others} "
-            "elsewhere. That is {excess} of {lost} that slow ones took longer",
+            "a slow disk, or the host of {server}: by its own counter a {operation} takes {time} there, {others} "
+            "elsewhere. This is {excess} of {lost} of excess time",
             server=server,
             operation=operations.kind,
             time=format_rate(its_s, "s"),
@@ -146,8 +144,8 @@ def _in_a_server(operations: Pass) -> Reading | None:
 
 
 def _read_slow_server(operations: Pass) -> Reading | None:
-    """Files in which all operations that reach a server are slow, scattered among the others, and as many as one
-    server has: that is a server, and neither a cache, which a file may hit or miss, nor a moment."""
+    """Interpret files whose operations at a server are all slow, scattered among the others, and as many as one server
+    has. It is a server then: a cache hits or misses within a file, and a disturbance takes one moment."""
     files = operations.files
     if files is None or files.lost_s < _MATTERS * operations.took_s or files.slow_s < _TIMES * files.others_s:
         return None
@@ -158,7 +156,7 @@ def _read_slow_server(operations: Pass) -> Reading | None:
         "slow-server",
         "a slow server: {n} of the {n_files} files, as many as "
         + ("{servers} has" if len(holders) == 1 else "one of {servers} has")
-        + ", take at least {time} for each {operation} that reaches it, the others {others}",
+        + ", take at least {time} per {operation} that reaches it, the others {others}",
         n=files.count,
         n_files=files.of,
         servers=listed(sorted(holders)),
@@ -170,16 +168,16 @@ def _read_slow_server(operations: Pass) -> Reading | None:
 
 
 def _by_itself(words: str, holders: Sequence[str], servers: ServerTimes, longer_s: float) -> Reading:
-    """Of a slow server that is one of these: whether it takes the time itself, by its own count, or the way to it."""
+    """Decide by its own counters whether a slow server among ``holders`` takes the time itself, or the path to it."""
     shares = [servers.longer_s(name) / longer_s for name in holders]
     counted = ", ".join(f"{name} takes {format_rate(servers.by_server[name][1], 's')} itself" for name in holders)
     if min(shares) >= _ITSELF:
-        template = "{slow_server}; in the server, its disk or what it runs on: {times}"
+        template = "{slow_server}; in the server, its disk or its host: {times}"
         return Reading(
             SLOW_DISK, Message("slow-disk", template, **{**_values(words), "slow_server": words, "times": counted})
         )
     if max(shares) <= _NOT_ITSELF:
-        template = "{slow_server}; not in the server, on the way to it: {times}"
+        template = "{slow_server}; not in the server, on the path to it: {times}"
         return Reading(
             SLOW_LINK, Message("slow-link", template, **{**_values(words), "slow_server": words, "times": counted})
         )
@@ -196,24 +194,24 @@ def _all_wait(operations: Pass) -> Reading | None:
     if operations.faster > _HARDLY or operations.sent < _EACH:
         return None
     text = (
-        f"each goes to a server by itself and waits, {format_rate(operations.typical_s, 's')}, where the way there "
+        f"each goes to a server by itself and waits {format_rate(operations.typical_s, 's')}; the path there "
         f"and back and the server take {format_rate(operations.least_s, 's')}"
     )
     if "read" in operations.kind:
-        return Reading(NO_READ_AHEAD, f"no read-ahead, or none that is ahead: they follow each other, and {text}")
+        return Reading(NO_READ_AHEAD, f"no read-ahead, or none in time: they are sequential, and {text}")
     if "write" in operations.kind:
         return Reading(NO_WRITE_BEHIND, f"no write-behind: {text}")
     return None
 
 
 def reading(suspects: Sequence[Suspect], times: Times) -> Reading | None:
-    """Of the first of these that reads like anything, what explains most first; None where none does."""
+    """Interpret the first suspect with an interpretation, the best explanation first; None without any."""
     return next((reading for suspect in suspects if (reading := _read_suspect(suspect, times)) is not None), None)
 
 
 def explanations(suspects: Sequence[Suspect], times: Times) -> tuple[str, ...]:
-    """The different explanations of those that explain nearly as much as the first: the mechanism that one reads like,
-    else, of the first alone, what it has in common. One, where a cause can be told; none of no suspect."""
+    """Return the distinct explanations of suspects nearly as good as the first: the mechanism, or for the first its
+    cause. A single one means a clear cause; empty without suspects."""
     if not suspects:
         return ()
     rivals = [suspect for suspect in suspects if suspect.agreement.kappa >= NEARLY * suspects[0].agreement.kappa]
@@ -246,8 +244,8 @@ def _read_suspect(suspect: Suspect, times: Times) -> Reading | None:
 
 
 def _refine_by_servers(reading: Reading, times: Times, share: float | None = None, files: int = 0) -> Reading:
-    """Of a slow server: whether it takes the time itself. It is that which has this ``share`` of so many ``files``,
-    else the slowest."""
+    """Decide whether a slow server takes the time itself: the server with this ``share`` of ``files`` files, else the
+    slowest."""
     longer_s = times.slow_s - times.fast_s
     if times.servers is None or times.servers.slowest is None or longer_s <= 0:
         return reading
@@ -256,7 +254,8 @@ def _refine_by_servers(reading: Reading, times: Times, share: float | None = Non
 
 
 def _read_period(suspect: Suspect, times: Times) -> Reading | None:
-    """Once a period: what fetches, flushes or locks for the others; several in a row: those of one server."""
+    """Interpret a period: a single slow operation fetches, flushes or locks for the others; several in a row belong to
+    one server."""
     evidence = suspect.evidence
     if "period_bytes" not in evidence:
         return None
@@ -268,12 +267,12 @@ def _read_period(suspect: Suspect, times: Times) -> Reading | None:
 def _read_single(n_bytes: int, times: Times) -> Reading | None:
     rate = n_bytes / max(times.slow_s - times.fast_s, 1e-9)
     if rate > _MESSAGE:
-        return Reading(LOCK, f"a lock of each {format_size(n_bytes)}, or its allocation: too short to move them")
+        return Reading(LOCK, f"a lock of each {format_size(n_bytes)}, or its allocation: too short to transfer them")
     if rate > _TRANSFER:
         return None
     at = f"{format_size(n_bytes)}, at {format_rate(rate, 'bytes/s')}"
     if "read" in times.kind:
-        return Reading(READ_AHEAD, f"read-ahead: one operation waits for the next {at}; the others find it there")
+        return Reading(READ_AHEAD, f"read-ahead: one operation waits for the next {at}; the others find it in memory")
     if "write" in times.kind:
         return Reading(WRITE_BEHIND, f"write-behind: one operation waits until a buffer is written, {at}")
     return None
@@ -286,7 +285,7 @@ def _read_amount(suspect: Suspect, times: Times) -> Reading | None:
     rate = format_rate(n_bytes / max(times.slow_s - times.fast_s, 1e-9), "bytes/s")
     return Reading(
         WRITE_BEHIND,
-        f"write-behind up to a limit: who passes it waits until about {format_size(n_bytes)} are written, at {rate}",
+        f"write-behind up to a limit: a write beyond it waits for about {format_size(n_bytes)} at {rate}",
     )
 
 
@@ -312,7 +311,7 @@ def _read_place(suspect: Suspect, times: Times) -> Reading | None:
 
 
 def _read_server_share(part: int, total: int, times: Times) -> Reading | None:
-    """None of more than half: one of several servers (or disks, of a local file system) has that at most."""
+    """Interpret a share of at most half as one of several servers (or disks, of a local file system)."""
     if 2 * part > total:
         return None
     return _build_holder_reading(
@@ -329,8 +328,8 @@ def _build_holder_reading(part: str, times: Times) -> Reading:
 
 
 def _read_files(suspect: Suspect, times: Times) -> Reading | None:
-    """More than one file, as a single one may have been slow for any reason; and all or nothing, as files that follow
-    each other share what disturbed them."""
+    """Interpret two files or more, as a single one may be slow for any reason. All their operations must be slow: a
+    disturbance would affect neighbouring files as well."""
     files = suspect.evidence.get("files", ())
     if len(files) < 2 or times.at_client or suspect.agreement.kappa < _ALL_OF_A_FILE:
         return None
@@ -339,7 +338,7 @@ def _read_files(suspect: Suspect, times: Times) -> Reading | None:
 
 def _read_clock(suspect: Suspect, times: Times) -> Reading:
     every = format_rate(suspect.evidence["period_s"], "s")
-    return Reading(LOCK, f"somebody else has it every {every}: a lock, a commit, another job")
+    return Reading(LOCK, f"another user takes the resource every {every}: a lock, a commit, another job")
 
 
 def _read_stall(suspect: Suspect, times: Times) -> Reading:
@@ -352,19 +351,17 @@ def _read_chance(suspect: Suspect, times: Times) -> Reading | None:
         return Reading(DISTURBANCE, "rare and by chance: an interrupt, another process, a retry")
     if times.waited:
         return None
-    return Reading(
-        CACHE, f"a cache that has it or not, or two ways through the system: {percent(share)} take the slow one"
-    )
+    return Reading(CACHE, f"cache hits and misses, or two paths through the system: {percent(share)} take the slow one")
 
 
 def _read_first_touch(suspect: Suspect, times: Times) -> Reading:
-    return Reading(FIRST_TOUCH, "a cache that has it from the second time on")
+    return Reading(FIRST_TOUCH, "a cache hit from the second time on")
 
 
 def _read_jump(suspect: Suspect, times: Times) -> Reading:
     return Reading(
         SEEK,
-        "a seek, or read-ahead in vain"
+        "a seek, or useless read-ahead"
         if "read" in times.kind
         else "a seek, or blocks that are looked up or allocated first",
     )

@@ -1,6 +1,6 @@
-"""A tree as rules: each way from the root to a leaf is a list of conditions; together they say what the tree says.
+"""A tree as rules: each path from the root to a leaf is a list of conditions.
 
-Conditions on one number are drawn together (``64 < size <= 256``). Every instance fulfils exactly one rule.
+Conditions on one number are merged (``64 < size <= 256``). Every instance fulfils exactly one rule.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RuleCondition:
-    """What a rule asks of one factor: a number in ``low < x <= high`` (None: no end), or text of ``levels``; ``unit``:
-    of these."""
+    """A rule's condition on one factor: a number in ``low < x <= high`` (None: no end), or text of ``levels``;
+    ``unit``: their unit."""
 
     name: str
     low: float | None = None
@@ -37,14 +37,14 @@ class RuleCondition:
     unit: str = ""
 
     def holds(self, value: Cell) -> bool:
-        """Whether a value fulfils it."""
+        """Return whether a value fulfils it."""
         if self.levels:
             return value in self.levels
         assert isinstance(value, (int, float))
         return (self.low is None or value > self.low) and (self.high is None or value <= self.high)
 
     def in_base(self) -> dict[str, Any]:
-        """Its factor with ``levels``, or with the ends ``above`` and ``up_to``, in base units."""
+        """Return its factor with ``levels``, or with the ends ``above`` and ``up_to``, in base units."""
         if self.levels:
             return {"factor": self.name, "levels": [level_in_base(level, self.unit) for level in self.levels]}
         return _condition_json(self)
@@ -63,12 +63,11 @@ class RuleCondition:
 
 @dataclass(frozen=True)
 class Rule:
-    """What to set where all conditions hold.
+    """The setting for workloads that fulfil all conditions.
 
-    ``instances`` were there to learn from; ``share`` is the advised setting's mean share of the best on them,
-    ``lowest`` its worst case, at ``lowest_at``; ``frequent`` are the (at most two) most frequent best choices with
-    their counts, and ``differ`` names the columns in which these two differ (their Hamming distance is its length).
-    ``units``: of the levels.
+    ``instances``: number of training instances; ``share``: the advised setting's mean share of the best on them;
+    ``lowest``: its worst case, at ``lowest_at``. ``frequent`` are the (at most two) most frequent best choices with
+    their counts; ``differ`` names the columns in which these two differ. ``units``: units of the levels.
     """
 
     conditions: tuple[RuleCondition, ...]
@@ -83,12 +82,12 @@ class Rule:
     units: Mapping[str, str] = field(default_factory=dict)
 
     def holds(self, instance: Mapping[str, Cell]) -> bool:
-        """Whether an instance fulfils every condition."""
+        """Return whether an instance fulfils every condition."""
         return all(condition.holds(instance[condition.name]) for condition in self.conditions)
 
     @property
     def when(self) -> str:
-        """The conditions in words; ``always`` where there is none."""
+        """The conditions in words; ``always`` without any."""
         return " and ".join(map(str, self.conditions)) or "always"
 
     @property
@@ -102,7 +101,7 @@ class Rule:
 
     @property
     def levels(self) -> dict[str, Cell]:
-        """Column → level to set, in base units."""
+        """Return column → level to set, in base units."""
         return levels_in_base(dict(zip(self.choose, self.setting, strict=True)), self.units)
 
     def sentence(self) -> str:
@@ -126,7 +125,7 @@ class Rule:
 
 
 def _strip_unit(name: str, unit: str) -> str:
-    """The name of a column without the unit that its levels are said with."""
+    """Return the name of a column without its unit, if its levels are printed with it."""
     return split_unit(name)[0] if unit == "bytes" else name
 
 
@@ -137,7 +136,7 @@ def _condition_json(condition: RuleCondition) -> dict[str, Any]:
 
 
 def rules(tree: Node, instances: Instances, share: Array, labels: npt.NDArray[np.intp]) -> tuple[Rule, ...]:
-    """One rule for each leaf, in the order of the tree. ``share`` is instances × settings, ``labels`` the best
+    """Build a rule for each leaf, in the order of the tree. ``share`` is instances × settings, ``labels`` the best
     choices."""
     rules = []
     for leaf, limits in _iter_leaves(tree, instances.features, {}):
@@ -163,7 +162,7 @@ def rules(tree: Node, instances: Instances, share: Array, labels: npt.NDArray[np
     return tuple(rules)
 
 
-# Of a number (low, high), of text the levels that are left.
+# (low, high) of a number, the remaining levels of text.
 _Limits = dict[int, tuple[float | None, float | None] | tuple[int, ...]]
 
 

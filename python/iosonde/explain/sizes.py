@@ -1,4 +1,4 @@
-"""What a number of bytes suggests: a unit that the file system says it works in, or one that many do."""
+"""Interpretation of a number of bytes: a unit that the file system reports, or a common one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.units import size_of
 
 KIB, MIB = 1024, 1024**2
-# What is usual where the file system does not say it.
+# Common units if the file system reports none.
 _USUAL = {
     4 * KIB: "a page", 64 * KIB: "a request of SMB, or a chunk of a RAID",
     128 * KIB: "Linux's read-ahead window, or GlusterFS's request", 256 * KIB: "a block of a parallel file system",
@@ -17,7 +17,7 @@ _USUAL = {
     2 * MIB: "a huge page", 4 * MIB: "an object of Ceph, or an RPC of Lustre",
     64 * MIB: "a chunk of MooseFS, or a shard of GlusterFS", 128 * MIB: "the longest extent of ext4",
 }  # fmt: skip
-# Where facts of a run say it: (keys from its machine on, what it is).
+# Units in the facts of a run: (keys below its machine, name).
 _FACT_UNITS = (
     (("filesystem", "rsize"), "the mount's rsize"), (("filesystem", "wsize"), "the mount's wsize"),
     (("filesystem", "striping", "stripe_size"), "the stripe of the directory"),
@@ -27,7 +27,7 @@ _FACT_UNITS = (
 
 
 def units_of(run: StoredRun) -> dict[str, int]:
-    """What the target's file system and devices say that they work in: name → bytes."""
+    """Return the units that the target's file system and devices report: name → bytes."""
     machine = run.facts.get("machine") or {}
     units = {name: size for keys, name in _FACT_UNITS if (size := _parse_bytes(_get_nested(machine, keys)))}
     for device in machine.get("devices") or ():
@@ -37,7 +37,7 @@ def units_of(run: StoredRun) -> dict[str, int]:
 
 
 def describe_size(n_bytes: int, units: Mapping[str, int]) -> str:
-    """`` (the mount's rsize)``, to be put behind the number; '' where nothing is known of that size."""
+    """Return `` (the mount's rsize)``, to append to the number; '' if nothing is known about the size."""
     text = next((name for name, size in units.items() if size == n_bytes), None) or _USUAL.get(n_bytes)
     return f" ({text})" if text else ""
 

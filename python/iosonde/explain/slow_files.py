@@ -1,10 +1,10 @@
-"""Files of which every operation is slow: what lies on a slow server, and no cache that some operations miss.
+"""Files whose operations are all slow: on a slow server, unlike a cache that some operations miss.
 
-What a client's memory answers says nothing of a server, so only operations that went to one are asked. A disturbance
-adds time to some operations, a slow server to all: of a file counts what the quickest eighth of its operations takes,
-and no file lies between those of a slow server and the others. A disturbance comes for a while, so that files which
-follow each other share it; where files lie does not follow their order (runs test, Wald and Wolfowitz 1940, Annals of
-Mathematical Statistics 11, 147-162).
+Answers from a client's memory say nothing about a server, so only operations that reached one count. A disturbance
+delays some operations, a slow server all. A file is represented by the quickest eighth of its operations, and no file
+lies between those of a slow server and the others. A disturbance lasts a while, so neighbouring files share it;
+placement on servers does not follow their order. (Runs test: Wald and Wolfowitz 1940, Annals of Mathematical Statistics
+11, 147-162.)
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from iosonde.stats.estimate.rank_tests import too_few_runs_p
 from .operations import Operations
 
 _EIGHTH = 8
-_LEAST = 4  # operations of a file; the quickest of all may be one that did not reach a server
+_LEAST = 4  # operations of a file; the quickest one may not have reached a server
 _FEWEST = 2  # files on either side
 _MOST_FILES, _MOST = 4096, 1 << 21
 Array = npt.NDArray[np.float64]
@@ -27,9 +27,10 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SlowFiles:
-    """``count`` of the ``of`` files are the slow ones, with a ``share`` of all operations that went to a server;
-    ``slow_s`` is what an operation takes there at least, ``others_s`` in the other files, ``lost_s`` what that makes
-    over all operations there. ``in_a_row_p``: the chance that files of no order would follow each other as much."""
+    """``count`` of the ``of`` files are slow, with a ``share`` of all operations that reached a server.
+
+    ``slow_s`` is the least time of an operation there, ``others_s`` in the other files, ``lost_s`` the difference over
+    all operations there. ``in_a_row_p``: probability that randomly ordered files would cluster as much."""
 
     count: int
     of: int
@@ -41,8 +42,8 @@ class SlowFiles:
 
 
 def slow_files(operations: Operations, least_s: float, sent: float) -> SlowFiles | None:
-    """Of operations that went to a server, as they took ``least_s`` or more and are among the slowest share ``sent``
-    of all; None where files are not known, or too few, or one operation of each is all that there is."""
+    """Find slow files from operations that reached a server: those of at least ``least_s`` and among the slowest share
+    ``sent``. None if files are unknown, too few, or have too few operations."""
     if not operations.placed or not 0 < len(operations) <= _MOST or int(operations.file.max()) >= _MOST_FILES:
         return None
     took = operations.duration_ns / 1e9
@@ -63,7 +64,7 @@ def slow_files(operations: Operations, least_s: float, sent: float) -> SlowFiles
 def _group_by_file(
     keys: npt.NDArray[np.int64], took: Array, start_ns: npt.NDArray[np.int64]
 ) -> tuple[Array, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Of each file with operations enough: what the quickest eighth takes, how many there are, when the first began."""
+    """Return for each file with enough operations: time of the quickest eighth, number of operations, first start."""
     order = np.lexsort((took, keys))
     _, begin, counts = np.unique(keys[order], return_index=True, return_counts=True)
     if not begin.size:
@@ -75,7 +76,7 @@ def _group_by_file(
 
 
 def _select_slower(floors: Array) -> npt.NDArray[np.bool_]:
-    """Those after the widest gap, by ratio."""
+    """Select the files after the widest gap, by ratio."""
     ordered = np.sort(floors)
     gaps = ordered[_FEWEST : -_FEWEST + 1] / np.maximum(ordered[_FEWEST - 1 : -_FEWEST], 1e-9)
     slow: npt.NDArray[np.bool_] = floors >= ordered[_FEWEST + int(np.argmax(gaps))]

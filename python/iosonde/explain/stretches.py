@@ -1,8 +1,8 @@
-"""Stretches of a trial that is too large to be in memory: every operation that begins in one is kept, of all ranks, so
-that what was before, periods and what ranks do at the same moment can be seen in it.
+"""Stretches of a trial that does not fit in memory: all operations of all ranks that begin in one are kept.
 
-The time is cut into equal parts, and each has one stretch at a random place in it (stratified: Cochran, Sampling
-Techniques, 1977, chapter 5), the first one at the begin, where operations touch things first.
+This preserves order, periods and simultaneous operations of ranks. The time is cut into equal parts with one stretch
+each at a random place (stratified: Cochran, Sampling Techniques, 1977, chapter 5). The first one is at the beginning,
+to include first touches.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from .operations import Columns
 MAX_OPERATIONS = 1 << 22  # operations in all stretches, about
 SEED = 1977
 _FEWEST, _MOST, _OF_RANK = 4, 16, 8192
-_BURST = 4  # times as many as on average may be in a stretch: the rest of it is cut off
+_BURST = 4  # times the average number of operations: a stretch is cut off beyond it
 
 
 class Stretches:
-    """Those of ``n`` operations of so many ranks over ``elapsed_ns``."""
+    """Stretches of ``n`` operations of ``ranks`` ranks over ``elapsed_ns``."""
 
     def __init__(self, n: int, ranks: int, elapsed_ns: float, max_operations: int = MAX_OPERATIONS) -> None:
         self.count = int(np.clip(max_operations // (max(ranks, 1) * _OF_RANK), _FEWEST, _MOST))
@@ -36,11 +36,11 @@ class Stretches:
 
     @property
     def operations(self) -> int:
-        """How many are kept."""
+        """The number of kept operations."""
         return sum(part["rank"].size for parts in self._parts for part in parts)
 
     def add(self, columns: Columns, parts: list[tuple[int, int, int]]) -> None:
-        """Rows of a trial; ``parts``: (rank, first row, row after the last), by start within it."""
+        """Add rows of a trial; ``parts``: (rank, first row, row after the last), by start within it."""
         for rank, begin, end in parts:
             start = columns["start_ns"][begin:end]
             lows = begin + np.searchsorted(start, self.begins_ns)
@@ -53,7 +53,7 @@ class Stretches:
                     self._parts[place].append({name: values[low:high].copy() for name, values in columns.items()})
 
     def each(self) -> Iterator[dict[str, npt.NDArray[Any]]]:
-        """The columns of each stretch that has operations, with times after its begin."""
+        """Yield the columns of each stretch that has operations, with times relative to its beginning."""
         for parts, begin in zip(self._parts, self.begins_ns.astype(np.int64), strict=True):
             if parts:
                 columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

@@ -1,8 +1,8 @@
-"""What to buy: candidate changes of a cluster, ranked by the gain that the bound (and a model, if given) predicts.
+"""Candidate changes of a cluster, ranked by the gain that the bound (and a model, if given) predicts.
 
-The gain of a change is S(after) ÷ S(before) − 1. Inputs that are known to an interval are drawn (log-normal, the same
-draw before and after, fixed seed), and the gain's interval holds ``level`` of the draws. A change that gains nothing
-because something else limits is the trap of every purchase: it is shown with what it would bring after another one.
+The gain of a change is S(after) ÷ S(before) − 1. Inputs with an interval are drawn (log-normal, the same draw before
+and after, fixed seed), and the gain's interval holds ``level`` of the draws. A change without gain because something
+else limits is the trap of every purchase: it is shown with its gain after another change.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from .upgrade_tables import ConfigurationStep
 DRAWS = 400
 SEED = 1
 NOTHING = 0.005  # a gain below half a percent is none
-_APART = 1.25  # single timings that differ by less from the bound are no contradiction
+_APART = 1.25  # single timings closer than this to the bound do not contradict it
 
 Predict = Callable[[Mapping[str, Any]], Estimate]
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number in base units, known to ``low`` … ``high`` at the level of the others (equal: exactly), or, with
-    ``times``, so many times what there was."""
+    """A number in base units, with ``low`` … ``high`` at the level of the others (equal: exact), or, with ``times``, a
+    multiple of the old value."""
 
     value: float
     low: float
@@ -39,15 +39,16 @@ class Quantity:
     times: bool = False
 
     def sigma(self, z: float) -> float:
-        """The standard deviation of its logarithm."""
+        """Return the standard deviation of its logarithm."""
         return math.log(self.high / self.low) / (2 * z) if self.high > self.low > 0 else 0.0
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """The cluster today: fields of ``System``, and what it costs to have. ``watts`` and ``rack_units`` are of one
-    server and of what is not a server; ``model`` are the settings a model is asked at, ``measured`` the factors of the
-    measured configurations that are like it."""
+    """Today's cluster: fields of ``System``, and its needs.
+
+    ``watts_per_server`` is of one server, ``watts`` and ``rack_units`` of everything else. ``model`` are the settings
+    for a model's prediction, ``measured`` the factors of matching measured configurations."""
 
     name: str
     system: Mapping[str, Quantity]
@@ -63,9 +64,9 @@ class Cluster:
 
 @dataclass(frozen=True)
 class UpgradeCandidate:
-    """A change: fields of the system that it sets, what it costs, and what it adds (W, U). ``attributes`` replace
+    """A change: fields of the system that it sets, its cost, and its additional needs (W, U). ``attributes`` replace
     those of the cluster (``watts_per_server``, ``nodes_per_rack_unit``); ``measured`` are the factors of measured
-    configurations that it changes, and to what."""
+    configurations that it changes, with their new levels."""
 
     name: str
     system: Mapping[str, Quantity]
@@ -80,7 +81,7 @@ class UpgradeCandidate:
 
 @dataclass(frozen=True)
 class UpgradeLimits:
-    """What must not be passed: money for the change, and W and U of the whole; None: no limit."""
+    """Limits: cost of the change, and W and U of the whole; None: no limit."""
 
     max_cost: float | None = None
     max_watts: float | None = None
@@ -90,7 +91,7 @@ class UpgradeLimits:
 
 @dataclass(frozen=True)
 class ClusterTotals:
-    """What a cluster needs, W and U; None where nothing is known."""
+    """Needs of a cluster, W and U; None if unknown."""
 
     watts: float | None
     rack_units: float | None
@@ -99,10 +100,12 @@ class ClusterTotals:
 
 @dataclass(frozen=True)
 class UpgradeOption:
-    """A change judged. ``gain`` and ``model_gain`` are fractions; ``per_money`` and ``per_watt`` bytes/s gained for
-    each unit of money, each further W (None where nothing is spent or nothing is known). ``refused`` are the limits
-    that it breaks. ``first``: without gain by itself, the best change to make first, and the gain on top of that.
-    ``steps`` are the pairs of measured configurations that differ by this change."""
+    """An evaluated change.
+
+    ``gain`` and ``model_gain`` are fractions; ``per_money`` and ``per_watt`` bytes/s gained per unit of money and per
+    additional W (None if nothing is spent or it is unknown). ``refused`` are the limits that it breaks. ``first``:
+    without gain by itself, the best change to make first, and the gain on top of that. ``steps`` are the pairs of
+    measured configurations that differ by this change."""
 
     candidate: UpgradeCandidate
     ceiling: Ceiling
@@ -120,14 +123,15 @@ class UpgradeOption:
 
     @property
     def beyond(self) -> tuple[ConfigurationStep, ...]:
-        """Of its ``steps`` those that the bound's gain does not account for: it is outside of the step's interval or,
-        where there is none, off by a quarter and more."""
+        """The ``steps`` that contradict the bound's gain: it is outside of the step's interval or, without one, off by
+        a quarter or more."""
         times = 1 + (self.gain.value or 0.0)
         return tuple(step for step in self.steps if not _is_accounted(times, step.speedup))
 
     @property
     def trap(self) -> bool:
-        """Money for nothing, as long as something else limits. A change of power or space alone is none."""
+        """True if it costs money without gain while something else limits. A change of power or space alone is not
+        one."""
         return bool(self.candidate.system or self.candidate.words) and (self.gain.value or 0.0) < NOTHING
 
 
@@ -140,8 +144,8 @@ def options(
     order: str = "gain",
     in_bytes: bool = True,
 ) -> list[UpgradeOption]:
-    """Every change by itself, those that are allowed first, the best first by ``gain``, ``money`` or ``watt``.
-    ``in_bytes``: ``predict`` gives bytes/s, which the bound also limits; otherwise only its ratios mean something."""
+    """Evaluate every change by itself: allowed ones first, then by ``order`` (``gain``, ``money`` or ``watt``).
+    ``in_bytes``: ``predict`` returns bytes/s, which the bound also limits; otherwise only its ratios count."""
     judged = [
         _judge_candidate(cluster, candidate, candidates, limits, level, predict, in_bytes) for candidate in candidates
     ]
@@ -154,8 +158,9 @@ def options(
 
 
 def path(cluster: Cluster, options: Sequence[UpgradeOption], limits: UpgradeLimits) -> list[tuple[str, float, float]]:
-    """What to buy first, then next …: (name, gain on top of those before, money so far). Each step is the change with
-    the largest gain; it ends where none gains or the limits are reached."""
+    """Return the order of purchases: (name, gain on top of those before, total money).
+
+    Each step is the change with the largest gain; the path ends if none gains or the limits are reached."""
     taken: list[UpgradeCandidate] = []
     remaining = [option.candidate for option in options if not option.refused]
     steps: list[tuple[str, float, float]] = []
@@ -180,12 +185,13 @@ def path(cluster: Cluster, options: Sequence[UpgradeOption], limits: UpgradeLimi
 
 
 def after(cluster: Cluster, changes: Sequence[UpgradeCandidate] = ()) -> Ceiling:
-    """The ceiling of the cluster with some changes; as it is without. Raises InputError for what cannot be."""
+    """Return the ceiling of the cluster with some changes. Raises InputError for an impossible system."""
     return ceiling(_build_system(cluster, changes))
 
 
 def possible(cluster: Cluster, changes: Sequence[UpgradeCandidate]) -> bool:
-    """Whether these changes go together: each may by itself, and both want more servers than disks."""
+    """Return whether these changes can be combined: each may be possible alone, but both need more servers than
+    disks."""
     try:
         after(cluster, changes)
     except InputError:
@@ -194,7 +200,7 @@ def possible(cluster: Cluster, changes: Sequence[UpgradeCandidate]) -> bool:
 
 
 def totals(cluster: Cluster, changes: Sequence[UpgradeCandidate] = ()) -> ClusterTotals:
-    """Power and space of the cluster with some changes."""
+    """Return power and space of the cluster with some changes."""
     servers = _build_system(cluster, changes).servers
     attributes = {k: v for change in changes for k, v in change.attributes.items()}
     each = attributes.get("watts_per_server", cluster.watts_per_server)
@@ -239,7 +245,7 @@ def _judge_candidate(
 def _best_after(
     cluster: Cluster, candidate: UpgradeCandidate, others: Sequence[UpgradeCandidate]
 ) -> tuple[str, float] | None:
-    """The change after which this one gains most; None where it gains after none."""
+    """Return the change after which this one gains most; None if it never gains."""
     gains = []
     for first in others:
         if first is not candidate and possible(cluster, [first, candidate]):
@@ -257,17 +263,19 @@ def _by_model(
     predict: Predict | None,
     in_bytes: bool,
 ) -> tuple[Estimate | None, tuple[str, ...]]:
-    """What a model says of the same change, and where it disagrees with the bound."""
+    """Predict the same change by a model, with remarks on disagreements with the bound."""
     if predict is None or not candidate.model:
         return None, ()
     old, new = predict(cluster.model), predict({**cluster.model, **candidate.model})
     if old.value is None or new.value is None or old.value <= 0 or new.value <= 0:
         return None, tuple(
-            dict.fromkeys((Message("model-inconclusive", "the model cannot tell"), *old.warnings, *new.warnings))
+            dict.fromkeys(
+                (Message("model-inconclusive", "the model has no usable prediction"), *old.warnings, *new.warnings)
+            )
         )
     low = high = None
     if old.low is not None and old.low > 0 and old.high is not None and new.low is not None and new.high is not None:
-        # The two intervals are taken at their opposite ends: no narrower than both together.
+        # Opposite ends of the two intervals: a conservative interval.
         low, high = new.low / old.high - 1, new.high / old.low - 1
     model_gain = Estimate(new.value / old.value - 1, low, high, gain.level, min(old.n, new.n), new.warnings)
     remarks = []
@@ -279,14 +287,14 @@ def _by_model(
         remarks.append(
             Message(
                 "bound-model-disagree",
-                "bound and model disagree: the bound knows capacities only, the model what was measured",
+                "bound and model disagree: the bound knows only capacities, the model only measurements",
             )
         )
     return model_gain, (*remarks, *new.warnings)
 
 
 def _estimate_gain(cluster: Cluster, changes: Sequence[UpgradeCandidate], level: float) -> Estimate:
-    """S(after) ÷ S(before) − 1, with an interval where inputs have one."""
+    """Estimate S(after) ÷ S(before) − 1, with an interval if inputs have one."""
     import numpy as np
 
     value = after(cluster, changes).s / after(cluster).s - 1
@@ -305,13 +313,13 @@ def _estimate_gain(cluster: Cluster, changes: Sequence[UpgradeCandidate], level:
 
 
 def draw_system(system: Mapping[str, Quantity], rng: Any, z: float) -> dict[str, Quantity]:
-    """One log-normal draw of every quantity that is known to an interval, of ``z`` standard deviations to a side."""
+    """Draw every quantity with an interval (log-normal), ``z`` standard deviations to a side."""
     factors = {name: math.exp(q.sigma(z) * rng.standard_normal()) for name, q in system.items()}
     return {name: replace(q, value=q.value * factors[name]) for name, q in system.items()}
 
 
 def z_of(level: float) -> float:
-    """How many standard deviations an interval of this level reaches to each side."""
+    """Return how many standard deviations an interval of this level extends to each side."""
     from iosonde.stats.estimate.distributions import normal_quantile
 
     return normal_quantile(0.5 + level / 2)
@@ -339,13 +347,13 @@ def _compute_cost(cluster: Cluster, changes: Sequence[UpgradeCandidate]) -> floa
 
 
 def _list_broken_limits(cluster: Cluster, changes: Sequence[UpgradeCandidate], limits: UpgradeLimits) -> list[str]:
-    """The limits that a cluster with these changes breaks, in words."""
+    """Describe the limits that a cluster with these changes breaks."""
     need, cost = totals(cluster, changes), _compute_cost(cluster, changes)
     messages: list[str] = []
     for have, most, template in (
-        (cost, limits.max_cost, "costs {amount:g}, allowed are {limit:g}"),
-        (need.watts, limits.max_watts, "needs {amount:g} W, allowed are {limit:g} W"),
-        (need.rack_units, limits.max_rack_units, "needs {amount:g} U, allowed are {limit:g} U"),
+        (cost, limits.max_cost, "costs {amount:g}, the limit is {limit:g}"),
+        (need.watts, limits.max_watts, "needs {amount:g} W, the limit is {limit:g} W"),
+        (need.rack_units, limits.max_rack_units, "needs {amount:g} U, the limit is {limit:g} U"),
     ):
         if have is not None and most is not None and have > most:
             messages.append(Message("over-limit", template, amount=have, limit=most))
@@ -354,7 +362,7 @@ def _list_broken_limits(cluster: Cluster, changes: Sequence[UpgradeCandidate], l
         messages.append(
             Message(
                 "under-limit",
-                "has {amount:g} " + ("node" if dense == 1 else "nodes") + " in a rack unit, wanted are {limit:g}",
+                "has {amount:g} " + ("node" if dense == 1 else "nodes") + " per rack unit, the minimum is {limit:g}",
                 amount=dense,
                 limit=least,
             )
@@ -369,5 +377,5 @@ def _is_accounted(times: float, measured: Estimate) -> bool:
 
 
 def _or_free(per: float | None, option: UpgradeOption) -> float:
-    """What costs nothing and gains is the best there is."""
+    """Return ``per``, or infinity for a gain without cost."""
     return per if per is not None else math.inf if not option.trap else 0.0

@@ -1,6 +1,6 @@
-"""The tables beside an upgrade: CPUs by points for each watt, steps between measured configurations, a scorecard.
+"""Additional tables of an upgrade: CPUs by points per watt, steps between measured configurations, a scorecard.
 
-None of them knows the bound: they say what was printed on a box, what a clock showed, and what somebody judged.
+None of them uses the bound: they hold benchmark results, measured times, and ratings.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from iosonde.stats.estimate.summarise import mean
 # The seven criteria of a file system's choice (Kumar, Modeling Storage Performance in a HPC System, 2013, §3.1).
 CRITERIA = {
     "usage": "scenarios that it serves",
-    "installation": "what it asks for to be installed",
+    "installation": "requirements of its installation",
     "management": "without special training",
     "configuration": "tuned easily, and online",
     "monitoring": "shows its use and its load",
@@ -28,7 +28,7 @@ CRITERIA = {
 
 @dataclass(frozen=True)
 class ListedCpu:
-    """One choice: benchmark points and W of one CPU; ``refused`` says which limit it breaks, empty if none."""
+    """A CPU: benchmark points and W; ``refused`` names the limit that it breaks, empty if none."""
 
     name: str
     points: float
@@ -37,22 +37,22 @@ class ListedCpu:
 
     @property
     def points_per_watt(self) -> float:
-        """Points for each W."""
+        """Points per W."""
         return self.points / self.watts
 
 
 def cpus(cpus: Sequence[ListedCpu], min_points: float | None, max_watts: float | None) -> list[ListedCpu]:
-    """Judged and ordered: allowed ones first, most points for each watt first."""
+    """Check against the limits and sort: allowed ones first, most points per watt first."""
     judged = []
     for cpu in cpus:
         refused = ""
         if min_points is not None and cpu.points < min_points:
             refused = Message(
-                "too-slow", "{points:g} points, needed are {min_points:g}", points=cpu.points, min_points=min_points
+                "too-slow", "{points:g} points, the minimum is {min_points:g}", points=cpu.points, min_points=min_points
             )
         elif max_watts is not None and cpu.watts > max_watts:
             refused = Message(
-                "too-much-power", "{watts:g} W, allowed are {max_watts:g} W", watts=cpu.watts, max_watts=max_watts
+                "too-much-power", "{watts:g} W, the limit is {max_watts:g} W", watts=cpu.watts, max_watts=max_watts
             )
         judged.append(ListedCpu(cpu.name, cpu.points, cpu.watts, refused))
     return sorted(judged, key=lambda entry: (bool(entry.refused), -entry.points_per_watt))
@@ -60,7 +60,7 @@ def cpus(cpus: Sequence[ListedCpu], min_points: float | None, max_watts: float |
 
 @dataclass(frozen=True)
 class Configuration:
-    """A measured configuration: its factors, and how long the same job took, s (one value for each trial)."""
+    """A measured configuration: its factors, and the times of the same job, s (one value for each trial)."""
 
     name: str
     factors: Mapping[str, Any]
@@ -69,8 +69,8 @@ class Configuration:
 
 @dataclass(frozen=True)
 class ConfigurationStep:
-    """Two configurations: how many times as fast the second is. ``changed`` are the factors that differ: one alone is
-    to blame, several are not told apart."""
+    """Two configurations: ``speedup`` of the second over the first. ``changed`` are the factors that differ: a single
+    one is the cause, several are confounded."""
 
     before: str
     after: str
@@ -79,7 +79,7 @@ class ConfigurationStep:
 
 
 def steps(configurations: Sequence[Configuration], level: float) -> list[ConfigurationStep]:
-    """Every pair, slower first, largest speed-up first."""
+    """Return every pair, slower first, largest speed-up first."""
     steps = []
     for place, a in enumerate(configurations):
         for b in configurations[place + 1 :]:
@@ -92,7 +92,7 @@ def steps(configurations: Sequence[Configuration], level: float) -> list[Configu
 
 
 def best_from(steps: Sequence[ConfigurationStep], name: str) -> ConfigurationStep | None:
-    """The largest speed-up from a configuration by a change of one factor; None where nothing was tried."""
+    """Return the largest speed-up from a configuration by a change of one factor; None if none was measured."""
     return next((step for step in steps if step.before == name and len(step.changed) == 1), None)
 
 
@@ -102,8 +102,8 @@ def by_change(
     today: Mapping[str, Any],
     change: Mapping[str, Any],
 ) -> tuple[ConfigurationStep, ...]:
-    """Steps from a configuration like ``today`` (its factors, as far as said) to one that differs in the factors of
-    ``change`` alone, which are then as it says. The largest speed-up first."""
+    """Return the steps from a configuration like ``today`` (its known factors) to one that differs only in the factors
+    of ``change``, at the new levels. The largest speed-up first."""
     factors = {configuration.name: configuration.factors for configuration in configurations}
 
     def is_match(before: Mapping[str, Any], after: Mapping[str, Any], changed: Sequence[str]) -> bool:
@@ -126,13 +126,13 @@ def _compute_mean(configuration: Configuration) -> float:
 
 
 def times(configurations: Sequence[Configuration], level: float) -> dict[str, Estimate]:
-    """The mean time of each, s."""
+    """Estimate the mean time of each, s."""
     return {configuration.name: mean(configuration.seconds, level) for configuration in configurations}
 
 
 @dataclass(frozen=True)
 class Score:
-    """A file system's marks by criterion (0 to 5), their weighted mean, and the criterion that pulls it down most."""
+    """A file system's marks by criterion (0 to 5), their weighted mean, and the criterion that lowers it most."""
 
     name: str
     marks: Mapping[str, float]
@@ -141,7 +141,8 @@ class Score:
 
 
 def scorecard(marks: Mapping[str, Mapping[str, float]], weights: Mapping[str, float]) -> list[Score]:
-    """The systems, best first. Every system has a mark for each criterion: those of :data:`CRITERIA`, or others."""
+    """Rank the systems, best first. Every system has a mark for each criterion: those of :data:`CRITERIA`, or
+    others."""
     criteria = list(next(iter(marks.values()), {}))
     weight = {name: weights.get(name, 1.0) for name in criteria}
     total_weight = sum(weight.values())

@@ -1,4 +1,4 @@
-"""What limits a cluster today, and how sure that is: every term of its bound with an interval where inputs have one."""
+"""Limits of a cluster today with their certainty: every term of its bound with an interval if inputs have one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .upgrade import DRAWS, SEED, Cluster, after, draw_system, z_of
 @dataclass(frozen=True)
 class Today:
     """The bound of a cluster. ``s`` and ``terms`` are bytes/s of the application; ``limits``: term → the share of the
-    draws in which it limits (1 for each that limits where the inputs have no interval)."""
+    draws in which it limits (1 for each limiting term if the inputs have no interval)."""
 
     ceiling: Ceiling
     s: Estimate
@@ -23,7 +23,8 @@ class Today:
 
 
 def today(cluster: Cluster, level: float) -> Today:
-    """Intervals hold ``level`` of the draws, which are those of a gain. Raises InputError, NothingKnownError."""
+    """Compute the bound; intervals hold ``level`` of the draws, as for a gain. Raises InputError,
+    UnlimitedSystemError."""
     import numpy as np
 
     ceiling, z = after(cluster), z_of(level)

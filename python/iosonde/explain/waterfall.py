@@ -1,14 +1,14 @@
 """The loss waterfall: from the bound down to what was delivered, in seconds that add up.
 
-A phase takes T from the first start to the last end. Every rank's share of T is: its late start, its own time, and its
-wait for the last rank. Its own time is operations and what lies between them. Averaged over the ranks this gives
+A phase takes T from the first start to the last end. Every rank's T consists of its late start, its own time, and its
+wait for the last rank. Its own time is operations and the time between them. Averaged over the ranks this gives
 
 T = bound + late start + imbalance + slow operations + tail + open and other calls + fsync and close + the rest
 
-with  bound             D/S, what the bytes take at the ceiling
+with  bound             D/S, the time of the bytes at the ceiling
       late start        mean over ranks of (own start − first start)
       imbalance         mean over ranks of (last end − own end): waiting for the slowest
-      tail              what the slowest 1 % of the data operations took beyond the median operation
+      tail              excess time of the slowest 1 % of the data operations beyond the median operation
       slow operations   the other time of data operations, minus the bound: below zero where a cache beats the bound
       the rest          between operations: the client's own work, and operations that were not recorded
 
@@ -60,7 +60,7 @@ _DATA, _SYNC, _CALL, _OWN = range(4)
 
 @dataclass(frozen=True)
 class TrialLosses:
-    """One phase of one trial in seconds: ``parts`` add up to ``delivered_s`` exactly (up to rounding of floats).
+    """A phase of one trial in seconds: ``parts`` add up to ``delivered_s`` exactly (up to rounding of floats).
 
     ``work_excess`` and ``time_excess``: largest ÷ mean − 1 of the ranks' bytes and of their times: 0 is balanced.
     """
@@ -86,13 +86,13 @@ class Waterfall:
 
     @property
     def largest(self) -> str | None:
-        """The part that lost most, where its interval excludes 0; None where none can be told."""
+        """The part that lost most, if its interval excludes 0; None if inconclusive."""
         sure = [(e.value, name) for name, e in self._list_losses() if e.low is not None and e.low > 0]
         return max(sure)[1] if sure else None
 
     @property
     def doubtful(self) -> str | None:
-        """A part that may have lost still more, but whose interval holds 0; None if there is none."""
+        """A part that may have lost even more, but whose interval includes 0; None without one."""
         by_value = {name: e.value or 0.0 for name, e in self._list_losses()}
         most = max(by_value, key=by_value.__getitem__)
         return most if most != self.largest and by_value[most] > 0 else None
@@ -117,18 +117,16 @@ class Waterfall:
 
 
 def data_bytes(phase: StoredPhase) -> int:
-    """What a phase read and wrote."""
+    """Return the bytes that a phase read and wrote."""
     return sum(phase.totals.get(kind, {}).get("bytes", 0) for kind in DATA_KINDS)
 
 
 def why_not(phase: StoredPhase, recorded: bool) -> str:
-    """Why a phase has no waterfall, in words; empty where it has one."""
+    """Explain why a phase has no waterfall; empty if it has one."""
     if not phase.ranks or not data_bytes(phase):
         return Message("no-data-moved", "it moved no data")
     if not phase.comparable:
-        return Message(
-            "clocks-not-comparable", "its clocks cannot be compared: when ranks waited for each other is not known"
-        )
+        return Message("clocks-not-comparable", "its clocks are not comparable: waits between ranks are unknown")
     if not recorded or not phase.recorded_all:
         return Message("sampled-operations", "not every operation was kept ({spell.max_operations})")
     return ""
@@ -137,7 +135,7 @@ def why_not(phase: StoredPhase, recorded: bool) -> str:
 def compute_trial_losses(
     phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[str], bound_s: float
 ) -> TrialLosses:
-    """One phase with its operations: rows of this phase by rank and start, as the store keeps them, dtype
+    """Compute the losses of a phase from its operations: rows by rank and start, as in the store, dtype
     ``schema.OPERATION``. ``bound_s`` is D/S, s."""
     ranks = phase.ranks
     first = min(rank["started_ns"] for rank in ranks)
@@ -171,9 +169,9 @@ def compute_trial_losses(
 def together(
     operation: str, by: Mapping[str, Any], ceiling: Ceiling, trials: Sequence[TrialLosses], level: float
 ) -> Waterfall:
-    """The mean of every part over the trials, with its t interval. The means add up as the trials do."""
+    """Average every part over the trials, with its t interval. The means add up as the trials do."""
     parts = {name: mean([trial.parts[name] for trial in trials], level) for name in PARTS}
-    # A time is not negative; what slow operations cost beyond the bound is a difference, which may be.
+    # A time is not negative; the cost of slow operations beyond the bound is a difference, which may be.
     parts = {name: e if name == "slow_operations" else e.within(low=0.0) for name, e in parts.items()}
     delivered = mean([trial.delivered_s for trial in trials], level).within(low=0.0)
     work, time = (sum(getattr(t, name) for t in trials) / len(trials) for name in ("work_excess", "time_excess"))
@@ -181,13 +179,13 @@ def together(
 
 
 def _group_of_kind(kinds: Sequence[str]) -> npt.NDArray[np.uint8]:
-    """Number of a kind → data, sync, another call, or the client's own work."""
+    """Map the number of a kind to data, sync, another call, or the client's own work."""
     groups = dict.fromkeys(DATA_KINDS, _DATA) | dict.fromkeys(SYNC_KINDS, _SYNC) | dict.fromkeys(OWN_KINDS, _OWN)
     return np.array([groups.get(kind, _CALL) for kind in kinds], np.uint8)
 
 
 def _compute_covered_seconds(operations: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Each operation's seconds; where those of a rank overlap, its share of the time that they cover."""
+    """Return each operation's seconds; if those of a rank overlap, its share of the time that they cover."""
     seconds = operations["duration_ns"] / 1e9
     ends = np.flatnonzero(np.diff(operations["rank"])) + 1
     for rows in map(slice, [0, *ends], [*ends, len(operations)]):
@@ -202,7 +200,7 @@ def _compute_covered_seconds(operations: npt.NDArray[Any]) -> npt.NDArray[np.flo
 
 
 def _compute_tail(seconds: npt.NDArray[np.float64]) -> float:
-    """What the slowest 1 % took beyond the median; 0 below 100 operations, which have no slowest 1 %."""
+    """Return the excess time of the slowest 1 % beyond the median; 0 below 100 operations."""
     if seconds.size < round(1 / (1 - TAIL)):
         return 0.0
     first = int(np.ceil(TAIL * seconds.size))

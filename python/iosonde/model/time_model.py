@@ -1,12 +1,12 @@
 """Time of one operation: t(size) = m + p(size) + n(size) + c(size) + d(size, state).
 
-m: switch into the kernel and back. p: copy between user space and page cache. n: network between client and server.
-c: copy between page cache and device cache. d: the device, d_seq(size) + d_prep where it has to prepare (seek, flush an
-erase block). Which parts an operation pays says where its data was: the four conditions of Kunkel, "Analysis
-of Input/Output Phenomena using Statistics and Machine Learning" (2017). p, n and c depend on where data lies (core,
-memory, other socket), so each may have several variants, and every combination is a condition of its own.
+m: switch into the kernel and back. p: copy between user space and page cache. n: network between client and server. c:
+copy between page cache and device cache. d: the device, d_seq(size) + d_prep if it has to prepare (seek, flush an erase
+block). The parts of an operation's time show where its data was. The four conditions are from Kunkel, "Analysis of
+Input/Output Phenomena using Statistics and Machine Learning" (2017). p, n and c depend on where data lies (core,
+memory, other socket): each may have variants, and every combination is its own condition.
 
-What it ignores: an operation of mixed condition (part of it cached, part not) is put to the nearest pure one.
+Limitation: an operation of mixed condition (part of it cached, part not) is assigned to the nearest pure one.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ _BLOCK = 1_000_000
 _BEYOND = 2.0  # times the slowest condition
 SEQUENTIAL, PREPARED = "sequential", "prepared"
 LIMITS = (
-    "operations of mixed condition (partly cached, partly read ahead) are put to the nearest pure one",
-    "conditions whose times lie together cannot be told apart by time",
-    "nobody else uses the path: queueing is not in it",
+    "operations of mixed condition (partly cached, partly read ahead) are assigned to the nearest pure one",
+    "conditions with similar times cannot be distinguished by time",
+    "nobody else uses the path: queueing is not included",
 )
 
 
 @dataclass(frozen=True)
 class TimePart:
-    """One part of the time: ``fixed_s`` and, where it moves the data, ``bytes_per_s``. ``variant`` says where."""
+    """A part of the time: ``fixed_s`` and, if it moves data, ``bytes_per_s``. ``variant`` is where the data lies."""
 
     name: str
     fixed_s: float = 0.0
@@ -51,7 +51,7 @@ class TimePart:
     variant: str = ""
 
     def seconds(self, size: float) -> float:
-        """This part's time for so many bytes."""
+        """Return this part's time for ``size`` bytes, in s."""
         return self.fixed_s + (size / self.bytes_per_s if self.bytes_per_s else 0.0)
 
     @property
@@ -82,7 +82,7 @@ def conditions(parts: Sequence[TimePart], state: str = PREPARED, only: Sequence[
     if unknown is not None:
         raise InputError(
             "unknown-condition",
-            "there is no condition '{condition}'",
+            "unknown condition '{condition}'",
             "conditions: {conditions}",
             condition=unknown,
             conditions=", ".join(CONDITIONS),
@@ -102,7 +102,7 @@ def conditions(parts: Sequence[TimePart], state: str = PREPARED, only: Sequence[
         by_name[part.name].append(part)
     if not by_name["m"]:
         by_name["m"] = [TimePart("m")]
-    # A local file system has no network: its uncached operation goes without.
+    # A local file system has no network: its uncached operation omits n.
     local = not by_name["n"]
     conditions = [
         condition for name, needs in CONDITIONS.items() for condition in _iter_conditions(name, needs, by_name, local)
@@ -142,10 +142,9 @@ def _iter_conditions(
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """An observed time: the nearest condition, the best-case time, and what was lost against it (s; below zero where
-    the operation was faster than the model's best). ``margin``: the next nearest condition is so much farther off,
-    0 where two are equally near; below 0.25 a second look is due. ``beyond``: more than twice the slowest condition, so
-    that none of them explains it."""
+    """An observed time: the nearest condition, the best-case time, and the time ``lost`` against it (s; negative if the
+    operation was faster). ``margin``: how much farther the next nearest condition is, 0 for a tie; below 0.25 it needs
+    a second look. ``beyond``: more than twice the slowest condition, so that none explains it."""
 
     size: float
     observed_s: float
@@ -162,7 +161,7 @@ class Diagnosis:
 
 
 def diagnose(conditions: Sequence[TimeCondition], size: float, observed_s: float) -> Diagnosis:
-    """The condition with the least |t − observed|."""
+    """Return the condition with the least |t − observed|."""
     ordered = sorted(conditions, key=lambda condition: abs(condition.seconds(size) - observed_s))
     near = abs(ordered[0].seconds(size) - observed_s)
     far = abs(ordered[1].seconds(size) - observed_s) if len(ordered) > 1 else float("inf")
@@ -175,14 +174,14 @@ def diagnose(conditions: Sequence[TimeCondition], size: float, observed_s: float
 
 
 def best_case(conditions: Sequence[TimeCondition], size: float) -> float:
-    """The least time that any condition allows: what an operation would take if every optimisation worked."""
+    """Return the least time that any condition allows: the time with every optimisation at work."""
     return min(condition.seconds(size) for condition in conditions)
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """The two conditions between whose times an observation lies, and what share of the operation the slower one must
-    have had if nothing else mattered: t = (1 − share)·t_faster + share·t_slower."""
+    """The two conditions whose times enclose an observation, and the share of the operation in the slower one if
+    nothing else mattered: t = (1 − share)·t_faster + share·t_slower."""
 
     faster: str
     slower: str
@@ -190,7 +189,7 @@ class Mixture:
 
 
 def mixture(conditions: Sequence[TimeCondition], size: float, observed_s: float) -> Mixture | None:
-    """The optional mixed model; None where the time lies outside all conditions."""
+    """Fit the optional mixed model; None if the time lies outside all conditions."""
     ordered = sorted(conditions, key=lambda condition: condition.seconds(size))
     for faster, slower in itertools.pairwise(ordered):
         low, high = faster.seconds(size), slower.seconds(size)
@@ -201,9 +200,10 @@ def mixture(conditions: Sequence[TimeCondition], size: float, observed_s: float)
 
 @dataclass(frozen=True)
 class Classified:
-    """Many operations: condition → share of the operations nearest to it, and the share of their time that was lost
-    against the best case (below zero where they were faster). ``beyond``: the share that took more than twice the
-    slowest condition, which none of them explains."""
+    """Many operations: condition → share of the operations nearest to it.
+
+    ``lost``: share of their time lost against the best case (below zero if they were faster). ``beyond``: share that
+    took more than twice the slowest condition, which none of them explains."""
 
     shares: dict[str, float]
     lost: float
@@ -214,7 +214,7 @@ class Classified:
 def classify(
     conditions: Sequence[TimeCondition], sizes: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64]
 ) -> Classified:
-    """The nearest condition of every operation, in blocks of bounded memory."""
+    """Find the nearest condition of every operation, in blocks of bounded memory."""
     counts, best, beyond = np.zeros(len(conditions), np.int64), 0.0, 0
     for at in range(0, sizes.size, _BLOCK):
         size, observed = sizes[at : at + _BLOCK], seconds[at : at + _BLOCK]
@@ -231,7 +231,7 @@ def classify(
 
 @dataclass(frozen=True)
 class ConditionLine:
-    """lm(size) = c + b·size of one condition, fitted: both with intervals (s, s/byte), R², s_e (s) and rows."""
+    """The fitted line lm(size) = c + b·size of one condition: both with intervals (s, s/byte), R², s_e (s) and rows."""
 
     name: str
     fixed: ols.Coefficient
@@ -256,7 +256,7 @@ class ConditionLine:
 def fit_line(
     name: str, sizes: npt.NDArray[np.float64], seconds: npt.NDArray[np.float64], level: float
 ) -> ConditionLine:
-    """Least squares of the times on the sizes of one condition. Raises DataError where that is not possible."""
+    """Fit the times on the sizes of one condition by least squares. Raises DataError if that is not possible."""
     regression = ols.fit(sizes[:, None], seconds, ["size"], level, robust=True)
     fixed, per_byte = regression.coefficients()
     return ConditionLine(name, fixed, per_byte, regression.r2, regression.s_e, regression.n)

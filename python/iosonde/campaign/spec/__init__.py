@@ -1,4 +1,4 @@
-"""Experiment files: their form, what no schema can tell, and the way to a ``measure.spec.Spec`` and back."""
+"""Experiment files: their form, checks beyond the schema, and conversion to a ``measure.spec.Spec`` and back."""
 
 from __future__ import annotations
 

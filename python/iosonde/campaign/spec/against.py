@@ -1,7 +1,7 @@
 """``against``: two commands, or a factor of two levels, as an experiment of pairs.
 
-``against: 'B'`` makes of the one command of an experiment two, each run at its own level of the factor ``variant``.
-Whatever the factor is, the order of trials is drawn so that every block is one pair in random order.
+``against: 'B'`` turns the one command of an experiment into two, each run at its own level of the factor ``variant``.
+For any factor, the order of trials is drawn so that every block is one pair in random order.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from .levels import read_levels
 
 FACTOR = "variant"
 MARGIN = 0.05
-_SHORT = 24  # characters of a command that may stand for its side
+_SHORT = 24  # characters of a command that may name its side
 _SERIES = ("nodes", "ranks_per_node")
 
 
 def expanded(document: Document) -> Document:
-    """The document with both commands as steps, the factor that tells them apart, and a design of pairs. The same
-    document without ``against``. To be called once ``problems`` finds none."""
+    """Return the document with both commands as steps, the factor that distinguishes them, and a design of pairs.
+    Unchanged without ``against``. Call it only if ``problems`` finds none."""
     data = document.data
     if "against" not in data:
         return document
@@ -52,7 +52,7 @@ def expanded(document: Document) -> Document:
 
 
 def against_from_document(data: Mapping[str, Any]) -> Against | None:
-    """What an expanded document says."""
+    """Read the section of an expanded document."""
     section = data.get("against")
     if not section:
         return None
@@ -60,13 +60,13 @@ def against_from_document(data: Mapping[str, Any]) -> Against | None:
 
 
 def document_of(against: Against) -> dict[str, Any]:
-    """What an expanded document says of it; without conditions where it has none, as before there were any."""
+    """Return the section of an expanded document; without the key ``fail_if`` if empty, as in older versions."""
     conditions = {"fail_if": list(against.fail_if)} if against.fail_if else {}
     return {"factor": against.factor, "margin": against.margin, "metric": against.metric, **conditions}
 
 
 def problems(document: Document) -> list[Problem]:
-    """What is wrong with ``against``, in a document that has the form of the schema."""
+    """Return the mistakes in ``against``, in a document valid by the schema."""
     if "against" not in document.data:
         return []
     section = _normalise_section(document.data["against"])
@@ -79,7 +79,7 @@ def problems(document: Document) -> list[Problem]:
 
 
 def _parse_conditions(section: Mapping[str, Any]) -> list[str]:
-    """Of ``fail_if``, spelled in one way. Raises InputError."""
+    """Return the conditions of ``fail_if`` in a normal form. Raises InputError."""
     fail_if = section.get("fail_if", [])
     gate = gate_of([fail_if] if isinstance(fail_if, str) else fail_if, False)
     return [str(condition) for condition in gate.conditions] if gate else []
@@ -90,7 +90,7 @@ def _normalise_section(value: str | dict[str, Any]) -> dict[str, Any]:
 
 
 def _find_commands(steps: list[Any]) -> list[int]:
-    """The places of the commands."""
+    """Return the places of the commands."""
     return [place for place, step in enumerate(steps) if isinstance(step, str) or "command" in step]
 
 
@@ -99,7 +99,7 @@ def _command_of(step: str | dict[str, Any]) -> str:
 
 
 def _name_sides(section: Mapping[str, Any], first: str) -> tuple[str, str]:
-    """What A and B are called: as asked, else the commands where they are short, else A and B."""
+    """Name A and B: as given, else by short commands, else A and B."""
     labels = section.get("a_name"), section.get("b_name")
     texts = first.strip(), section["command"].strip()
     short = texts[0] != texts[1] and all(len(text) <= _SHORT and "${" not in text for text in texts)
@@ -108,7 +108,7 @@ def _name_sides(section: Mapping[str, Any], first: str) -> tuple[str, str]:
 
 
 def _both_commands(data: Mapping[str, Any], command: str, names: tuple[str, str]) -> dict[str, Any]:
-    """The keys of a document with two commands, of which each trial runs one; both have the name of the step."""
+    """Return the keys of a document with two commands, of which each trial runs one; both have the name of the step."""
     steps, place = data["steps"], _find_commands(data["steps"])[0]
     step = steps[place] if isinstance(steps[place], dict) else {"command": steps[place]}
     step = {"name": f"step-{place + 1:02d}", **step}
@@ -118,7 +118,7 @@ def _both_commands(data: Mapping[str, Any], command: str, names: tuple[str, str]
 
 
 def _build_design(data: Mapping[str, Any], factor: str) -> dict[str, Any]:
-    """Every other factor is held while a pair is measured."""
+    """Build a design in which every other factor is constant within a pair."""
     others = [name for name in _SERIES if len(_list_levels(data.get(name, 1))) > 1]
     others += [
         name
@@ -137,7 +137,7 @@ def _check_command(data: Mapping[str, Any], section: Mapping[str, Any]) -> Itera
     places = _find_commands(data["steps"])
     if "factor" in section:
         yield (
-            Message("conflicting-keys", "a command and a factor: only one of them tells the sides apart"),
+            Message("conflicting-keys", "give a command or a factor, not both"),
             "leave one of them out",
         )
         return
@@ -148,7 +148,7 @@ def _check_command(data: Mapping[str, Any], section: Mapping[str, Any]) -> Itera
         yield (
             Message(
                 "not-one-command",
-                "it stands in the place of one command, and steps has {n_commands}",
+                "it replaces one command, but steps has {n_commands}",
                 n_commands=len(places),
             ),
             hint,
@@ -156,11 +156,11 @@ def _check_command(data: Mapping[str, Any], section: Mapping[str, Any]) -> Itera
         return
     if FACTOR in data.get("factors", {}):
         yield (
-            Message("duplicate-factor", "there is a factor '{factor}' already", factor=FACTOR),
+            Message("duplicate-factor", "the factor '{factor}' already exists", factor=FACTOR),
             f"rename it, or write against: {{factor: {FACTOR}}}",
         )
     if not section["command"].strip():
-        yield Message("empty-command", "the command is empty"), "give the command that is compared"
+        yield Message("empty-command", "the command is empty"), "give the command to compare with"
         return
     names = _name_sides(section, _command_of(data["steps"][places[0]]))
     if names[0] == names[1]:
@@ -175,7 +175,7 @@ def _check_command(data: Mapping[str, Any], section: Mapping[str, Any]) -> Itera
         plain = False
     if not plain:
         yield (
-            Message("ambiguous-side", "'{a}' and '{b}' read as sizes or times", a=names[0], b=names[1]),
+            Message("ambiguous-side", "'{a}' and '{b}' look like sizes or times", a=names[0], b=names[1]),
             "give them names: a_name, b_name",
         )
 
@@ -183,8 +183,8 @@ def _check_command(data: Mapping[str, Any], section: Mapping[str, Any]) -> Itera
 def _check_factor(data: Mapping[str, Any], section: Mapping[str, Any]) -> Iterator[tuple[Message, str]]:
     if "factor" not in section:
         yield (
-            Message("missing-comparison", "there is nothing to compare with"),
-            "give the command that is B, or a factor of two levels",
+            Message("missing-comparison", "nothing to compare with"),
+            "give the command of side B, or a factor of two levels",
         )
         return
     name_keys = [key for key in ("a_name", "b_name") if key in section]
@@ -197,8 +197,8 @@ def _check_factor(data: Mapping[str, Any], section: Mapping[str, Any]) -> Iterat
     declaration = data.get(name) if name in _SERIES else data.get("factors", {}).get(name)
     if declaration is None:
         yield (
-            Message("unknown-factor", "there is no factor '{factor}'", factor=name),
-            f"there are: {', '.join(data.get('factors', {})) or 'none'}",
+            Message("unknown-factor", "unknown factor '{factor}'", factor=name),
+            f"factors: {', '.join(data.get('factors', {})) or 'none'}",
         )
     elif len(_list_levels(declaration)) != 2:
         yield (
@@ -208,15 +208,15 @@ def _check_factor(data: Mapping[str, Any], section: Mapping[str, Any]) -> Iterat
                 factor=name,
                 n_levels=len(_list_levels(declaration)),
             ),
-            "a pair has two: the first is the base",
+            "a pair has two: the first is the baseline",
         )
 
 
 def _check_plan(data: Mapping[str, Any], section: Mapping[str, Any]) -> Iterator[tuple[Message, str]]:
-    """What would end or order the pairs in another way."""
+    """Return mistakes in keys that would end or order the pairs differently."""
     if "until" in data:
         yield (
-            Message("conflicting-keys", "it ends when the verdict is clear, and until would end it otherwise"),
+            Message("conflicting-keys", "a comparison ends when its verdict is clear, which conflicts with until"),
             "leave until out",
         )
     try:
@@ -226,14 +226,14 @@ def _check_plan(data: Mapping[str, Any], section: Mapping[str, Any]) -> Iterator
     repetitions = data.get("repetitions", MOST)
     if repetitions < LEAST:
         yield (
-            Message("too-few-pairs", "{pairs} pairs tell nothing", pairs=repetitions),
+            Message("too-few-pairs", "{pairs} pairs are too few", pairs=repetitions),
             f"allow {LEAST} or more; it ends as soon as the verdict is clear",
         )
     design = _build_design(data, section.get("factor", FACTOR))
     if data.get("design", "full") not in ("full", {"kind": "full"}, design):
-        yield Message("conflicting-keys", "pairs have an order of their own"), "leave design out"
+        yield Message("conflicting-keys", "a comparison has its own design"), "leave design out"
     if not section.get("metric") and any(isinstance(step, dict) and "workload" in step for step in data["steps"]):
         yield (
-            Message("missing-metric", "a native workload has many numbers, and none is named that decides"),
+            Message("missing-metric", "a native workload has many metrics, and no deciding one is named"),
             "write metric: NAME, as write_large",
         )

@@ -1,5 +1,5 @@
-"""What no schema can tell about an experiment: names that mean nothing, factors that change nothing, a target that
-is missing, settings that a workload refuses."""
+"""Checks of an experiment beyond the schema: names without meaning, factors without effect, a missing target, settings
+that a workload refuses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from iosonde.ranks.launch.mpirun import HOST_NAME
 from . import lab
 from .levels import level_of, read_levels
 
-# Columns that a store's tables have anyway, and what a trial says of itself.
+# Columns of a store's tables, and facts of a trial.
 RESERVED = frozenset(
     {
         *OBSERVED_FACTORS,
@@ -52,13 +52,13 @@ RESERVED = frozenset(
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 # -il for -i1: an old slip of the letter for the digit.
 _IOZONE_SLIP = re.compile(r"\biozone\b.*?\s(-i\s*[A-Za-z]\w*)")
-# Settings are tried at so many cells: more would not find more.
+# Number of cells at which settings are tested: more would not find more.
 _CELLS = 2000
-_MAX_TRIED = 20_000  # cells that are looked at for those that no constraint forbids
+_MAX_TRIED = 20_000  # cells that are searched for allowed ones
 
 
 def problems(document: Document, importers: Collection[str]) -> list[Problem]:
-    """Everything wrong with a document that has the form of the schema."""
+    """Return all mistakes in a document valid by the schema."""
     problems = list(_check_factors(document))
     problems += [] if problems else _check_unused(document)
     problems += [
@@ -71,7 +71,7 @@ def problems(document: Document, importers: Collection[str]) -> list[Problem]:
     problems += _check_commands(document, importers)
     for place, step in _iterate_native_steps(document.data["steps"]):
         if step["workload"] not in workloads.names():
-            what = Message("unknown-workload", "there is no native workload '{workload}'", workload=step["workload"])
+            what = Message("unknown-workload", "unknown native workload '{workload}'", workload=step["workload"])
             problems.append(
                 _build_problem(
                     document, ("steps", place, "workload"), what, nearest(step["workload"], workloads.names())
@@ -81,7 +81,7 @@ def problems(document: Document, importers: Collection[str]) -> list[Problem]:
 
 
 def list_spec_problems(document: Document, spec: Spec) -> list[Problem]:
-    """What the design says to the factors, and the workloads to their settings at the cells of those that they use."""
+    """Return mistakes of the design with these factors, and of settings at the cells of the factors that they use."""
     problems: list[Problem] = [*_check_design(document, spec), *_check_moves(document, spec)]
     if problems:
         return problems
@@ -123,8 +123,8 @@ def _check_factors(document: Document) -> Iterator[Problem]:
 
 def _check_control(document: Document, path: Key, declaration: dict[str, Any]) -> Iterator[Problem]:
     if "set" in declaration and placeholders.LEVEL not in placeholders.names_in(declaration["set"]):
-        what = Message("missing-placeholder", "the command does not say ${{{name}}}", name=placeholders.LEVEL)
-        yield _build_problem(document, (*path, "set"), what, "say where the level stands in it")
+        what = Message("missing-placeholder", "the command does not contain ${{{name}}}", name=placeholders.LEVEL)
+        yield _build_problem(document, (*path, "set"), what, "put it where the level belongs")
     if "restore" in declaration and "set" not in declaration:
         what = Message("key-requires-key", "nothing is set")
         yield _build_problem(document, (*path, "restore"), what, "give the command that sets it with set")
@@ -142,7 +142,7 @@ def _check_unused(document: Document) -> Iterator[Problem]:
         if isinstance(levels, list) and len(levels) > 1 and not controlled and name not in used:
             what = Message(
                 "unused-factor",
-                "its levels change nothing: no command and no setting says ${{{factor}}}",
+                "its levels change nothing: no command and no setting contains ${{{factor}}}",
                 factor=name,
             )
             yield _build_problem(
@@ -151,7 +151,7 @@ def _check_unused(document: Document) -> Iterator[Problem]:
 
 
 def _check_design(document: Document, spec: Spec) -> Iterator[Problem]:
-    """What the design says to these factors; its sentences begin with the key that is wrong."""
+    """Return mistakes of the design with these factors; the messages begin with the wrong key."""
     try:
         design.check(spec.design, spec.factors)
     except InputError as error:
@@ -175,14 +175,14 @@ def _without_key(error: InputError, key: str) -> Message:
 
 
 def used_names(data: Mapping[str, Any]) -> set[str]:
-    """The names that commands and settings of a document's data ask for."""
+    """Return the names used by commands and settings of a document's data."""
     chosen = [step["when"] for _, step in _iterate_steps(data) if isinstance(step.get("when"), dict)]
     names = names_in([data.get(key) for key in ("set_up", "steps", "tear_down", "factors", "cache", "faults")])
     return names.union(*chosen)
 
 
 def _iterate_steps(data: Mapping[str, Any]) -> Iterator[tuple[Key, dict[str, Any]]]:
-    """Every step that is written with keys, with its path; whatever else stands there is none."""
+    """Yield every step written with keys, with its path."""
     for stage in ("set_up", "steps", "tear_down"):
         steps = data.get(stage)
         for place, step in enumerate(steps if isinstance(steps, list) else ()):
@@ -191,12 +191,12 @@ def _iterate_steps(data: Mapping[str, Any]) -> Iterator[tuple[Key, dict[str, Any
 
 
 def _check_when(document: Document) -> Iterator[Problem]:
-    """Levels that are none, of factors that are none."""
+    """Return mistakes in ``when``: unknown levels or factors."""
     factors = document.data.get("factors", {})
     for path, step in _iterate_steps(document.data):
         for factor, level in step.get("when", {}).items() if "workload" not in step else ():
             if factor not in factors:
-                what = Message("unknown-factor", "there is no factor '{factor}'", factor=factor)
+                what = Message("unknown-factor", "unknown factor '{factor}'", factor=factor)
                 yield _build_problem(document, (*path, "when", factor), what, nearest(factor, factors))
                 continue
             try:
@@ -206,7 +206,7 @@ def _check_when(document: Document) -> Iterator[Problem]:
 
 
 def names_in(value: Any) -> set[str]:
-    """The names of placeholders anywhere in a value."""
+    """Return the names of placeholders anywhere in a value."""
     if isinstance(value, str):
         return set(placeholders.names_in(value))
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
@@ -247,17 +247,17 @@ def _check_target(document: Document) -> Iterator[Problem]:
         )
     for path, text in _iterate_commands(data):
         if {"TARGET", "TARGET_ROOT"} & set(placeholders.names_in(text)):
-            what = Message("missing-target", "${{TARGET}} stands for nothing: there is no target")
+            what = Message("missing-target", "${{TARGET}} has no value without a target")
             yield _build_problem(document, path, what, f"give the directory to measure: target, or {spell.target:DIR}")
 
 
 def _check_targets(document: Document) -> Iterator[Problem]:
-    """Several targets are the levels of a factor that nobody else may declare."""
+    """Check targets: several are the levels of a factor that must not be declared elsewhere."""
     data = document.data
     if "targets" not in data:
         return
     if "target" in data:
-        what = Message("conflicting-keys", "there are both target and targets")
+        what = Message("conflicting-keys", "target and targets exclude each other")
         yield _build_problem(document, ("target",), what, "keep one of them")
     if TARGET in data.get("factors", {}):
         what = Message("reserved-name", "targets makes a factor of this name")
@@ -269,7 +269,7 @@ def _check_targets(document: Document) -> Iterator[Problem]:
 
 
 def _check_servers(document: Document) -> Iterator[Problem]:
-    """Hosts of steps that run on servers: named, and all of them names that ssh takes for nothing else."""
+    """Check hosts of steps that run on servers: they must be named, and be plain host names for ssh."""
     data = document.data
     there = [
         (stage, place)
@@ -279,7 +279,7 @@ def _check_servers(document: Document) -> Iterator[Problem]:
     ]
     if "servers" not in data:
         for stage, place in there:
-            what = Message("missing-servers", "there are no servers for it to run on")
+            what = Message("missing-servers", "it has no servers to run on")
             yield _build_problem(document, (stage, place, "on"), what, "name their hosts: servers: [HOST, …]")
         return
     for place, host in enumerate(data["servers"]):
@@ -292,7 +292,7 @@ def _check_servers(document: Document) -> Iterator[Problem]:
 
 
 def _iterate_commands(data: Mapping[str, Any]) -> Iterator[tuple[Key, str]]:
-    """Every command with its path."""
+    """Yield every command with its path."""
     for stage in ("set_up", "steps", "tear_down"):
         for place, step in enumerate(data.get(stage, ())):
             if isinstance(step, str):
@@ -325,7 +325,7 @@ def _check_commands(document: Document, importers: Collection[str]) -> Iterator[
         for place, step in enumerate(data.get(stage, ())):
             importer = step.get("parse") if isinstance(step, dict) and "command" in step else None
             if isinstance(importer, str) and importer not in ("none", "auto", *importers):
-                what = Message("unknown-importer", "there is no importer '{importer}'", importer=importer)
+                what = Message("unknown-importer", "unknown importer '{importer}'", importer=importer)
                 yield _build_problem(
                     document, (stage, place, "parse"), what, nearest(importer, ("none", "auto", *importers))
                 )
@@ -334,7 +334,8 @@ def _check_commands(document: Document, importers: Collection[str]) -> Iterator[
 
 
 def _check_settings(document: Document, path: Key, step: NativeStep, spec: Spec) -> Iterator[Problem]:
-    """What is wrong with the settings of a step: unknown ones, unknown names in them, and what the workload refuses."""
+    """Return mistakes in the settings of a step: unknown settings, unknown names in them, and values that the workload
+    refuses."""
     producer = workloads.find(step.workload)
     setting_names = [field.name for field in fields(producer.Settings)]
     unknown = [key for key in step.settings if key not in setting_names]
@@ -355,7 +356,7 @@ def _check_settings(document: Document, path: Key, step: NativeStep, spec: Spec)
 
 
 def _at_cell(error: InputError, levels: Mapping[str, Any]) -> Message:
-    """Return the message of an error with the cell that it is about behind it."""
+    """Append the cell to the message of an error."""
     if not levels:
         return error.message
     cell = ", ".join(f"{name}={level}" for name, level in levels.items())
@@ -363,7 +364,7 @@ def _at_cell(error: InputError, levels: Mapping[str, Any]) -> Message:
 
 
 def cells(step: NativeStep, spec: Spec) -> Iterator[dict[str, Any]]:
-    """The cells of those factors alone that the settings of a step use, without those that a constraint forbids."""
+    """Yield the cells of the factors that the settings of a step use, except those forbidden by a constraint."""
     used = names_in(step.settings)
     factors = [factor for factor in spec.factors if factor.name in used]
     names = [factor.name for factor in factors]
@@ -374,13 +375,13 @@ def cells(step: NativeStep, spec: Spec) -> Iterator[dict[str, Any]]:
     allowed = list(islice((cell for cell in candidates if allows(cell)), _CELLS))
     if allowed:
         yield from allowed
-    else:  # nearly all are forbidden, or all: the design says
+    else:  # nearly all are forbidden, or all: the design reports it
         for cell in islice(design.cells(spec.factors, spec.design, 0).cells, _CELLS):
             yield {name: cell[name] for name in names}
 
 
 def settings_at(step: NativeStep, values: Mapping[str, Any]) -> Any:
-    """The ``Settings`` of a native step at one setting of the factors, whatever the trial. Raises InputError."""
+    """Return the ``Settings`` of a native step at one setting of the factors, for any trial. Raises InputError."""
     trial = {**dict.fromkeys(placeholders.TRIAL, 1), **values, **workloads.own_names(step.workload)}
     filled = placeholders.fill_typed(step.settings, trial)
     return workloads.find(step.workload).Settings(**filled)
@@ -389,7 +390,8 @@ def settings_at(step: NativeStep, values: Mapping[str, Any]) -> Any:
 def _check_operations(
     document: Document, path: Key, step: NativeStep, spec: Spec, first_steps: dict[str, int]
 ) -> Iterator[Problem]:
-    """Two phases of one name would be one operation in the results. Steps of one workload are told apart."""
+    """Check for duplicate operations: two phases of one name would be one operation in the results. Steps of one
+    workload are distinguished."""
     settings = settings_at(step, next(cells(step, spec)))
     for plan in workloads.find(step.workload).plan(settings, 0, 1, 0):
         before = spec.steps[first_steps.get(plan.operation, 0)]

@@ -1,4 +1,4 @@
-"""``faults`` and ``settle``: what is inflicted on the lab of an experiment, and how long it is looked at afterwards."""
+"""``faults`` and ``settle``: faults inflicted on the lab of an experiment, and the observation time afterwards."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ from . import lab
 from .check import cells, settings_at
 
 KEY, SETTLE = "faults", "settle"
-_CELLS = 2000  # they are tried at so many: more would not find more
+_CELLS = 2000  # cells at which faults are tested: more would not find more
 
 
 def problems(document: Document) -> list[Problem]:
-    """They take a lab."""
+    """Return mistakes: faults need a lab."""
     keys = [key for key in (KEY, SETTLE) if key in document.data]
     if lab.KEY in document.data:
         return []
-    words = {KEY: "only a lab's hosts can be hit", SETTLE: "only a lab's servers can be looked at"}
+    words = {KEY: "faults need a lab", SETTLE: "settling needs a lab"}
     hint = "write a section lab: file_system: glusterfs, or leave it out"
     return [_build_problem(document, (key,), Message("lab-required", words[key]), hint) for key in keys]
 
 
 def list_spec_problems(document: Document, spec: Spec) -> list[Problem]:
-    """What is wrong with a fault at the levels of the factors that it says."""
+    """Return mistakes in a fault at the levels of its factors."""
     problems = [next(_check_fault(document, spec, place, fault), None) for place, fault in enumerate(spec.faults)]
     return [problem for problem in problems if problem]
 
 
 def none_is_inflicted(data: Mapping[str, Any]) -> bool:
-    """Whether the only level of every fault is ``none``, and nobody asks to look at servers."""
+    """Return whether the only level of every fault is ``none``, without observation of servers."""
     kinds = [kind for fault in data.get(KEY, ()) for kind in _list_kinds(data, fault)]
     return SETTLE not in data and set(kinds) <= {NONE}
 
 
 def sparing(data: Mapping[str, Any]) -> list[str]:
-    """The factors that choose a fault and have the level ``none``: with it nothing is inflicted."""
+    """Return the factors that choose a fault and have the level ``none``, which inflicts nothing."""
     names = [name for fault in data.get(KEY, ()) for name in placeholders.names_in(str(fault.get("fault", "")))]
     return [name for name in dict.fromkeys(names) if NONE in _list_levels(data, name)]
 
 
 def _list_kinds(data: Mapping[str, Any], fault: Mapping[str, Any]) -> list[str]:
-    """The levels of a fault that is nothing but a factor; else what is written, as where nobody knows the factor."""
+    """Return the levels of a fault that is just a factor; else its text, also for an unknown factor."""
     text = str(fault.get("fault", ""))
     names = placeholders.names_in(text)
     return (_list_levels(data, names[0]) if names and text == f"${{{names[0]}}}" else []) or [text]
@@ -73,7 +73,7 @@ def _check_fault(document: Document, spec: Spec, place: int, fault: dict[str, An
                 if planned.during and measured and planned.during not in measured:
                     what = Message(
                         "unknown-operation",
-                        "nothing that is measured is called '{operation}'",
+                        "no measured operation is called '{operation}'",
                         operation=planned.during,
                     )
                     yield _build_problem(
@@ -84,7 +84,7 @@ def _check_fault(document: Document, spec: Spec, place: int, fault: dict[str, An
 
 
 def _iterate_operations(spec: Spec) -> Iterator[str]:
-    """What phases and steps are called in the results, in any cell."""
+    """Yield the names of phases and steps in the results, in any cell."""
     for number, step in enumerate(spec.steps, 1):
         if not isinstance(step, NativeStep):
             yield items.label(items.STEP, number, step)

@@ -1,8 +1,8 @@
-"""Experiment file ↔ Spec: the one builder of an experiment, whoever asked for it.
+"""Experiment file ↔ Spec: the only builder of experiments.
 
-A document (of a file, of options, of a bare command) is checked against the schema, then against what only the whole
-can tell (``check``), and becomes a ``Spec`` with its ``Terms``. ``to_document`` is the way back: what the store
-keeps, and what makes two experiments the same one.
+A document (from a file, options, or a bare command) is checked against the schema, then as a whole (``check``). It
+becomes a ``Spec`` with its ``Terms``. ``to_document`` is the inverse: the stored form, and the identity of an
+experiment.
 """
 
 from __future__ import annotations
@@ -39,27 +39,27 @@ from .. import targets
 from . import against, check, faults, lab, schema
 from .levels import level_of, read_levels
 
-# The least number of trials whose smallest and largest value hold the median at 95 %.
+# The least number of trials whose extremes enclose the median at 95 %.
 DEFAULT_REPETITIONS = 6
 _OLDER = "commands"
-# Importers that are called otherwise than the program, or as one whose output is not what a step is about.
+# Importers with another name than their program, or named like a program whose output is not a step's result.
 _ALSO_TOOLS, _NO_TOOLS = {"iperf"}, {"time"}
 _SERIES = {"nodes": "nodes", "ranks_per_node": "ranks"}  # factor → unit
 
 
 @dataclass(frozen=True)
 class Built:
-    """An experiment with the terms it is to run under."""
+    """An experiment with its terms."""
 
     spec: Spec
     terms: Terms
 
 
 def build(document: Document, importers: Collection[str], resolve: Callable[[Path], Path] = Path.resolve) -> Built:
-    """What a document means. ``importers`` are the names that ``parse`` may say; ``resolve`` makes a path absolute and
-    free of links, which may hang where the target does.
+    """Build the experiment of a document. ``importers`` are the valid names of ``parse``; ``resolve`` makes a path
+    absolute and free of links, which may hang with the target.
 
-    Raises SpecError with everything that is wrong.
+    Raises SpecError with all mistakes.
     """
     _give_up(document, schema.problems(document))
     document = modern(document)
@@ -97,9 +97,9 @@ def build(document: Document, importers: Collection[str], resolve: Callable[[Pat
 
 
 def modern(document: Document) -> Document:
-    """The document with ``steps``: a list of ``commands`` (type, command, parse) is the older way to write them.
+    """Return the document with ``steps``; a list of ``commands`` (type, command, parse) is the older form.
 
-    Raises SpecError where the older form is not kept: after this nobody could see what was written.
+    Raises SpecError if the older form is invalid, as it is not visible afterwards.
     """
     if _OLDER not in document.data:
         return document
@@ -144,7 +144,7 @@ def to_document(spec: Spec) -> dict[str, Any]:
 
 
 def identity(spec: Spec) -> dict[str, Any]:
-    """What makes two requests the same experiment: all but where the nodes come from and when one gives up."""
+    """Return the identity of an experiment: everything except the source of the nodes and timeouts."""
     return {key: value for key, value in to_document(spec).items() if key not in ("hosts", "reserve", "trial_timeout")}
 
 
@@ -160,7 +160,7 @@ def _build_step(step: Any, factors: Mapping[str, Any], tools: Collection[str]) -
 
 
 def _build_command_step(step: Any, on: str, factors: Mapping[str, Any], tools: Collection[str] = ()) -> CommandStep:
-    """``tools`` are programs whose output is read where nothing is said of ``parse``."""
+    """Build a command step; the output of programs in ``tools`` is parsed by default."""
     command = step if isinstance(step, str) else step["command"]
     parse = "auto" if mpi_program.runs_any(command, tools) else None
     if isinstance(step, str):
@@ -179,7 +179,7 @@ def _build_command_step(step: Any, on: str, factors: Mapping[str, Any], tools: C
 
 
 def parse_of(word: str | bool) -> str | None:
-    """What ``parse`` says, as a CommandStep has it: true is auto, false and none are nobody."""
+    """Convert ``parse`` for a CommandStep: true is auto, false and none are None."""
     if isinstance(word, bool):
         return "auto" if word else None
     return None if word == "none" else word
@@ -226,13 +226,13 @@ def _normalise_design(value: str | dict[str, Any]) -> dict[str, Any]:
 
 
 def _count_repetitions(data: Mapping[str, Any]) -> int:
-    """With a stopping rule they are its pilot, which must not be smaller than the rule needs."""
+    """Return the repetitions; with a stopping rule they are its pilot, with a minimum size."""
     repetitions = int(data.get("repetitions", DEFAULT_REPETITIONS))
     return max(repetitions, DEFAULT_REPETITIONS) if "until" in data else repetitions
 
 
 def _resolve_targets(document: Document, resolve: Callable[[Path], Path]) -> dict[str, Path]:
-    """Name → directory; the name is empty where there is no factor of them."""
+    """Return name → directory; the name is empty without a factor of targets."""
     data = document.data
     directories = data["targets"] if "targets" in data else {"": data["target"]} if "target" in data else {}
     path_by_name: dict[str, Path] = {}
@@ -274,7 +274,7 @@ def _read_hosts(document: Document) -> tuple[str, ...]:
 
 
 def _read_cluster(document: Document) -> dict[str, ClusterNodes]:
-    """The nodes of the file that ``cluster`` names. Raises SpecError."""
+    """Read the nodes of the file that ``cluster`` names. Raises SpecError."""
     if cluster_nodes.CLUSTER not in document.data:
         return {}
     at = (cluster_nodes.CLUSTER,)

@@ -1,9 +1,9 @@
-"""``lab``: the emulated cluster that an experiment is measured in, by the words of ``iosonde lab up``.
+"""``lab``: the emulated cluster of an experiment, by the words of ``iosonde lab up``.
 
-A list makes a factor of a word: net: [99.3mbit, 580mbit]. Such factors are hard to change: the trials of one repetition
-that share their levels are one whole plot, measured in a cluster that was brought up for them alone. So of two trials
-of a cell each has a cluster of its own, and n counts clusters too. ``levels`` makes factors of several words at once:
-levels: {disk: {slow: {disk_read: 81MB/s, disk_write: 100MB/s}, fast: {...}}}.
+A list makes a factor of a word: net: [99.3mbit, 580mbit]. Such factors are hard to change. The trials of one repetition
+that share their levels are one whole plot, measured in a cluster that was brought up for them alone. So two trials of a
+cell have different clusters, and n counts clusters too. ``levels`` makes factors of several words at once: levels:
+{disk: {slow: {disk_read: 81MB/s, disk_write: 100MB/s}, fast: {...}}}.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ from iosonde.core.yaml_text import Document, Key, key_text
 
 KEY = "lab"
 SET = "set"  # options of the file system
-PROFILE = "profile"  # whether servers count what they do in each trial
-LEVELS = "levels"  # factor → level → the words that it stands for
+PROFILE = "profile"  # whether servers record counters in each trial
+LEVELS = "levels"  # factor → level → its words
 
 
 def read_lab_section(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What a document that was not checked says of its lab, as far as it is a mapping."""
+    """Return the lab section of an unchecked document, empty unless it is a mapping."""
     section = data.get(KEY)
     return section if isinstance(section, dict) else {}
 
 
 def file_systems(data: Mapping[str, Any]) -> list[str]:
-    """Of all its labs."""
+    """Return the file systems of all its labs."""
     names = read_lab_section(data).get("file_system")
     return [str(name) for name in (names if isinstance(names, list) else [names]) if name]
 
 
 def factors(lab: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Name → levels of the factors that a lab's lists and its ``levels`` make; that of an option is its last word."""
+    """Return name → levels of the factors in a lab's lists and its ``levels``; an option's name is its last word."""
     levels_by_factor = {name_of_word(path[-1]): value for path, value in _iterate_words(lab) if isinstance(value, list)}
     return levels_by_factor | {name: list(levels) for name, levels in lab.get(LEVELS, {}).items()}
 
 
 def at(lab: Mapping[str, Any], levels: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """(words, options) of the cluster at these levels of its factors."""
+    """Return (words, options) of the cluster at these levels of its factors."""
     words: dict[str, Any] = {}
     options: dict[str, str] = {}
     for path, value in _iterate_words(lab):
@@ -59,7 +59,7 @@ def at(lab: Mapping[str, Any], levels: Mapping[str, Any]) -> tuple[dict[str, Any
 
 
 def expanded(document: Document) -> Document:
-    """The document with the lab's factors among the others, hard to change. To be called once ``problems`` finds
+    """Return the document with the lab's factors among the others, hard to change. Call it only if ``problems`` finds
     none."""
     data = document.data
     lab_factors = factors(data.get(KEY, {}))
@@ -76,7 +76,7 @@ def expanded(document: Document) -> Document:
 
 
 def without(document: Document) -> Document:
-    """The document for a real system: without the section, and without what its design says of the lab's factors."""
+    """Return the document for a real system: without the section, and without the lab's factors in its design."""
     lab_factors, data = (
         factors(read_lab_section(document.data)),
         {key: value for key, value in document.data.items() if key != KEY},
@@ -91,7 +91,7 @@ def without(document: Document) -> Document:
             constraint for constraint in design.get("constraints", ()) if not _tells_of(str(constraint), lab_factors)
         ]
         remaining = {key: value for key, value in design.items() if key not in retained}
-        # A design over factors of the lab alone has nothing to choose from: what is left is run in full.
+        # A design of the lab's factors alone has nothing to choose from: the rest is a full design.
         gone = "factors" in design and not retained["factors"]
         data["design"] = ({"kind": "full"} if gone else remaining) | {
             key: value for key, value in retained.items() if value
@@ -100,7 +100,7 @@ def without(document: Document) -> Document:
 
 
 def problems(document: Document) -> list[Problem]:
-    """What is wrong with ``lab``, in a document that has the form of the schema."""
+    """Return the mistakes in ``lab``, in a document valid by the schema."""
     lab = document.data.get(KEY)
     if lab is None:
         return []
@@ -122,16 +122,16 @@ def _check_lab(document: Document, lab: Mapping[str, Any]) -> Iterator[tuple[Key
         path_by_name[name] = (KEY, LEVELS, name)
         key_sets = [{*meaning, *meaning.get(SET, {})} for meaning in meant.values()]
         if any(keys != key_sets[0] for keys in key_sets):
-            what = Message("unequal-levels", "its levels do not say the same words")
-            yield (KEY, LEVELS, name), what, "let each level say all of them"
+            what = Message("unequal-levels", "its levels have different keys")
+            yield (KEY, LEVELS, name), what, "give each level all keys"
     for key in ("until", "against"):
         if path_by_name and key in document.data:
-            what = Message("conflicting-keys", "it cannot end a campaign in several labs yet")
+            what = Message("conflicting-keys", "it is not supported with several labs")
             yield (key,), what, "give repetitions"
 
 
 def _duplicate(factor: str) -> Message:
-    return Message("duplicate-factor", "there is a factor '{factor}' already", factor=factor)
+    return Message("duplicate-factor", "the factor '{factor}' already exists", factor=factor)
 
 
 def _iterate_words(lab: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -1,7 +1,7 @@
-"""The levels of a factor as people write them → base units: ``64KiB`` becomes bytes, ``30s`` seconds.
+"""Conversion of a factor's levels to base units: ``64KiB`` becomes bytes, ``30s`` seconds.
 
-A unit of ``bytes`` or ``s`` says so; without a unit, levels that all carry one of ours do (``64KiB``, ``4kB``, ``30s``,
-``5min``). ``64k`` and ``5m`` stay the text that they are: tools mean different things by them.
+A unit of ``bytes`` or ``s`` selects it; without a unit, levels that all carry one of ours do (``64KiB``, ``4kB``,
+``30s``, ``5min``). ``64k`` and ``5m`` stay text: tools interpret them differently.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ def read_levels(declaration: Any) -> tuple[tuple[FactorValue, ...], str]:
     if len(kinds) > 1:
         raise InputError(
             "mixed-level-types",
-            "the levels are {kinds} together",
+            "the levels mix {kinds}",
             "make them all numbers, or put all of them in quotes",
             kinds=" and ".join(kinds),
         )
     if len(set(values)) < len(values):
-        raise InputError("duplicate-level", "a level is given twice", "keep one of them")
+        raise InputError("duplicate-level", "duplicate level", "keep one of them")
     return values, unit
 
 
 def level_of(declaration: Any, level: Any) -> FactorValue:
-    """The level of a factor that ``level`` means, written as the levels are or as they are read. Raises InputError."""
+    """Return the level of a factor that ``level`` means, as written or as converted. Raises InputError."""
     written = declaration["levels"] if isinstance(declaration, dict) else declaration
     written = written if isinstance(written, (list, tuple)) else [written]
     read, _ = read_levels(declaration)
@@ -51,7 +51,7 @@ def level_of(declaration: Any, level: Any) -> FactorValue:
     raise InputError(
         "unknown-level",
         "'{level}' is not a level",
-        "there are: {levels}",
+        "levels: {levels}",
         level=level,
         levels=", ".join(map(str, written)),
     )

@@ -1,4 +1,4 @@
-"""The form of an experiment: ``experiment.schema.json`` beside this file, and its violations as sentences."""
+"""The form of an experiment: ``experiment.schema.json`` in this directory, and its violations as sentences."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def schema_text() -> str:
 
 
 def parse_until(text: str) -> float:
-    """The half-width in ``ci<5%`` as a fraction of the mean. Raises InputError."""
+    """Return the half-width in ``ci<5%`` as a fraction of the mean. Raises InputError."""
     match = _UNTIL.fullmatch(text)
     if not match or not 0 < float(match.group(1)) < 100:
         raise InputError("invalid-rule", "'{rule}' is not a rule", "write it like 'ci<5%'", rule=text)
@@ -34,7 +34,7 @@ def parse_until(text: str) -> float:
 
 
 def problems(document: Document) -> list[Problem]:
-    """Everything that does not have the form, one problem for a value."""
+    """Return all violations of the form, one problem per value."""
     return violations(_build_validator(), document, "docs/experiment.md")
 
 
@@ -58,7 +58,7 @@ def _build_validator() -> Any:
 def _build_predicate(parse: Callable[[Any], Any]) -> Callable[[Any], bool]:
     def is_readable(value: Any) -> bool:
         if isinstance(value, str) and parse(value) <= 0:
-            raise InputError("not-positive", "'{quantity}' is nothing", "it must be more than 0", quantity=value)
+            raise InputError("not-positive", "'{quantity}' is zero", "it must be more than 0", quantity=value)
         return True
 
     return is_readable

@@ -1,10 +1,10 @@
-"""Finders of structure: what the slow operations of a class have in common. One file each; its docstring is the page
-that ``iosonde explain CODE`` prints.
+"""Finders of structure: what the slow operations of a class have in common.
 
-A finder is a module ``s4NN_name.py`` with ``CODE`` and ``find(target) -> list[Suspect]``: it is given one class of
-one trial (``target.Target``) and says by which rule its operations can be told from the others, how well, what that
-suggests, and what would confirm it. S410 compares trials and has
-``between`` instead. A new finder needs no other change in code; models of the path join here.
+Each file is a finder; its docstring is the page that ``iosonde explain CODE`` prints. A finder is a module
+``s4NN_name.py`` with ``CODE`` and ``find(target) -> list[Suspect]``. It gets a class of one trial (``target.Target``)
+and returns the rules that distinguish its operations from the others. A Suspect has the rule, its agreement, its
+interpretation, and an experiment that would confirm it. S410 compares trials and has ``between`` instead. A new finder
+needs no other change in code; models of the path join here.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from types import ModuleType
 
 from .target import Suspect, Target
 
-MAX_SUSPECTS = 3  # of a class
-# A finding of the left is told instead of one of the right where it explains nearly as much: the right follows from it.
+MAX_SUSPECTS = 3  # per class
+# A finding on the left replaces those on the right if it explains nearly as much: the right follows from it.
 _INSTEAD = {
     "S401": ("S402", "S403", "S406", "S405", "S411"),
     "S406": ("S402", "S403", "S405", "S411"),
@@ -29,7 +29,7 @@ _INSTEAD = {
     "S409": ("S403",),
 }
 NEARLY = 0.85  # of the agreement of another finding
-# Even gaps follow from a clock, but a clock from even gaps only if these hold their phase over the whole run.
+# Even gaps follow from a clock, but a clock from even gaps only if these keep their phase over the whole run.
 _NEARLY_OF = {("S402", "S411"): 0.6}
 
 
@@ -40,14 +40,14 @@ def modules() -> dict[str, str]:
 
 
 def page(code: str) -> str | None:
-    """The manual page of a finding, None if there is no such code."""
+    """Return the manual page of a finding, None for an unknown code."""
     name = modules().get(code.upper())
     return None if name is None else importlib.import_module(name).__doc__
 
 
 def suspects(target: Target) -> list[Suspect]:
-    """What every finder says of a class, what explains most first; those that are ``LAST`` where no other says
-    anything."""
+    """Run every finder on a class, the best explanation first. Finders with ``LAST`` run only if no other has a
+    result."""
     finders = [importlib.import_module(name) for name in modules().values()]
     suspects = select_suspects(
         [suspect for finder in finders if not _is_last(finder) for suspect in _run_finder(finder, target)]
@@ -56,7 +56,7 @@ def suspects(target: Target) -> list[Suspect]:
 
 
 def _run_finder(finder: ModuleType, target: Target) -> list[Suspect]:
-    """What asks for more than one trial has no ``find``."""
+    """Run a finder; one that compares trials has no ``find`` and returns nothing."""
     find = getattr(finder, "find", None)
     return find(target) if find else []
 
@@ -66,7 +66,7 @@ def _is_last(finder: ModuleType) -> bool:
 
 
 def select_suspects(suspects: Sequence[Suspect]) -> list[Suspect]:
-    """Without what only follows from another finding, at most three."""
+    """Remove findings that only follow from another one; at most three."""
     independent = [suspect for suspect in suspects if not any(_is_preferred(other, suspect) for other in suspects)]
     return sorted(independent, key=lambda suspect: -suspect.agreement.kappa)[:MAX_SUSPECTS]
 

@@ -1,4 +1,4 @@
-"""Which of several groups (ranks, files, trials) hold the slow operations."""
+"""Selection of the groups (ranks, files, trials) that have the slow operations."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .target import Agreement, agreement
 def which_groups(
     names: Sequence[Any], slow: npt.NDArray[Any], every: npt.NDArray[Any]
 ) -> tuple[Agreement, list[Any]]:  # fmt: skip
-    """As many of the groups with the highest share of slow operations as agree most with "slow", not all of them; how
-    well. At least two groups."""
+    """Select the groups with the highest share of slow operations, as many as agree most with "slow", but not all.
+    Returns (agreement, groups). Needs at least two groups."""
     order = np.argsort(-slow / np.maximum(every, 1), kind="stable")
     n_slow, n = int(slow.sum()), int(every.sum())
     hits, totals = np.cumsum(slow[order]), np.cumsum(every[order])

@@ -1,14 +1,15 @@
 """S401: slow at the same places of a period
 
 What it says
-    Of every so many operations of a rank the same ones are slow. Where the
-    access is sequential that is a number of bytes, and a unit of that size
-    suggests itself: a read-ahead window, a request (RPC), a stripe, an extent.
+    Operations at the same places of a period are slow: every n-th operation
+    of a rank, or several in a row. If the access is sequential the period
+    is a number of bytes, which suggests a unit of that size: a read-ahead
+    window, a request (RPC), a stripe, an extent.
 
 How we know
     The autocorrelation of "slow" over the operations of a rank gives the
-    shortest period; folded by it, the places that are slow are learned from
-    one half of the operations and judged on the other.
+    shortest period. The slow places within it are learned from one half of
+    the operations and judged on the other.
 
 When it is wrong
     When the workload itself has a period (every tenth operation goes to
@@ -16,8 +17,8 @@ When it is wrong
 
 What to do
     Change the size of a request: a unit in bytes keeps its bytes, one in
-    operations its number. Or change the unit (read-ahead, rsize, stripe) and
-    see whether the period follows.
+    operations its number. Or change the unit (read-ahead, rsize, stripe)
+    and see whether the period follows.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _IN_BYTES = (
 
 
 def find(target: Target) -> list[Suspect]:
-    """The period in the operations of the ranks with most slow ones."""
+    """Find the period in the operations of the ranks with most slow ones."""
     operations = target.operations
     if not operations.in_order or target.rows.size < LEAST:
         return []
@@ -58,7 +59,7 @@ def find(target: Target) -> list[Suspect]:
 
 
 def _select_slow_ranks(target: Target) -> Sequence[tuple[int, int]]:
-    """The rows of the ranks with most slow operations."""
+    """Return the rows of the ranks with most slow operations."""
     by_slow = sorted(target.operations.ranks, key=lambda entry: -int(target.slow[entry[1] : entry[2]].sum()))
     return [(begin, end) for _, begin, end in by_slow[:_MOST_RANKS]]
 

@@ -1,24 +1,25 @@
 """S402: slow at regular moments
 
 What it says
-    Slow operations come at equal distances in time, whatever was done
-    meanwhile: something else runs by the clock.
+    Slow operations come at equal distances in time, whatever the operations
+    in between: something else runs by the clock.
 
 How we know
-    The autocorrelation of the number of slow operations in parts of the time
-    gives the period, made exact where the phases agree best. Then either the
-    moments of a period are learned from one half of the operations and judged
-    on the other, or the first operation of a rank after each moment (or the
-    one that is under way then) is taken; the one that agrees more is told.
+    The autocorrelation of the number of slow operations in parts of the
+    time gives the period, refined to the best agreement of the phases. Then
+    either the slow moments of a period are learned from one half of the
+    operations and judged on the other. Or the first operation of a rank
+    after each moment (or the one under way then) is expected to be slow.
+    The better rule is reported.
 
 When it is wrong
-    When the operations themselves have a period and all take as long: then
-    S401 says so, and better.
+    When the operations themselves have a period and all take equally long:
+    then S401 describes it better.
 
 What to do
-    Look for what has this period: the write-back of dirty pages (5 s, 30 s), a
-    journal's commit (5 s), keep-alives, a monitoring agent, another job that
-    takes locks.
+    Look for what has this period: the write-back of dirty pages (5 s, 30
+    s), a journal's commit (5 s), keep-alives, a monitoring agent, another
+    job that takes locks.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ CODE = "S402"
 _BINS, _SLOTS = 4096, 32
 _SOON = 8  # part of a period, at most
 _LONGEST_USUAL, _USUAL_ONES = 0.99, 1.5
-_OPERATIONS = 4  # in a period, at least: of fewer nobody can tell what goes by the clock from what is counted
-_EDGE = 0.01  # a moment is where so many of the phases lie before it
+_OPERATIONS = 4  # in a period, at least: with fewer a period in time and one in operations look alike
+_EDGE = 0.01  # share of the phases that lie before a moment
 
 
 def find(target: Target) -> list[Suspect]:
-    """The period of the moments at which slow operations begin."""
+    """Find the period of the moments at which slow operations begin."""
     operations = target.operations
     if not operations.comparable or target.rows.size < LEAST or operations.elapsed_ns <= 0:
         return []
@@ -51,14 +52,14 @@ def find(target: Target) -> list[Suspect]:
         return []
     every = format_rate(length / 1e9, "s")
     sentence = (f"they begin at regular moments, every {every}: {percent(agreement.recall)} of them do, and "
-                f"{percent(agreement.precision)} of what begins then is slow")  # fmt: skip
+                f"{percent(agreement.precision)} of those that begin then are slow")  # fmt: skip
     return [Suspect(CODE, target.place, f"every {every} by the clock", sentence, agreement,
-                    "a longer run, and one with pauses: what goes by the clock keeps its period",
+                    "a longer run, and one with pauses: a clock keeps its period",
                     {"period_s": length / 1e9})]  # fmt: skip
 
 
 def _iter_periods(target: Target) -> Iterator[tuple[Agreement, float]]:
-    """How well each period that there may be (ns) tells them."""
+    """Return the agreement of each candidate period (ns)."""
     starts, elapsed = target.operations.start_ns[target.some_slow], target.operations.elapsed_ns
     apart = elapsed * len(target.operations.ranks) / target.operations.start_ns.size
     for length in lengths(starts, elapsed):
@@ -75,8 +76,8 @@ def _fold_starts(target: Target, length: float) -> Agreement:
 
 
 def _after_moments(target: Target, length: float) -> list[Agreement]:
-    """Of what begins first after each moment, within a usual operation, and of what is under way then. What begins
-    later has nothing to do with the clock: of a buffer that fills the moments wander by more than that."""
+    """Judge the operations that begin first after each moment, within a usual operation, and those under way then.
+    Later ones are unrelated to the clock: moments of a filling buffer vary by more than that."""
     operations = target.operations
     early = float(np.nanquantile(phases(operations.start_ns[target.some_slow], length), _EDGE))
     moments = (early % 1.0 + np.arange(-1, int(operations.elapsed_ns / length) + 1)) * length

@@ -1,19 +1,21 @@
 """S403: slow in episodes
 
 What it says
-    A slow operation is mostly followed by another one: they come in episodes,
-    and not by a rule of place or period that was found.
+    A slow operation is mostly followed by another slow one: they come in
+    episodes, and no rule of place or period was found.
 
 How we know
-    The share of slow operations after a slow one of the same rank is compared
-    with their share in all; the part of the way to 1 is the agreement.
+    The share of slow operations after a slow one of the same rank is
+    compared with their overall share; the agreement is the part of the way
+    to 1.
 
 When it is wrong
-    When the level moves slowly through the border of two classes.
+    When the level moves slowly across the border of two classes.
 
 What to do
     Look at what else happened at these moments: other jobs, a server that
-    paused, a full queue (iosonde plot --kind time; counters of the servers).
+    paused, a full queue (iosonde plot --kind time; counters of the
+    servers).
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ CODE = "S403"
 
 
 def find(target: Target) -> list[Suspect]:
-    """Whether the one before tells whether an operation is slow."""
+    """Test whether the operation before predicts a slow one."""
     operations, slow = target.operations, target.slow
     if not operations.in_order or target.rows.size < LEAST:
         return []
@@ -43,7 +45,7 @@ def find(target: Target) -> list[Suspect]:
     episodes = int(begins.size)
     length = target.rows.size / max(episodes, 1)
     sentence = (f"they come in {counted(episodes, 'episode')} of {length:.3g} operations on average: "
-                f"{percent(agreement.precision)} of what follows a slow one is slow")  # fmt: skip
+                f"{percent(agreement.precision)} of those after a slow one are slow")  # fmt: skip
     return [Suspect(CODE, target.place, "episodes", sentence, agreement,
-                    "the same run at another time: other users' episodes are elsewhere",
+                    "the same run at another time: episodes of other users move",
                     {"episodes": episodes, "mean_length": length})]  # fmt: skip

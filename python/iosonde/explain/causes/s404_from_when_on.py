@@ -1,20 +1,21 @@
-"""S404: slow from a moment on, or until one
+"""S404: slow from or until a moment
 
 What it says
-    Before (or after) one moment nearly all operations are slow. From a moment
-    on: what took them in is full (write-behind up to a limit of dirty data, a
+    Before (or after) one moment nearly all operations are slow. From a
+    moment on: a buffer is full (write-behind up to a limit of dirty data, a
     device's cache). Until a moment: something was warmed up.
 
 How we know
-    Of 200 cuts of the run the one is taken that agrees most with "slow".
+    The run is cut at 200 moments; the cut that agrees most with "slow" is
+    taken.
 
 When it is wrong
     When something else began or ended at that moment: another user, a
-    throttle, a governor of frequencies.
+    throttle, a frequency governor.
 
 What to do
     Write (or read) less, or more: a limit in bytes keeps its bytes. Measure
-    both parts apart, and say which one is meant.
+    both parts separately, and report which one is meant.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _CUTS = 200
 
 
 def find(target: Target) -> list[Suspect]:
-    """The cut of the time that tells slow operations best."""
+    """Find the cut of the time that agrees best with the slow operations."""
     operations = target.operations
     if target.rows.size < LEAST or operations.elapsed_ns <= 0:
         return []
@@ -70,9 +71,9 @@ def _build_suspect(target: Target, agreement: Agreement, late: bool, moment: flo
     units = "bytes" if operations.size else "operations"
     more = "twice the data" if operations.size else "twice as many"
     confirm = (
-        f"{more}: what is full is full after as many {units}, what runs by the clock after as many seconds"
+        f"{more}: a full buffer shows after as many {units}, a clock after as many seconds"
         if late
-        else "the same data again: what was warmed up is warm then"
+        else "the same data again: it is warm then"
     )
     return Suspect(
         CODE,

@@ -1,21 +1,22 @@
 """S405: slow at the first touch
 
 What it says
-    The first operation of a rank, the first on a file, or the first on a place
-    of a file is slow, and later ones are not: something is looked up, opened,
-    allocated, or fetched into a cache once.
+    The first operation of a rank, the first on a file, or the first on a
+    place of a file is slow, and later ones are not: something is looked up,
+    opened, allocated, or fetched into a cache once.
 
 How we know
-    Each of these is compared with "slow"; the one that agrees most is told.
-    The first touch of a place is asked where places are met again.
+    Each of these is compared with "slow"; the rule that agrees most is
+    reported. The first touch of a place is tested only if places are
+    accessed again.
 
 When it is wrong
-    When something else happens at the same operation, as a new file that lies
-    on another server.
+    When something else happens at the same operation, as a new file that
+    lies on another server.
 
 What to do
-    Touch everything once before the clock runs, if later operations are what
-    is meant; else measure the first ones alone.
+    Touch everything once before the clock runs, if you mean later
+    operations; else measure the first ones alone.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _MOST = 1 << 21
 
 
 def find(target: Target) -> list[Suspect]:
-    """The kind of first touch that tells slow operations best."""
+    """Find the kind of first touch that agrees best with the slow operations."""
     operations = target.operations
     if not operations.in_order or target.rows.size < LEAST:
         return []
@@ -53,7 +54,7 @@ def find(target: Target) -> list[Suspect]:
 
 
 def _first_on_file(target: Target) -> Rows:
-    """Where the file is another one than before, the first time."""
+    """Return the first operations on a file other than the one before."""
     operations = target.operations
     changed = np.flatnonzero(operations.file[1:] != operations.file[:-1]) + 1
     begins = np.union1d(changed, [begin for _, begin, _ in operations.ranks]).astype(np.intp)
@@ -67,7 +68,7 @@ def _first_on_file(target: Target) -> Rows:
 
 
 def _first_on_place(target: Target) -> Rows | None:
-    """The first operations at each offset; None where nearly every offset is met once."""
+    """Return the first operations at each offset; None if nearly every offset occurs once."""
     operations = target.operations
     if operations.sequential or len(operations) > _MOST:
         return None

@@ -1,23 +1,23 @@
 """S406: slow at places of a file
 
 What it says
-    Operations at some places of every so many bytes are slow, in whatever
-    order they are made: those that begin a unit, that cross the border of two,
-    or whose unit lies on one server of several.
+    Operations at some places of a unit of bytes are slow, in any order of
+    access: those that begin a unit, that cross the border of two, or whose
+    unit lies on one server of several.
 
 How we know
-    Offsets are folded by powers of two, by 3, 5 and 7 times these, by what the
-    file system says it works in, and by the period that the slow ones show (by
-    autocorrelation); the places are learned from one half and
-    judged on the other. Crossing a border is asked apart.
+    Offsets are folded by powers of two, by 3, 5 and 7 times these, by the
+    units that the file system reports, and by the period of the slow places
+    (autocorrelation). The places are learned from one half and judged on
+    the other. Crossing a border is tested separately.
 
 When it is wrong
     When offsets and time go together (a sequential pass): then S401 or S404
-    says it better.
+    describes it better.
 
 What to do
-    Shift all offsets by half of the unit, or align them. If the same places of
-    a unit's multiple stay slow, look at the server that holds them.
+    Shift all offsets by half of the unit, or align them. If the same places
+    of a multiple of the unit stay slow, look at the server that holds them.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _SLOTS = 32
 _ODD = 7  # servers, or parts, whose borders are met exactly
 _LEAST_UNIT, _MOST_UNIT = 512, 1 << 30
 _ROUND, _ROUND_ENOUGH = (1 << 20, 1 << 18, 1 << 16, 1 << 14, 1 << 12), 0.002
-_SIMPLER = 0.03  # a longer period has to agree so much better
+_SIMPLER = 0.03  # by how much better a longer period must agree
 
 
 def find(target: Target) -> list[Suspect]:
-    """The period of places that tells slow operations best, and the border that does."""
+    """Find the period of places, and the border, that agree best with the slow operations."""
     operations = target.operations
     if not operations.placed or target.rows.size < LEAST:
         return []
@@ -62,8 +62,8 @@ def _iter_units(reach: int, units: Iterable[int]) -> Iterator[int]:
 
 
 def _detect_periods(slow: np.ndarray, reach: int) -> Iterator[int]:
-    """The period that the places show themselves, as stripes over nine servers have it: as the roundest number of
-    bytes that is nearly as long."""
+    """Return the period of the slow places themselves (as of stripes over nine servers), at the roundest near number of
+    bytes."""
     for length in lengths(slow, reach):
         for step in _ROUND:
             multiple = round(length / step) * step
@@ -73,7 +73,7 @@ def _detect_periods(slow: np.ndarray, reach: int) -> Iterator[int]:
 
 
 def _find_crossing(target: Target, slow: np.ndarray, others: np.ndarray, units: list[int]) -> Suspect | None:
-    """Operations that lie in two units."""
+    """Test operations that lie in two units."""
     size = target.operations.size
     best: tuple[Agreement, int] | None = None
     for unit in units:
@@ -104,7 +104,7 @@ def _find_crossing(target: Target, slow: np.ndarray, others: np.ndarray, units: 
 
 
 def _fold_by_unit(target: Target, slow: np.ndarray, others: np.ndarray, units: list[int]) -> Suspect | None:
-    """Operations at the same places of a unit."""
+    """Test operations at the same places of a unit."""
     best: tuple[PeriodFold, int] | None = None
     step = max(1, int(np.gcd.reduce(np.concatenate([slow, others]))))  # of the offsets: finer parts would be empty
     for unit in units:
@@ -139,7 +139,7 @@ def _fold_by_unit(target: Target, slow: np.ndarray, others: np.ndarray, units: l
         where,
         sentence,
         agreement,
-        "all offsets moved by half of it: what belongs to the place moves by as much",
+        "all offsets moved by half of it: an effect of the place moves by as much",
         {
             "unit_bytes": unit,
             "from_bytes": period_fold.slots[0] * unit // period_fold.of,

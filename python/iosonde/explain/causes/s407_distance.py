@@ -2,21 +2,21 @@
 
 What it says
     Operations that do not begin where the one before them ended are slow: a
-    seek; of reads perhaps a read-ahead that fetched what was not asked for, of
+    seek. For reads perhaps a read-ahead that fetched unneeded data, for
     writes blocks that are looked up or allocated first.
 
 How we know
     "Not the next bytes", "backwards", and distances from 4 KiB to 1 GiB are
-    compared with "slow"; the one that agrees most is told.
+    compared with "slow"; the rule that agrees most is reported.
 
 When it is wrong
-    When jumps lead to places that are slow for another reason (another server,
-    not in the cache).
+    When jumps lead to places that are slow for another reason (another
+    server, not in the cache).
 
 What to do
-    The same offsets in ascending order; of reads also read-ahead switched off
-    (posix_fadvise RANDOM): what was fetched in vain is gone then. Of writes
-    also the same again on a file that is there already.
+    Use the same offsets in ascending order. For reads also switch off
+    read-ahead (posix_fadvise RANDOM), which avoids useless fetches. For
+    writes also repeat them on a file that already exists.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CODE = "S407"
 
 
 def find(target: Target) -> list[Suspect]:
-    """The kind of jump that tells slow operations best."""
+    """Find the kind of jump that agrees best with the slow operations."""
     operations = target.operations
     if not (operations.placed and operations.in_order) or target.rows.size < LEAST:
         return []
@@ -59,7 +59,8 @@ def find(target: Target) -> list[Suspect]:
 
 
 def _compute_gaps(target: Target, rows: Rows) -> np.ndarray:
-    """Bytes from the end of the operation before, on the same rank and file; those without one are left out."""
+    """Return the bytes from the end of the operation before, on the same rank and file; operations without one are
+    omitted."""
     operations = target.operations
     rows = rows[rows > 0]
     before = rows - 1

@@ -1,22 +1,22 @@
 """S408: slow on some ranks
 
 What it says
-    Most of the slow operations are of a few ranks, or of those of one host, or
-    of a few files: a slow node, a slow link, or a server that holds these
-    files.
+    Most of the slow operations belong to a few ranks, to those of one host,
+    or to a few files: a slow node, a slow link, or a server that holds
+    these files.
 
 How we know
-    Ranks (hosts, files) by falling share of slow operations: as many of the
-    first are taken as agree most with "slow".
+    Ranks (hosts, files) are sorted by falling share of slow operations; as
+    many of the first are taken as agree most with "slow".
 
 When it is wrong
-    When these ranks had other work: sizes and kinds are the same here, offsets
+    When these ranks had other work: sizes and kinds are equal here, offsets
     need not be.
 
 What to do
-    Let another rank do the same on the same file: if it is slow, too, it is
-    the file's server (of a local file system: where it lies on the disk), else
-    the rank's node.
+    Let another rank do the same on the same file. If it is slow too, the
+    cause is the file's server (on a local file system: the file's place on
+    the disk), else the rank's node.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from .target import LEAST, Agreement, Suspect, Target
 CODE = "S408"
 _MAX_LISTED = 4
 _SERVED = "another rank on the same file: if it is slow too, it is the file's server, else the node"
-_LOCAL = "another rank on the same file: if it is slow too, it is where the file lies on the node's disk, else the rank"
+_LOCAL = "another rank on the same file: if it is slow too, it is the file's place on the node's disk, else the rank"
 _MOST_FILES = 4096
-_CHUNK = 1 << 18  # operations at a time: numbers of another type are made of them
+_CHUNK = 1 << 18  # operations at a time: they are converted to another type
 
 
 def find(target: Target) -> list[Suspect]:
-    """The ranks, hosts or files that tell slow operations best."""
+    """Find the ranks, hosts or files that agree best with the slow operations."""
     if target.rows.size < LEAST:
         return []
     groups = [

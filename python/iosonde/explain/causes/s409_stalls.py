@@ -1,22 +1,22 @@
 """S409: all ranks wait at the same moments
 
 What it says
-    The slow operations of different ranks fall on the same moments: everybody
-    waits for one thing. A server that paused, a lock, a journal's commit, a
-    switch.
+    The slow operations of different ranks fall on the same moments: all
+    ranks wait for one thing. A server that paused, a lock, a journal's
+    commit, a switch.
 
 How we know
-    A rank is expected to wait where, at the same moment, operations of at least
-    half of the other ranks are slow. Agreement is of the ranks' time; there
-    must be five such moments or more.
+    A rank is expected to wait when operations of at least half of the other
+    ranks are slow at the same moment. Agreement is measured in the ranks'
+    time; at least five such moments are needed.
 
 When it is wrong
-    When ranks start operations in step by themselves and each is slow by its
-    own number (a period in operations): then S401 says so as well.
+    When ranks start operations in step by themselves and each is slow by
+    its own number (a period in operations): then S401 reports it as well.
 
 What to do
-    Look at the servers at these moments (iosonde plot --kind time); fewer
-    ranks, or a file for each: a lock on a shared file goes away then.
+    Look at the servers at these moments (iosonde plot --kind time). Try
+    fewer ranks, or a file for each: this removes a lock on a shared file.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MOST_RANKS = 256
 
 
 def find(target: Target) -> list[Suspect]:
-    """Whether the other ranks tell when a rank is slow."""
+    """Test whether the other ranks predict when a rank is slow."""
     operations, ranks = target.operations, target.operations.ranks
     if not operations.comparable or not 2 <= len(ranks) <= _MOST_RANKS or target.rows.size < LEAST:
         return []
@@ -52,16 +52,16 @@ def find(target: Target) -> list[Suspect]:
         waiting[place] = np.cumsum(edges)[:bins] > 0
     together = waiting.sum(axis=0)
     expected = 2 * (together - waiting) >= len(ranks) - 1
-    weight = target.rows.size / max(1, int(waiting.sum()))  # parts of the time are no independent operations
+    weight = target.rows.size / max(1, int(waiting.sum()))  # parts of the time are not independent operations
     n_other = int(weight * (waiting.size - waiting.sum()))
     hits, false = weight * int((waiting & expected).sum()), weight * int((expected & ~waiting).sum())
     score = agreement(hits, target.rows.size, false, n_other, float(waiting.mean()))
     moments = int((np.diff((2 * together >= len(ranks)).astype(np.int8), prepend=0) == 1).sum())
     if not score.is_significant or moments < _LEAST_MOMENTS:
         return []
-    sentence = (f"in {percent(score.recall)} of the time that ranks wait for them half of the other ranks or more "
-                f"wait, too ({moments:,} moments); in {percent(score.precision)} of such time "
-                "the rest of them does")  # fmt: skip
+    sentence = (f"in {percent(score.recall)} of the ranks' waiting time at least half of the other ranks "
+                f"wait too ({moments:,} moments); in {percent(score.precision)} of such time "
+                "the remaining ranks do")  # fmt: skip
     return [Suspect(CODE, target.place, "all ranks wait together", sentence, score,
                     "fewer ranks, or a file for each rank: stalls of a lock go away, those of "
                     f"{'the disk' if operations.local else 'a server'} stay",

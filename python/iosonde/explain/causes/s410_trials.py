@@ -1,16 +1,16 @@
 """S410: slow in some trials
 
 What it says
-    Most of the slow operations are of some trials, which then consist of them:
-    the trials of one setting are not alike.
+    Most of the slow operations are in a few trials, which mostly consist of
+    them: the trials of one setting are not alike.
 
 How we know
-    Trials by falling share of slow operations: as many of the first are taken
-    as agree most with "slow".
+    Trials are sorted by falling share of slow operations; as many of the
+    first are taken as agree most with "slow".
 
 When it is wrong
-    When the trials were made at settings that nobody declared: then these are
-    factors (S110).
+    When the trials differ in undeclared settings: then these are factors
+    (S110).
 
 What to do
     Compare the facts of these trials with those of the others: their order,
@@ -33,7 +33,7 @@ _MAX_LISTED = 3
 
 
 def between(place: int, names: Sequence[str], slow: Sequence[float], every: Sequence[float]) -> list[Suspect]:
-    """Of a class with so many ``slow`` of ``every`` operation in each trial."""
+    """Compare the trials of a class with ``slow`` of ``every`` operation in each."""
     if len(names) < 2 or not LEAST <= sum(slow) < sum(every):
         return []
     agreement, members = which_groups(names, np.array(slow), np.array(every))
@@ -42,7 +42,7 @@ def between(place: int, names: Sequence[str], slow: Sequence[float], every: Sequ
     some = members[:_MAX_LISTED] + ([f"{len(members) - _MAX_LISTED} more"] if len(members) > _MAX_LISTED else [])
     which = f"trial{'s' if len(members) > 1 else ''} {listed(some)}"
     sentence = (
-        f"{percent(agreement.recall)} of them are of {which}, where {percent(agreement.precision)} of the "
+        f"{percent(agreement.recall)} of them are in {which}, where {percent(agreement.precision)} of the "
         "operations are slow"
     )
     return [
@@ -52,7 +52,7 @@ def between(place: int, names: Sequence[str], slow: Sequence[float], every: Sequ
             f"in {which}",
             sentence,
             agreement,
-            "more trials, and their facts beside: what changed between them",
+            "more trials, with their facts: what changed between them",
             {"trials": members},
         )
     ]

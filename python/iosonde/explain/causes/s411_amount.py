@@ -1,24 +1,24 @@
-"""S411: slow after so much was done
+"""S411: slow after a constant amount of work
 
 What it says
-    From one slow operation of a rank to the next there are about as many
-    others, though not at fixed places: something fills up, is emptied, and
-    fills again. Of writes that is write-behind: who passes the limit of dirty
-    data waits until some of it is written.
+    The number of operations of a rank between two slow ones is about
+    constant, though not at fixed places: something fills up, is emptied,
+    and fills again. For writes this is write-behind: a write beyond the
+    limit of dirty data waits until some of it is written.
 
 How we know
-    The median of the gaps (in operations) is learned from the first half; of
-    the second half it is asked how many gaps are within an eighth of it. What
-    chance would give (a geometric distribution) is taken off.
+    The median of the gaps (in operations) is learned from the first half;
+    the test is the share of gaps in the second half within an eighth of it.
+    The share by chance (a geometric distribution) is subtracted.
 
 When it is wrong
     When slow operations come by the clock and all others take equally long:
-    then S402 says it better. An exact period is S401.
+    then S402 describes it better. An exact period is S401.
 
 What to do
-    Half the request size: what fills up does so after as many bytes. Another
-    limit (dirty_bytes, max_dirty_mb, a write-behind window): the gap follows
-    it.
+    Halve the request size: a buffer fills after as many bytes. Or change
+    the limit (dirty_bytes, max_dirty_mb, a write-behind window): the gap
+    follows it.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from ..sizes import describe_size
 from .target import LEAST, Agreement, Suspect, Target
 
 CODE = "S411"
-_PART = 8  # a gap is as long as another one within this part of it
+_PART = 8  # gaps within this part of each other count as equal
 _SHORTEST = 3
 _MOST_RANKS = 64
 
 
 def find(target: Target) -> list[Suspect]:
-    """The usual number of operations between slow ones."""
+    """Find the usual number of operations between slow ones."""
     operations = target.operations
     if not operations.in_order or target.rows.size < 2 * LEAST:
         return []
@@ -57,8 +57,8 @@ def find(target: Target) -> list[Suspect]:
     unit = f", {format_size(amount)}{describe_size(amount, operations.units)}" if size else ""
     cause = f"after about {usual} operations" + (f" = {format_size(amount)}" if size else "")
     sentence = (
-        f"from one to the next there are about {usual} operations of a rank{unit}: {percent(agreement.recall)} of "
-        f"the gaps are so long, within an eighth"
+        f"between two of them there are about {usual} operations of a rank{unit}: {percent(agreement.recall)} of "
+        "the gaps have this length, within an eighth"
     )
     return [
         Suspect(
@@ -67,7 +67,7 @@ def find(target: Target) -> list[Suspect]:
             cause,
             sentence,
             agreement,
-            "half the request size: what fills up is full after as many bytes; or another limit of dirty data: "
+            "half the request size: a buffer fills after as many bytes; or another limit of dirty data: "
             "the gap follows it",
             {"gap_operations": usual, "gap_bytes": amount, "gaps": int(gaps.size)},
         )
@@ -75,7 +75,7 @@ def find(target: Target) -> list[Suspect]:
 
 
 def _measure_gaps(gaps: np.ndarray, usual: int, mean_gap: float) -> Agreement:
-    """The share of the gaps that are as usual, beyond that of a geometric distribution of the same mean."""
+    """Return the share of usual gaps, beyond that of a geometric distribution of the same mean."""
     near = max(1, usual // _PART)
     share = float((np.abs(gaps - usual) <= near).mean())
     rate = min(1.0, 1 / mean_gap)

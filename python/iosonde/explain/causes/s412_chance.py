@@ -1,24 +1,25 @@
 """S412: slow by chance
 
 What it says
-    Nothing tells which operation is slow: not its number, its place, its rank,
-    its moment, nor the one before it. Each is with the same probability, as if
-    a cache had its data or not: of two ways through the system it takes one.
+    Nothing predicts which operation is slow: neither its number, place,
+    rank or moment, nor the operation before it. Each is slow with the same
+    probability, as with cache hits and misses: one of two ways through the
+    system.
 
 How we know
-    Asked only where no other finding is told. From one slow operation to the
-    next there are as many others as chance gives (geometric gaps,
-    Kolmogorov-Smirnov), the one before tells nothing (phi), and all parts of
-    the run have as many (dispersion over 20 parts). Instead of kappa it has
-    one minus the largest relation that these could have missed.
+    Tested only if there is no other finding. Gaps between slow operations
+    are as by chance (geometric, Kolmogorov-Smirnov), the operation before
+    predicts nothing (phi), and all parts of the run have equally many
+    (dispersion over 20 parts). Instead of kappa it has one minus the
+    largest relation that these tests could have missed.
 
 When it is wrong
-    When what decides is not recorded: what other nodes did, what a server's
-    cache held.
+    When the deciding factor is not recorded: the load of other nodes, the
+    contents of a server's cache.
 
 What to do
-    Read the same places again: a miss of a cache is a hit then, unless the
-    cache is too small. Counters of caches beside the run tell hits and misses.
+    Read the same places again: a cache miss is then a hit, unless the cache
+    is too small. Counters of caches during the run show hits and misses.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from iosonde.core.words import small_percent
 from .target import Agreement, Suspect, Target
 
 CODE = "S412"
-LAST = True  # asked where nothing else was found
+LAST = True  # runs only if no other finder has a result
 _LEAST = 20  # slow operations, and others
 _PARTS = 20
 _ALPHA = 0.001
@@ -41,7 +42,7 @@ _Z = 1.96
 
 
 def find(target: Target) -> list[Suspect]:
-    """Whether the slow operations are as independent as draws."""
+    """Test whether the slow operations are as independent as random draws."""
     operations = target.operations
     n_slow, n_other = target.rows.size, len(operations) - target.rows.size
     if not operations.in_order or min(n_slow, n_other) < _LEAST:
@@ -52,17 +53,17 @@ def find(target: Target) -> list[Suspect]:
     if p < _ALPHA or abs(relation) > 3.3 * error or most > _MOST_RELATION:
         return []
     share = small_percent(target.prevalence)
-    sentence = (f"{share} of the operations, by chance: no number, place, rank or moment tells which, nor does the one "
-                f"before (relation {relation:+.2f} ± {_Z * error:.2f})")  # fmt: skip
+    sentence = (f"{share} of the operations, by chance: neither number, place, rank, moment nor the one "
+                f"before predicts them (relation {relation:+.2f} ± {_Z * error:.2f})")  # fmt: skip
     agreement = Agreement(1.0, target.prevalence, 1 - most, p)
     return [Suspect(CODE, target.place, f"by chance, {share}", sentence, agreement,
-                    "the same places once more: what a cache missed it has then",
+                    "the same places once more: a cache has them then",
                     {"probability": target.prevalence, "relation": relation})]  # fmt: skip
 
 
 def _gaps_p(target: Target) -> float:
-    """Of gaps that are geometric: Kolmogorov's distribution, which is conservative for whole numbers. The parameter is
-    that of all, which makes it more so."""
+    """Return p of geometric gaps by Kolmogorov's distribution, which is conservative for whole numbers. The parameter
+    is estimated from all gaps, which makes it more so."""
     gaps = np.sort(np.concatenate([np.diff(np.flatnonzero(target.slow[begin:end]))
                                    for _, begin, end in target.operations.ranks]))  # fmt: skip
     if gaps.size < _LEAST // 2:
@@ -75,7 +76,7 @@ def _gaps_p(target: Target) -> float:
 
 
 def _parts_p(target: Target) -> float:
-    """Of as many in every part of the run: the dispersion, by Wilson and Hilferty's normal."""
+    """Return p of equal numbers in every part of the run: the dispersion, by Wilson and Hilferty's normal."""
     edges = np.linspace(0, len(target.operations), _PARTS + 1).astype(np.intp)
     share, many = target.prevalence, np.diff(edges)
     counts = np.diff(np.searchsorted(target.rows, edges))
@@ -86,8 +87,7 @@ def _parts_p(target: Target) -> float:
 
 
 def _after_slow(target: Target) -> tuple[float, float]:
-    """Phi of "slow" with that of the operation before (its standard error beside): how much more often after a slow
-    one."""
+    """Return phi of "slow" with "slow" of the operation before, and its standard error."""
     before, after = target.slow[:-1], target.slow[1:]
     share = target.prevalence
     together = float((before & after).mean()) - share**2

@@ -1,24 +1,24 @@
 """S413: fast operations get slower, or faster
 
 What it says
-    The usual operation does not take as long at the end of a trial as at its
-    beginning, though it changed class at no moment: a file system that fills
-    or fragments, a device that gets warm, memory that gets short, or what
-    somebody else does more and more of.
+    The usual operation takes longer (or shorter) at the end of a trial than
+    at its beginning, without changing class at one moment: a file system
+    that fills or fragments, a device that gets warm, memory that gets
+    short, or growing load of others.
 
 How we know
-    The mean of the fast class in 40 parts of the trial's time: the median of
-    the slopes between any two parts (Theil and Sen), and Kendall's test of
-    their order (Mann). Told from a change of 5 % on. Of one trial the interval
-    is Sen's, of several that of their mean.
+    The mean of the fast class in 40 parts of the trial's time: the median
+    of the slopes between any two parts (Theil and Sen), and Kendall's test
+    of their order (Mann). Reported from a change of 5 % on. The interval of
+    one trial is Sen's, that of several is of their mean.
 
 When it is wrong
-    Where parts of the run resemble their neighbours without a direction: a
-    level that wanders looks like a drift in one trial. More trials tell.
+    When parts of the run resemble their neighbours without a direction: a
+    wandering level looks like a drift in one trial. Repeat the trial.
 
 What to do
-    Run twice as long: a drift goes on, what settles stays. Compare the facts
-    of the machine before and after (temperature, free space, memory).
+    Run twice as long: a drift continues, a transient settles. Compare the
+    facts of the machine before and after (temperature, free space, memory).
 """
 
 from __future__ import annotations
@@ -44,14 +44,15 @@ _BLOCKS, _OPERATIONS = 10, 5  # parts, and operations in each
 
 @dataclass(frozen=True)
 class FastDrift:
-    """``change``: how much longer a fast operation takes at the end than at the beginning (0.1: a tenth)."""
+    """``change``: relative difference of a fast operation's time at the end from that at the beginning (0.1: 10 %
+    longer)."""
 
     change: Estimate
     p: float
 
     @property
     def sentence(self) -> str:
-        """In words."""
+        """The drift in words."""
         value = self.change.value or 0.0
         ends = sorted(abs(end) for end in (self.change.low, self.change.high) if end is not None)
         between = f" ({' to '.join(percent(end) for end in ends)})" if ends else ""
@@ -60,7 +61,7 @@ class FastDrift:
 
 
 def drift(trials: Sequence[Account], fast: int, level: float) -> FastDrift | None:
-    """Of the fast class; None where there is none, or where not most trials show it."""
+    """Estimate the drift of the fast class; None without such a class, or if fewer than half of the trials show it."""
     drifts = [trend for trial in trials if (trend := _fit_trend(trial, fast, level)) is not None]
     if not drifts or 2 * len(drifts) < len(trials):
         return None
@@ -72,8 +73,8 @@ def drift(trials: Sequence[Account], fast: int, level: float) -> FastDrift | Non
 
 
 def _fit_trend(trial: Account, fast: int, level: float) -> FastDrift | None:
-    """Sen, Journal of the American Statistical Association 63 (1968), 1379-1389; Mann, Econometrica 13 (1945),
-    245-259."""
+    """Fit the trend (Sen, Journal of the American Statistical Association 63 (1968), 1379-1389) and test it (Mann,
+    Econometrica 13 (1945), 245-259)."""
     at = np.flatnonzero(trial.counts[:, fast] >= _OPERATIONS)
     if at.size < _BLOCKS:
         return None

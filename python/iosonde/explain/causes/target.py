@@ -1,4 +1,4 @@
-"""What a finder is given, what it gives back, and how well a rule tells slow operations from the others."""
+"""Input and output of a finder, and the agreement of a rule with the slow operations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from iosonde.core.types import Finding, Severity
 
 from ..operations import Operations
 
-LEAST = 10  # operations of a class: fewer have nothing in common that could be told from chance
+LEAST = 10  # operations of a class: with fewer nothing is significant
 LEAST_KAPPA = 0.3
 _ALPHA = 0.001
 _SAMPLE = 50_000
@@ -26,10 +26,12 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Agreement:
-    """How well a rule says which operations are slow: ``recall``, the share of the slow ones that it names;
-    ``precision``, the share of those named that are slow; ``kappa``, the agreement beyond chance (Cohen 1960,
-    Educational and Psychological Measurement 20, 37-46): 1 is all, 0 what chance gives. ``p``: the chance of as much
-    without any relation, with all rules that were tried counted."""
+    """Agreement of a rule with the slow operations.
+
+    ``recall`` is the share of the slow ones that it predicts; ``precision``, the share of the predicted ones that are
+    slow. ``kappa`` is the agreement beyond chance: 1 is all, 0 is chance (Cohen 1960, Educational and Psychological
+    Measurement 20, 37-46). ``p``: the probability of this agreement without any relation, corrected for all rules that
+    were tried."""
 
     recall: float
     precision: float
@@ -38,18 +40,20 @@ class Agreement:
 
     @property
     def is_significant(self) -> bool:
-        """Whether it is more than chance, and large enough to matter."""
+        """True if it is significant and large enough to matter."""
         return self.kappa >= LEAST_KAPPA and self.p < _ALPHA
 
     @property
     def confidence(self) -> str:
-        """In a word: ``high`` from a kappa of 0.8, ``medium`` from 0.5, else ``low``."""
+        """``high`` from a kappa of 0.8, ``medium`` from 0.5, else ``low``."""
         return "high" if self.kappa >= 0.8 else "medium" if self.kappa >= 0.5 else "low"
 
 
 def agreement(hits: float, n_slow: int, false: float, n_other: int, prevalence: float, tried: int = 1) -> Agreement:
-    """Of a rule that names ``hits`` of ``n_slow`` slow operations and ``false`` of ``n_other`` others, both perhaps
-    samples of all, of which ``prevalence`` are slow; the best of so many rules that were ``tried``."""
+    """Compute the agreement of a rule that predicts ``hits`` of ``n_slow`` slow operations and ``false`` of ``n_other``
+    others.
+
+    Both may be samples of all, of which ``prevalence`` are slow. The rule is the best of ``tried`` ones."""
     if not n_slow or not n_other:
         return Agreement(0.0, 0.0, 0.0, 1.0)
     recall, alarms = hits / n_slow, false / n_other
@@ -66,8 +70,8 @@ def agreement(hits: float, n_slow: int, false: float, n_other: int, prevalence: 
 
 @dataclass(frozen=True)
 class Suspect:
-    """What the operations of class ``place`` have in common. ``cause`` names it in a few words, ``confirm`` says what
-    would show that it is so; ``evidence`` are its numbers."""
+    """Common property of the operations of class ``place``. ``cause`` names it in a few words, ``confirm`` an
+    experiment that would confirm it; ``evidence`` are its numbers."""
 
     code: str
     place: int
@@ -79,14 +83,14 @@ class Suspect:
 
     @property
     def key(self) -> object:
-        """What tells it from others of its code: a period, a unit, a place. Found again, it is the same. Not which
-        files: those of one number lie on other servers in the next trial."""
+        """Identity among suspects of its code: a period, a unit, a place. Equal keys in two trials mean the same cause.
+        Files are not a key: the same numbers lie on other servers in the next trial."""
         names = ("period_operations", "unit_bytes", "first", "ranks", "hosts", "late")
         return next((self.evidence[name] for name in names if name in self.evidence), None)
 
     @property
     def finding(self) -> Finding:
-        """The same as a Finding; its action is the experiment that would confirm it."""
+        """Convert to a Finding; its action is the experiment that would confirm it."""
         numbers = {"recall": self.agreement.recall, "precision": self.agreement.precision,
                    "kappa": self.agreement.kappa, "p": self.agreement.p}  # fmt: skip
         return Finding(self.code, Severity.INFO, self.sentence, {**self.evidence, **numbers}, self.confirm)
@@ -94,7 +98,7 @@ class Suspect:
 
 @dataclass(frozen=True)
 class Target:
-    """The operations of one trial, and those among them that are explained: ``slow``, of class ``place``."""
+    """The operations of one trial, and the ``slow`` ones to be explained, of class ``place``."""
 
     operations: Operations
     slow: Mask
@@ -102,22 +106,22 @@ class Target:
 
     @cached_property
     def rows(self) -> Rows:
-        """The slow ones."""
+        """The slow operations."""
         return np.flatnonzero(self.slow)
 
     @property
     def prevalence(self) -> float:
-        """Their share."""
+        """The share of slow operations."""
         return self.rows.size / max(1, len(self.operations))
 
     @cached_property
     def some_slow(self) -> Rows:
-        """All of them or a sample, in order."""
+        """All slow operations or a sample, in order."""
         return _sample_rows(self.rows, np.random.default_rng(_SEED))
 
     @cached_property
     def some_others(self) -> Rows:
-        """Of those that are not slow all or a sample, in order."""
+        """All other operations or a sample, in order."""
         n, rng = len(self.operations), np.random.default_rng(_SEED + 1)
         if n <= 4 * _SAMPLE:
             return _sample_rows(np.flatnonzero(~self.slow), rng)
@@ -125,11 +129,11 @@ class Target:
         return drawn[~self.slow[drawn]]
 
     def judge(self, slow: Mask, others: Mask, tried: int = 1) -> Agreement:
-        """Of a rule, by what it says of ``some_slow`` and of ``some_others``."""
+        """Return the agreement of a rule, from its predictions on ``some_slow`` and ``some_others``."""
         return agreement(int(slow.sum()), slow.size, int(others.sum()), others.size, self.prevalence, tried)
 
     def judge_rows(self, rows: Rows, tried: int = 1) -> Agreement:
-        """Of a rule that names these rows, of all."""
+        """Return the agreement of a rule that predicts these rows, among all operations."""
         hits = int(self.slow[rows].sum())
         n = len(self.operations)
         return agreement(hits, self.rows.size, rows.size - hits, n - self.rows.size, self.prevalence, tried)

@@ -1,1 +1,1 @@
-"""What is seen of the operations of a trial: classes, sums, places, what slow ones have in common, what is drawn."""
+"""Summaries of a trial's operations: classes, sums, places, common properties of slow ones, data for plots."""

@@ -1,4 +1,4 @@
-"""What the figures of a diagnosis draw: the operations of its last trial in bins, and the density of all trials."""
+"""Data of the figures of a diagnosis: the operations of its last trial in bins, and the density of all trials."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class DrawnRows:
-    """Some operations of a trial as columns: the ``number`` of each among those of its rank, its class ``of``, for how
-    many it stands (``weight``)."""
+    """Some operations of a trial as columns. ``number``: that among the operations of its rank; ``of``: its class;
+    ``weight``: the number of operations that it represents."""
 
     number: Array
     rank: Array
@@ -34,7 +34,7 @@ class DrawnRows:
 
 @dataclass(frozen=True)
 class ClassTimes:
-    """The share that each class has of the operations of a part of a trial, and of their time."""
+    """The share of each class in the operations of a part of a trial, and in their time."""
 
     begin_s: float
     end_s: float
@@ -64,7 +64,7 @@ class DrawnOperations:
 def drawn(
     rows: DrawnRows, classes: DensityClasses, account: Account, longest: int, placed: bool
 ) -> DrawnOperations:  # fmt: skip
-    """One trial and the density of all. ``longest``: operations of the rank with most."""
+    """Bin one trial and the density of all. ``longest``: operations of the rank with most."""
     low, high = (np.log(max(end, 1e-3)) for end in classes.ends_ns)
     height = max(high - low, 1e-9)
     up = np.clip((np.log(np.maximum(rows.duration_ns, 1e-3)) - low) / height * _UP, 0, _UP - 1)
@@ -80,8 +80,8 @@ def drawn(
 
 
 def rows_of(operations: Operations, of: npt.NDArray[np.uint8], classes: DensityClasses) -> tuple[DrawnRows, int]:
-    """(all operations, of many a part of the frequent classes, evenly, and all of the rare ones; how many operations
-    the rank with most has)."""
+    """Return (rows, operations of the rank with most). The rows are all operations; of many, all of the rare classes
+    and an even sample of the frequent ones."""
     rows, weight = _sample_rows(of, classes)
     begins = np.array([begin for _, begin, _ in operations.ranks])
     number = rows - begins[np.searchsorted(begins, rows, "right") - 1]
@@ -104,7 +104,7 @@ def _sample_rows(of: npt.NDArray[np.uint8], classes: DensityClasses) -> tuple[np
 
 
 def _count_cells(x: Array, y: Array, of: npt.NDArray[np.uint8], across: int) -> list[list[int]]:
-    """[x, y, class, how many] of each cell that is not empty."""
+    """Return [x, y, class, count] of each cell that is not empty."""
     x = np.clip(x, 0, across - 1).astype(np.int64)
     cells, counts = np.unique(np.stack([x, y.astype(np.int64), of]), axis=1, return_counts=True)
     rows: list[list[int]] = np.vstack([cells, counts]).T.tolist()
@@ -121,7 +121,7 @@ def _build_curve(classes: DensityClasses) -> tuple[tuple[float, float, int], ...
 
 
 def _build_times(account: Account) -> tuple[ClassTimes, ...]:
-    """Where operations began."""
+    """Sum the classes over the trial's time, by start of the operations."""
     blocks = account.counts.shape[0]
     width = account.elapsed_s / blocks
     return tuple(
@@ -143,7 +143,7 @@ def _bin_places(rows: DrawnRows, begun: Array, seconds: float) -> tuple[tuple[fl
 def _bin_ranks(
     rows: DrawnRows, begun: Array, seconds: float, count: int
 ) -> tuple[tuple[tuple[float, float, int, int, float], ...], int]:
-    """Which class took most of the time, rank by rank, or of so many ranks together."""
+    """Return the class that took most of the time, by rank, or by groups of ranks."""
     names, of = np.unique(rows.rank, return_inverse=True)
     if names.size < 2:
         return (), 1

@@ -1,4 +1,4 @@
-"""What is diagnosed together, and where its trials come from."""
+"""Groups of operations for a diagnosis, and the sources of their trials."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .drawn import DrawnOperations
 
 @dataclass(frozen=True)
 class OperationGroup:
-    """What is diagnosed together: an operation, a kind, a size (bytes, 0: none are moved), a setting."""
+    """Unit of diagnosis: an operation, a kind, a size (bytes, 0: moves no data), a setting."""
 
     operation: str
     kind: str
@@ -32,7 +32,7 @@ class OperationGroup:
 
     @property
     def name(self) -> str:
-        """The operation, its kind where that is another word, its size: ``read of 64 KiB``."""
+        """The operation, its kind if different, its size: ``read of 64 KiB``."""
         kind = "" if self.kind == self.operation else f" {self.kind}"
         return f"{self.operation}{kind}" + (f" of {format_size(self.size)}" if self.size else "")
 
@@ -47,9 +47,11 @@ class OperationGroup:
 
 @dataclass(frozen=True)
 class TrialOperations:
-    """Those of a group in one trial; how many more of their kind failed. ``exact``: the durations of all, where only a
-    sample was recorded and a histogram of the rest kept. ``path`` and ``servers``: what is known of the way to the
-    servers, and of what these took themselves. ``is_synchronous``: files were opened so that each has to."""
+    """The operations of a group in one trial; ``failed``: how many more of their kind failed.
+
+    ``exact``: the durations of all, if only a sample was recorded together with a histogram. ``path`` and ``servers``:
+    known properties of the path to the servers, and their own times. ``is_synchronous``: files were opened so that
+    every operation waits."""
 
     name: str
     operations: Operations
@@ -63,9 +65,10 @@ class TrialOperations:
 
 @dataclass(frozen=True)
 class TrialLook:
-    """One trial: its sums, where each class is, what the operations of each have in common (by class), what is drawn of
-    it. ``step_s``: of the clock's ticks in its durations. ``path``, ``servers``: as of the operations;
-    ``all_operations``: all of them against both; ``local``: as of the operations."""
+    """Summary of one trial: sums, places of each class, common properties of each class's operations, data for plots.
+
+    ``step_s``: clock tick of the durations. ``path``, ``servers``, ``local``: as in the operations; ``all_operations``:
+    all of them compared with both."""
 
     trial: str
     account: Account
@@ -82,8 +85,8 @@ class TrialLook:
 
 
 class OperationTrials(Protocol):
-    """Where trials come from. ``notes`` are about all of them. First all durations are asked for, then, with the
-    classes that were made of them, for what the operations are."""
+    """Source of trials. ``notes`` are about all of them. The first pass reads all durations, the second one uses the
+    classes built from these."""
 
     notes: list[str]
 
@@ -91,7 +94,7 @@ class OperationTrials(Protocol):
         """The durations of every group of every trial."""
 
     def looks(self, classes: Mapping[OperationGroup, DensityClasses]) -> Iterator[tuple[OperationGroup, TrialLook]]:
-        """What is seen of every trial of these groups."""
+        """Summarise every trial of these groups."""
 
     def check(self, groups: Collection[OperationGroup]) -> None:
-        """Raises DataError where nothing was found."""
+        """Raise DataError if nothing was found."""

@@ -1,4 +1,4 @@
-"""What is seen of a trial whose operations are in memory: first their durations, then, with classes, what they are."""
+"""Summaries of trials with operations in memory: first their durations, then, with classes, their properties."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .why import trial_suspects
 def histograms(
     each: Iterable[tuple[OperationGroup, TrialOperations]],
 ) -> Iterator[tuple[OperationGroup, LogHistogram]]:
-    """That of every group of every trial: of all operations, where these were counted beyond a sample."""
+    """Return the histogram of every group of every trial; of all operations if these were counted beyond a sample."""
     for group, trial in each:
         histogram = trial.exact or histogram_from_values(trial.operations.duration_ns)
         if histogram is not None:
@@ -31,7 +31,7 @@ def histograms(
 def looks(
     each: Iterable[tuple[OperationGroup, TrialOperations]], classes: Mapping[OperationGroup, DensityClasses]
 ) -> Iterator[tuple[OperationGroup, TrialLook]]:
-    """Every trial of the groups with classes."""
+    """Summarise every trial of the groups with classes."""
     for group, trial in each:
         if group in classes:
             yield group, _build_look(trial, group, classes[group])
@@ -85,8 +85,9 @@ def _build_pass(trial: TrialOperations, group: OperationGroup, classes: DensityC
 def build_full_account(
     recorded: Account, classes: DensityClasses, exact: LogHistogram | None, stand_for: float
 ) -> Account:
-    """Of all operations, of which a sample was recorded: as many of each class as the exact histogram counts, or as
-    each stands for."""
+    """Scale the account of a sample to all operations.
+
+    The count of each class comes from the exact histogram, or from the number that each represents (``stand_for``)."""
     if exact is None:
         return recorded if stand_for == 1 else scale_account(recorded, recorded.counts.sum(axis=0) * stand_for, ())
     return scale_account(
@@ -95,6 +96,6 @@ def build_full_account(
 
 
 def class_counts(histogram: LogHistogram, classes: DensityClasses) -> np.ndarray:
-    """How many values each class has."""
+    """Count the values of each class."""
     edges = [0, *(histogram.below(bound) for bound in classes.bounds_ns), histogram.counts.size]
     return np.array([histogram.recorded[begin:end].sum() for begin, end in zip(edges, edges[1:], strict=False)])

@@ -1,4 +1,4 @@
-"""The operations of one group of a large run, a piece at a time: span and histogram, then what is seen of them."""
+"""Summary of a group of a large run, a piece at a time: first span and histogram, then the rest."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from .group import TrialLook
 from .in_memory import build_full_account, class_counts
 from .why import reasons, trial_suspects
 
-_SAMPLE = 400_000  # of the whole run, for what a stretch is too short to show
+_SAMPLE = 400_000  # of the whole run, for effects longer than a stretch
 _COLUMNS = ("rank", "file", "offset", "start_ns", "duration_ns")
 Array = npt.NDArray[Any]
 
 
 class Span:
-    """What is known after the first pass: the first start of each rank, how long it took, where the file ends."""
+    """Result of the first pass: the first start of each rank, its duration, the end of the file."""
 
     def __init__(
         self, key: tuple[int, int, int], phase: StoredPhase, n: int, failed: int, kind: str, recorded: int
@@ -50,17 +50,17 @@ class Span:
 
     @property
     def size(self) -> int:
-        """Bytes of an operation."""
+        """Bytes per operation."""
         return self.key[2]
 
     @property
     def placed(self) -> bool:
-        """Whether offsets are known."""
+        """True if offsets are known."""
         return bool(self.size) and self.phase.placed
 
     @property
     def reach(self) -> int:
-        """Where the file ends, 0 where places are not known or all the same."""
+        """The end of the file, 0 if places are unknown or all the same."""
         return self._reach + self.size if self.placed and self._reach else 0
 
     @property
@@ -69,7 +69,7 @@ class Span:
         return float(max(self._last[rank] - zero for rank, zero in self._get_zeros().items()))
 
     def add(self, columns: Columns) -> None:
-        """A piece: by rank and start, after those that were added before."""
+        """Add a piece, ordered by rank and start, after the earlier ones."""
         took = columns["duration_ns"]
         for rank, begin, end in rank_parts(columns["rank"]):
             start = columns["start_ns"][begin:end].astype(np.int64) - self._offsets.get(rank, 0)
@@ -85,7 +85,7 @@ class Span:
             self.histogram = histogram if self.histogram is None else merged([self.histogram, histogram])
 
     def after_first(self, columns: Columns, parts: list[tuple[int, int, int]]) -> npt.NDArray[np.int64]:
-        """ns of each start after the first one, of all or, where clocks cannot be compared, of its rank."""
+        """Return ns of each start after the first one, or after that of its rank if clocks are not comparable."""
         start = columns["start_ns"].astype(np.int64)
         zeros = self._get_zeros()
         for rank, begin, end in parts:
@@ -98,8 +98,7 @@ class Span:
 
 
 class LargeGroup:
-    """What is summed, and what is kept, of a group whose classes are known. ``units``, ``local``: as of
-    ``Operations``."""
+    """Sums and samples of a group whose classes are known. ``units``, ``local``: as in ``Operations``."""
 
     def __init__(self, span: Span, classes: DensityClasses, units: Mapping[str, int], local: bool) -> None:
         assert span.histogram is not None
@@ -114,7 +113,7 @@ class LargeGroup:
         self._done: dict[int, int] = {}
 
     def add(self, columns: Columns) -> None:
-        """A piece, as of ``Span``."""
+        """Add a piece, as in ``Span``."""
         parts = list(rank_parts(columns["rank"]))
         mine = {name: columns[name] for name in _COLUMNS}
         mine["start_ns"] = self._span.after_first(columns, parts)
@@ -155,7 +154,7 @@ class LargeGroup:
         )
 
     def look(self, trial: str) -> TrialLook:
-        """All of it."""
+        """Return the summary of all pieces."""
         span, classes = self._span, self._classes
         recorded = self._sums.account(len(span.counts), span.size)
         account = build_full_account(recorded, classes, None, span.stand_for)
@@ -179,8 +178,8 @@ class LargeGroup:
         messages: list[str] = [
             Message(
                 "too-many-operations",
-                "{n:,} operations are more than are held in memory: classes (to a bin of 0.07 %), shares, costs "
-                "and places are of all of them; what they have in common was looked for in {n_stretches} stretches "
+                "{n:,} operations do not fit in memory: classes (to a bin of 0.07 %), shares, costs "
+                "and places cover all of them; common properties were searched in {n_stretches} stretches "
                 "of the run, {n_in_stretches:,} operations ({share}), and in a uniform sample of {n_sample:,} "
                 "(seed {seed})",
                 n=span.n,
@@ -193,9 +192,7 @@ class LargeGroup:
         ]
         if not span.phase.recorded_all:
             messages.append(
-                Message(
-                    "sampled-operations", "a sample of the operations was recorded: which was before which is not known"
-                )
+                Message("sampled-operations", "only a sample of the operations was recorded: their order is unknown")
             )
         if not span.phase.comparable and len(span.counts) > 1:
             messages.append(
@@ -207,7 +204,7 @@ class LargeGroup:
         return messages
 
     def _find_suspects(self) -> dict[int, list[Suspect]]:
-        """Of each slow class what most of the stretches show in which it is, and what the sample shows."""
+        """Collect for each slow class the suspects in most of its stretches, and those in the sample."""
         places = range(self._classes.fast + 1, self._classes.count)
         by_place: dict[int, list[list[Suspect]]] = {place: [] for place in places}
         for columns in self._stretches.each():
@@ -236,7 +233,7 @@ class LargeGroup:
 
 
 def _merge_suspects(stretches: list[Suspect], sample: list[Suspect]) -> list[Suspect]:
-    """Each finding once, that which agrees more; by chance only where there is no other."""
+    """Keep each finding once, that with more agreement; chance only without any other."""
     best: dict[tuple[str, str], Suspect] = {}
     for suspect in [*stretches, *sample]:
         key = (suspect.code, str(suspect.key))

@@ -1,4 +1,4 @@
-"""What the operations of a class have in common, over the trials: a reason is one that most of them show."""
+"""Common properties of a class over the trials: a reason is one that most of them show."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from iosonde.explain.operations import Operations
 
 @dataclass(frozen=True)
 class Reason:
-    """What was found, and in how many of the trials in which the class has operations enough."""
+    """A suspect, and the number of matching trials out of those with enough operations of the class."""
 
     suspect: Suspect
     n_matching: int
@@ -37,7 +37,8 @@ class Reason:
 def trial_suspects(
     operations: Operations, of: npt.NDArray[np.uint8], classes: DensityClasses
 ) -> dict[int, list[Suspect]]:
-    """Of every class that is slower than the fast one; nothing tells its operations from others where these are all."""
+    """Find the suspects of every class slower than the fast one; none if it has all operations, as there is nothing to
+    compare with."""
     slow = {place: of == place for place in range(classes.fast + 1, classes.count)}
     return {
         place: [] if mine.all() else causes.suspects(Target(operations, mine, place)) for place, mine in slow.items()
@@ -45,7 +46,8 @@ def trial_suspects(
 
 
 def reasons(trials: Sequence[Sequence[Suspect]], between: Sequence[Suspect] = ()) -> list[Reason]:
-    """Those that at least half of the trials show, by the agreement of the middle one; and what tells trials apart."""
+    """Select the suspects in at least half of the trials, each with its median agreement, and add those between
+    trials."""
     by_key: dict[tuple[str, str], list[Suspect]] = {}
     for trial in trials:
         for suspect in trial:

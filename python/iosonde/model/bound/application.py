@@ -1,8 +1,8 @@
-"""How long an application takes that computes, reads and writes in turn, beside how long it took.
+"""Time of an application that computes, reads and writes in turn, predicted and measured.
 
-T = C + Dr/Sr + Dw/Sw, each S being the bound of its direction (T = D/S: Cheng, CHEP 2004). Where each file lies whole
-on a server that chance chose, the busiest server decides. At best the ranks need not wait for each other, and what they
-compute is hidden behind what others read and write: then T is the larger of C and the rest.
+T = C + Dr/Sr + Dw/Sw, each S being the bound of its direction (T = D/S: Cheng, CHEP 2004). If each file lies whole on a
+random server, the busiest server decides. At best no rank waits for another, and computing overlaps with other ranks'
+I/O: then T is the larger of C and the rest.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from .system import READ, WRITE, System, with_settings
 
 @dataclass(frozen=True)
 class Application:
-    """One trial of it: seconds that each rank computes (``compute``), bytes that all ranks ``read`` and ``write``
-    together, and in how many files (0: one for each client)."""
+    """Work of one trial: seconds that each rank computes (``compute``), bytes that all ranks ``read`` and ``write``
+    together, and the number of files (0: one for each client)."""
 
     compute: float = 0.0
     read: float = 0.0
@@ -36,8 +36,10 @@ class Application:
 
 @dataclass(frozen=True)
 class PredictedTime:
-    """One cell: its settings, what was ``predicted`` from the system alone (``n`` is 0) with its ``parts``, what was
-    ``measured``, all in s, and measured ÷ predicted. ``units``: of the levels."""
+    """Predicted and measured time of one setting, in s, and ``ratio`` = measured ÷ predicted.
+
+    ``predicted`` comes from the system alone (``n`` is 0); ``parts`` are its summands. ``units``: units of the
+    levels."""
 
     by: dict[str, Any]
     predicted: Estimate
@@ -57,10 +59,12 @@ class PredictedTime:
 def predict(
     work: Application, systems: tuple[System, System, System], placement: str, level: float
 ) -> tuple[Estimate, dict[str, float]]:
-    """T and its parts in s. ``systems``: the cluster as it is, at its worst and at its best; ``placement``: how chance
-    chooses the one server of each file (``random``, ``groups``), '' where files are spread evenly. The interval is of
-    what is not known of the cluster, of where chance puts the files, and at its low end of how much is computed
-    meanwhile. Raises InputError, NothingKnownError."""
+    """Return T and its parts in s.
+
+    ``systems``: the cluster as it is, at its worst and at its best. ``placement``: how chance chooses the one server of
+    each file (``random``, ``groups``), '' if files are striped evenly. The interval covers unknown properties of the
+    cluster and the placement; its low end also covers overlap with computing. Raises InputError,
+    UnlimitedSystemError."""
     middle, worst, best = (_compute_parts(work, system, placement, level, end) for end, system in enumerate(systems))
     moving = sum(best.values()) - work.compute
     return Estimate(sum(middle.values()), max(work.compute, moving), sum(worst.values()), level, 0), middle
@@ -75,17 +79,17 @@ def against(times: npt.NDArray[np.float64], predicted: Estimate, level: float) -
 
 
 def sentence(rows: Sequence[PredictedTime]) -> str:
-    """How far from what was predicted it was, and in how many settings the two can be told apart."""
+    """Describe the range of measured ÷ predicted, and count the settings that differ significantly."""
     ratios = [row.ratio for row in rows]
     values = [ratio.value for ratio in ratios if ratio.value is not None]
     if not values:
-        return "Nothing was measured beside a prediction."
+        return "No setting has a measured time to compare with its prediction."
     ends = dict.fromkeys(f"{value:.2f}" for value in (min(values), max(values)))
     longer = sum(ratio.low is not None and ratio.low > 1 for ratio in ratios)
     shorter = sum(ratio.high is not None and ratio.high < 1 for ratio in ratios)
     single = sum(ratio.low is None for ratio in ratios)
     counts = [(longer, "longer"), (shorter, "shorter"), (len(rows) - longer - shorter - single, "as predicted"),
-            (single, "not to be told of a single trial")]  # fmt: skip
+            (single, "inconclusive with a single trial")]  # fmt: skip
     text = ", ".join(f"{n} {what}" for n, what in counts if n)
     return f"It took {' to '.join(ends)} times as long as predicted; of {len(rows)} settings {text}."
 

@@ -25,7 +25,7 @@ _MOST = 1e9  # files or servers
 
 
 def balance(system: System) -> float:
-    """The share of the servers' sum that the placement lets through: 1 where nothing is said about stripes."""
+    """Return the share of the servers' total rate that the placement lets through; 1 without stripes."""
     if system.stripe_count is None:
         return 1.0
     if system.placement == "round_robin":
@@ -34,7 +34,7 @@ def balance(system: System) -> float:
 
 
 def by_chance(system: System, level: float = 0.95) -> tuple[float, float, float]:
-    """(mean, low, high) of the share where chance places the files: ``level`` of placements lie between the ends.
+    """Return (mean, low, high) of the share under random placement: ``level`` of placements lie between the ends.
     Raises InputError beyond ``_MOST`` files or servers."""
     files, stripes, servers, copies = (
         _count_files(system),
@@ -45,7 +45,7 @@ def by_chance(system: System, level: float = 0.95) -> tuple[float, float, float]
     if max(files, servers) > _MOST:
         raise InputError(
             "over-limit",
-            "the placement of {files:g} files on {servers:g} servers by chance is not computed beyond {limit:g}",
+            "cannot compute random placement of {files:g} files on {servers:g} servers: the limit is {limit:g}",
             "leave {spell.placement} out, or give fewer",
             files=files,
             servers=servers,
@@ -60,7 +60,7 @@ def by_chance(system: System, level: float = 0.95) -> tuple[float, float, float]
 
 
 def best_case(system: System) -> System:
-    """The same with its files dealt out in turn: chance may do so well, and no better."""
+    """Return the system with its files dealt out in turn: the best that chance can do."""
     return replace(system, placement="round_robin")
 
 
@@ -69,8 +69,8 @@ def _count_files(system: System) -> int:
 
 
 def _count_copies(system: System) -> int:
-    """How many copies of a file carry load: all when it is written, one when it is read. Those of one file lie on
-    servers of their own, as far as there are so many."""
+    """Count the copies of a file that carry load: all in a write, one in a read. Copies of a file lie on different
+    servers, as far as servers suffice."""
     replicated = system.operation != READ and system.redundancy in ("client", "chained")
     return int(system.replicas) if replicated else 1
 
@@ -82,8 +82,8 @@ def in_turn(files: int, stripes: int, servers: int) -> float:
 
 @lru_cache(maxsize=256)
 def random_share(files: int, stripes: int, servers: int, level: float = 0.95) -> tuple[float, float, float]:
-    """(mean, low, high) of the share when every file takes ``stripes`` servers at random: ``level`` of the
-    placements lie between low and high."""
+    """Return (mean, low, high) of the share if every file takes ``stripes`` random servers: ``level`` of the placements
+    lie between low and high."""
     import numpy as np
 
     if stripes == servers:
@@ -106,7 +106,8 @@ def random_share(files: int, stripes: int, servers: int, level: float = 0.95) ->
 
 
 def _busiest_of_many(files: int, stripes: int, servers: int) -> tuple[float, float, float]:
-    """(mean, 97.5 %, 2.5 %) of the largest of so many binomial loads, taken as independent: near enough for many."""
+    """Return (mean, 97.5 %, 2.5 %) of the largest of ``servers`` binomial loads, taken as independent (an approximation
+    for many files)."""
     import numpy as np
     from scipy.special import bdtr
 

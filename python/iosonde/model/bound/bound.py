@@ -1,8 +1,8 @@
 """The analytic ceiling S = min(N/c, N·I, M·I, P·R), T = D/S, extended by what real file systems add.
 
-The four terms and their assumptions are of Cheng, "Performance Analysis of Cluster File System on Linux" (CHEP 2004).
-Every further term names its own source. A term whose inputs are not known is left out, and said to be: the true
-ceiling can only be lower than S.
+The four terms and their assumptions are from Cheng, "Performance Analysis of Cluster File System on Linux" (CHEP 2004).
+Every further term names its own source. A term with unknown inputs is left out and reported: the true ceiling can only
+be lower than S.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ TERMS = {
 
 
 class UnlimitedSystemError(InputError):
-    """Of a system nothing is known that could limit it."""
+    """No known property of a system limits it."""
 
 
 @dataclass(frozen=True)
 class BoundTerm:
-    """One resource: what it lets through, in bytes/s of the application."""
+    """Limit of one resource, in bytes/s of the application."""
 
     name: str
     bytes_per_s: float
@@ -59,7 +59,7 @@ class Ceiling:
 
     @property
     def s(self) -> float:
-        """The most that can be delivered, bytes/s."""
+        """The highest rate that can be delivered, bytes/s."""
         return min(term.bytes_per_s for term in self.terms)
 
     @property
@@ -69,7 +69,7 @@ class Ceiling:
 
     @property
     def relieved(self) -> float | None:
-        """S if what limits now did not, bytes/s; None where nothing else is known."""
+        """S without the limiting terms, bytes/s; None if no other term is known."""
         others = [term.bytes_per_s for term in self.terms if term.name not in self.limit]
         return min(others) if others else None
 
@@ -94,12 +94,12 @@ class Ceiling:
         }
 
     def seconds(self, data: float) -> float:
-        """T = D/S for so many bytes. Raises InputError where that is beyond any number."""
+        """Return T = D/S for ``data`` bytes. Raises InputError if it overflows."""
         seconds = data / self.s
         if not math.isfinite(seconds):
             raise InputError(
                 "number-overflow",
-                "{data_bytes:g} bytes take longer than any number says",
+                "the time for {data_bytes:g} bytes overflows",
                 "look at the units",
                 data_bytes=data,
             )
@@ -112,15 +112,15 @@ def bound(system: System, settings: Mapping[str, Any] | None = None) -> float:
 
 
 def ceiling(system: System, share: float | None = None) -> Ceiling:
-    """All terms of a system. ``share``: what the placement lets through, where that is known better than from its
-    stripes. Raises InputError for one that cannot be, NothingKnownError."""
+    """Compute all terms of a system. ``share``: what the placement lets through, if known better than from its stripes.
+    Raises InputError for an impossible system, UnlimitedSystemError."""
     check(system)
     moved, share = traffic(system), balance(system) if share is None else share
     values = _compute_terms(system, moved, share)
     if not values:
         raise UnlimitedSystemError(
             "no-limiting-term",
-            "nothing is known that could limit",
+            "no known property limits the system",
             "give at least a network, a disk or a CPU time, or measure them into the store of the "
             "results: iosonde probe --store STORE",
         )
@@ -128,7 +128,7 @@ def ceiling(system: System, share: float | None = None) -> Ceiling:
     if wild is not None:
         raise InputError(
             "number-overflow",
-            "the term {term} ({description}) is beyond any number",
+            "the term {term} ({description}) overflows",
             "look at the units",
             term=wild,
             description=TERMS[wild][0],

@@ -1,8 +1,8 @@
-"""What a probe says of a system: the document of ``iosonde probe --json`` → fields, each with its worst and best end.
+"""The system in the document of ``iosonde probe --json``: fields, each with its worst and best end.
 
-The disk of a system is a server's. What a probe measured on a mounted network file system is no disk: it is one
-client's rate through the file system, with its copies, caches and network inside. Disks are known where the probe
-measured the servers themselves, or where its target was a disk of the node.
+The disk of a system is a server's. A rate probed on a mounted network file system is not a disk's: it is one client's
+rate through the file system, including copies, caches and network. Disks are known if the probe measured the servers
+themselves, or if its target was a disk of the node.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ _DISK = ("disk_read", "disk_write")
 
 @dataclass(frozen=True)
 class ProbedSystem:
-    """``fields`` of a System with their ends; ``words`` are those that were counted or are texts; ``notes`` say what
-    was taken for what."""
+    """``fields`` of a System with their ends; ``words`` are counts and texts; ``notes`` explain assumptions."""
 
     fields: dict[str, Ends] = field(default_factory=dict)
     words: dict[str, Any] = field(default_factory=dict)
@@ -30,7 +29,7 @@ class ProbedSystem:
 
 
 def probed_system(document: Document, operation: str, overrides: Collection[str]) -> ProbedSystem:
-    """The system that a probe saw; ``overrides`` are the fields that were said otherwise and come first."""
+    """Build the system of a probe; ``overrides`` are fields that the user set, which take precedence."""
     ends: dict[str, Ends] = {}
     words: dict[str, Any] = {}
     notes = list(document.get("warnings") or [])
@@ -63,18 +62,17 @@ def probed_system(document: Document, operation: str, overrides: Collection[str]
 
 
 def own_disk(document: Document) -> bool | None:
-    """Whether the probed target was a disk of each node, not behind a network nor in memory; None where nothing says
-    so."""
+    """Return whether the probed target was a disk of each node, neither remote nor in memory; None if unknown."""
     if document.get("own_disk") is not None:
         return bool(document["own_disk"])
-    # A document of a version before says it in its warnings alone.
+    # Documents of older versions have it only in their warnings.
     return False if any("its 'disk' is" in warning for warning in document.get("warnings") or []) else None
 
 
 def _add_disks(
     document: Document, ends: dict[str, Ends], words: dict[str, Any], overrides: Collection[str]
 ) -> list[str]:
-    """Adds R, and where they were counted M and P. Returns what to say of it."""
+    """Add R, and M and P if they were counted. Return notes on the assumptions."""
     nodes, servers = document.get("nodes") or [], document.get("servers") or []
     server_disks = [disk for server in servers for disk in server["disks"]]
     if server_disks:
@@ -89,7 +87,7 @@ def _add_disks(
             [
                 Message(
                     "probed-taken-for-all",
-                    "{parts} were probed, and are taken for all: {spell.servers} and {spell.disks} say otherwise",
+                    "{parts} were probed and are assumed to be all: {spell.servers} and {spell.disks} override this",
                     parts=taken,
                 )
             ]
@@ -106,15 +104,11 @@ def _add_disks(
     words["disks"] = 1
     if own and not {"network", "client_network", "server_network"} & {*overrides}:
         words["path"] = "local"
-    return [
-        Message(
-            "single-disk", "the disk that the probe measured is taken for the only one: {spell.disks} says otherwise"
-        )
-    ]
+    return [Message("single-disk", "the probed disk is assumed to be the only one: {spell.disks} overrides this")]
 
 
 def _limit_to_clients(ends: dict[str, Ends], words: Mapping[str, Any], overrides: Collection[str]) -> None:
-    """A probe of the clients does not see how many servers there are: that one of them limits must not be claimed."""
+    """Attribute the probed network to clients: a probe of clients does not count servers, so servers must not limit."""
     if "network" in ends and not {"servers", "network", "server_network"} & {*overrides, *words}:
         own = ends.pop("network")
         if "client_network" not in overrides:

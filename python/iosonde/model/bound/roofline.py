@@ -1,7 +1,6 @@
-"""The lines of a roofline: every ceiling against clients, servers or request size, with the cells that were measured.
+"""The lines of a roofline: every ceiling against clients, servers or request size, with the measured cells.
 
-A panel holds cells of one operation whose systems differ in nothing but the axis: each point stands under its own
-bound.
+A panel holds cells of one operation whose systems differ only in the axis: each point stands under its own bound.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _WIDER = 4.0  # beyond what was measured
 
 @dataclass(frozen=True)
 class RooflineMark:
-    """A measurement: where on the axis, bytes/s, whether it lies above the bound, and of which setting it is."""
+    """A measurement: position on the axis, bytes/s, whether it lies above the bound, and its setting."""
 
     x: float
     measured: Estimate
@@ -35,7 +34,7 @@ class RooflineMark:
 
 @dataclass(frozen=True)
 class CeilingLines:
-    """Bandwidth against one thing that varies. ``ceilings``: name → bytes/s at each of ``xs``; ``s`` is their minimum.
+    """Bandwidth against one varying quantity. ``ceilings``: name → bytes/s at each of ``xs``; ``s`` is their minimum.
     ``sizes``: the axis holds bytes."""
 
     title: str
@@ -48,15 +47,15 @@ class CeilingLines:
 
 
 def alone(ceiling: Ceiling, against: str) -> CeilingLines:
-    """The roofline of a system that was said by hand. Raises InputError."""
+    """Return the roofline of a system specified by hand. Raises InputError."""
     return _build_lines(f"{ceiling.system.operation}, by hand", ceiling, (), against)
 
 
 def rooflines(
     shares: Sequence[MeasuredShare], against: str, format_title: Callable[[MeasuredShare], str] | None = None
 ) -> list[CeilingLines]:
-    """One for each operation (``format_title``: as what), and each setting that has ceilings of its own. Raises
-    InputError where the axis is the request size and nobody says one."""
+    """Return one roofline for each operation (named by ``format_title``) and each setting with its own ceilings. Raises
+    InputError if the axis is the request size and none is given."""
     field = _get_field(against)
     titles = [format_title(cell) if format_title else cell.operation or cell.metric for cell in shares]
     systems: dict[str, set[System]] = {}
@@ -86,13 +85,13 @@ def _get_field(against: str) -> str:
 
 
 def _clear_field(share: MeasuredShare, field: str) -> System:
-    """The system of a cell but for the axis."""
+    """Return the system of a cell without the axis field."""
     open_field: dict[str, Any] = {field: None}
     return replace(share.ceiling.system, **open_field)
 
 
 def _describe_setting(share: MeasuredShare, field: str) -> str:
-    """What a cell is of, besides the column that is the axis."""
+    """Describe the setting of a cell without the axis column."""
     axis = share.columns.get(field)
     return setting_text({name: value for name, value in share.by.items() if name != axis}, share.units)
 
@@ -101,7 +100,7 @@ def _get_position(ceiling: Ceiling, field: str) -> float:
     value = getattr(ceiling.system, field)
     if value is None:
         raise InputError(
-            "missing-option", "there is no request size to draw against", "give {spell.request}, a value or a column"
+            "missing-option", "no request size is given for the axis", "give {spell.request}, a value or a column"
         )
     return float(value)
 

@@ -21,11 +21,11 @@ CURE = "a cache served it, or a unit is wrong: look at 'iosonde check'"
 
 @dataclass(frozen=True)
 class MeasuredShare:
-    """One cell: its settings, the bound there, the mean in bytes/s and its share of the bound as Estimates.
+    """Measured share of the bound in a cell: its settings, the bound, the mean in bytes/s and the share as Estimates.
 
-    ``verdict`` is empty, :data:`ABOVE` or, where the interval also holds values below, :data:`PERHAPS`. ``runs`` are
-    the ids of the trials, where they come from a store. ``columns``: field of the system → the column that gave it.
-    ``units``: of the levels. ``sources``: field of the system → where its number is from, in words.
+    ``verdict`` is empty, :data:`ABOVE` or, if the interval also holds values below, :data:`PERHAPS`. ``runs`` are the
+    ids of the trials if they come from a store. ``columns``: field of the system → its column. ``units``: units of the
+    levels. ``sources``: field of the system → where its number is from, in words.
     """
 
     by: dict[str, Any]
@@ -73,9 +73,9 @@ def share_of(
     low: float | None = None,
     high: float | None = None,
 ) -> tuple[Estimate, Estimate, str]:
-    """(mean, share, verdict) of trials in bytes/s. ``low`` and ``high``: what S may be, where its inputs are measured;
-    the share's interval is then that of the mean over both (not narrower than ``level`` says). Where chance places
-    files S is a mean, and luck may exceed it: above the bound is what exceeds the best case."""
+    """Return (mean, share, verdict) of trials in bytes/s. ``low`` and ``high`` are the ends of S if its inputs are
+    measured. The share's interval is then that of the mean over both (not narrower than ``level``). Under random
+    placement S is a mean that luck may exceed: only rates beyond the best case are above the bound."""
     measured = mean(values, level).within(low=0.0)
     share = _divide_estimate(
         measured, system_ceiling.s, system_ceiling.s if low is None else low, system_ceiling.s if high is None else high

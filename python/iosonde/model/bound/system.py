@@ -1,4 +1,4 @@
-"""What the bound is computed from: how many of what, how fast each is, and how the file system spreads its data."""
+"""Inputs of the bound: numbers of nodes and disks, their rates, and how the file system spreads its data."""
 
 from __future__ import annotations
 
@@ -18,21 +18,20 @@ PATHS = ("network", "local")
 
 @dataclass(frozen=True)
 class System:
-    """A cluster in base units (bytes, s, bytes/s, s/byte, operations/s); None: not known, and its term is left out.
+    """A cluster in base units (bytes, s, bytes/s, s/byte, operations/s); None: unknown, and its term is left out.
 
-    ``network`` is one link of a client and of a server, unless ``client_network`` or ``server_network`` says other;
-    ``fabric`` is what all links together carry. ``disk`` is one disk, ``disk_read`` and ``disk_write`` by direction.
-    ``cpu`` is what a client computes for each byte, ``server_cpu`` a server. ``memory_copy`` is what one client copies
-    a second, ``copies`` how often it copies each byte. ``queue_depth`` requests of ``request_size`` are under way at
-    each client, and each takes ``latency``. Metadata servers together do ``metadata_rate`` operations a second, and
-    every file of ``file_size`` needs ``metadata_operations``.
+    ``network`` is one link of a client and of a server, unless ``client_network`` or ``server_network`` overrides it;
+    ``fabric`` is the total rate of all links. ``disk`` is one disk, ``disk_read`` and ``disk_write`` by direction.
+    ``cpu`` is the time that a client computes per byte, ``server_cpu`` a server. ``memory_copy`` is the copy rate of
+    one client, ``copies`` the number of copies of each byte. ``queue_depth`` requests of ``request_size`` are under way
+    at each client, and each takes ``latency``. All metadata servers together do ``metadata_rate`` operations/s; every
+    file of ``file_size`` needs ``metadata_operations``.
 
     ``redundancy``: ``none``; ``client`` sends ``replicas`` copies itself; ``chained``: servers pass them on;
     ``erasure``: the client makes ``parity_chunks`` for every ``data_chunks`` chunks of ``chunk_size``.
-    ``stripe_count``: ``files`` (one for each client by default) lie on so many of the servers each; every copy of a
-    file does, and an erasure code's parity is among them. ``placement``: dealt out in turn, at random, or at random to
-    one of the fixed ``groups`` of servers that hold the same copies. ``path`` is ``local`` where
-    the client has the disks itself.
+    ``stripe_count``: servers per file; there are ``files`` files (by default one per client). Every copy of a file has
+    that many; an erasure code's parity is included. ``placement``: dealt out in turn, at random, or at random to one of
+    the fixed ``groups`` of servers with the same copies. ``path`` is ``local`` if the disks are the client's own.
     """
 
     operation: str = WRITE
@@ -76,7 +75,7 @@ FIELDS = tuple(field.name for field in fields(System))
 _WORDS = {"operation": (READ, WRITE), "redundancy": REDUNDANCIES, "placement": PLACEMENTS, "path": PATHS}
 _MAY_BE_ZERO = ("cpu", "server_cpu", "parity_chunks", "latency")
 LESS_IS_BETTER = ("cpu", "server_cpu", "latency", "copies", "metadata_operations")
-# Field → what it means nothing without.
+# Field → the fields of which at least one must be set for it to matter.
 _NEEDS = {
     "latency": "request_size", "queue_depth": "latency", "copies": "memory_copy", "metadata_rate": "file_size",
     "metadata_operations": "metadata_rate", "file_size": "metadata_rate", "files": "stripe_count",
@@ -85,12 +84,12 @@ _NEEDS = {
 
 
 def idle(names: Collection[str], available: Collection[str]) -> tuple[str, str] | None:
-    """The first of the fields ``names`` that no term uses, and the field that it lacks among ``available``."""
+    """Return the first of the fields ``names`` that no term uses, and the field it lacks among ``available``."""
     return next(((name, _NEEDS[name]) for name in names if name in _NEEDS and _NEEDS[name] not in available), None)
 
 
 def with_settings(system: System, settings: Mapping[str, Any]) -> System:
-    """The system with some fields set anew. Raises InputError for a field that there is not."""
+    """Return the system with some fields replaced. Raises InputError for an unknown field."""
     for name in settings:
         if name not in FIELDS:
             near = get_close_matches(name, FIELDS, 1)
@@ -105,7 +104,7 @@ def with_settings(system: System, settings: Mapping[str, Any]) -> System:
 
 
 def check(system: System) -> System:
-    """The system, if it can be one. Raises InputError with what is wrong."""
+    """Return the system if it is valid. Raises InputError with the fault."""
     for name in FIELDS:
         value = getattr(system, name)
         if name in _WORDS:
@@ -159,12 +158,12 @@ def check(system: System) -> System:
 
 
 def _check_redundancy(system: System) -> None:
-    """Raises InputError for copies that nobody makes, and for more of them than disks."""
+    """Raise InputError for copies without a redundancy scheme, or more copies than disks."""
     if system.replicas > 1 and system.redundancy not in ("client", "chained"):
         raise InputError(
             "conflicting-options",
             "{replicas:g} replicas, but redundancy is {redundancy}",
-            "say who makes them: client or chained",
+            "set redundancy to client or chained",
             replicas=system.replicas,
             redundancy=system.redundancy,
         )

@@ -25,7 +25,7 @@ class Traffic:
 
 
 def traffic(system: System) -> Traffic:
-    """What one byte of the system's operation makes move. A read takes one copy, and data chunks only."""
+    """Compute the bytes moved for one byte of the system's operation. A read takes one copy, and data chunks only."""
     if system.operation == READ:
         return Traffic(disk_read=1.0)
     r = float(system.replicas)

@@ -1,4 +1,4 @@
-"""What a bound says in words: the case that it is, what it assumes, what helps against what limits."""
+"""A bound in words: its case, its assumptions, and remedies for each limit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from iosonde.core.words import listed
 from .bound import Ceiling
 from .system import READ, System
 
-# The four of Cheng (CHEP 2004), said with every bound.
+# Cheng's four assumptions (CHEP 2004), shown with every bound.
 ASSUMPTIONS = (
     "data is processed in the clients only",
     "servers only store, and serve file operations",
@@ -60,11 +60,11 @@ def names(terms: tuple[str, ...]) -> str:
 
 
 def unknown(ceiling: Ceiling) -> list[str]:
-    """What should be known of a system and is not, each with what would tell it: the true bound can only be lower."""
+    """List unknown inputs of the bound, each with the options that supply it: the true bound can only be lower."""
     return [
         Message(
             "unknown-term",
-            "nothing is known of {part}: the true bound may be lower (" + _OPTIONS_BY_TERM[term] + ")",
+            "unknown: {part}; the true bound may be lower (" + _OPTIONS_BY_TERM[term] + ")",
             term=term,
             part=NAMES[term],
         )
@@ -73,7 +73,7 @@ def unknown(ceiling: Ceiling) -> list[str]:
 
 
 def assumptions(ceiling: Ceiling) -> list[str]:
-    """The four, and what the extensions of this system assume."""
+    """List Cheng's four assumptions, and those of this system's extensions."""
     system, messages = ceiling.system, list[str](ASSUMPTIONS)
     if system.path == "local":
         messages = [Message("local-path", "data is processed where the disks are")]
@@ -114,13 +114,13 @@ def assumptions(ceiling: Ceiling) -> list[str]:
 
 
 def case(system: System) -> str:
-    """Which of Cheng's cases this is, from N, M, R and I; also the one that he leaves out."""
+    """Name Cheng's case of this system, from N, M, R and I, or the case that he leaves out."""
     if system.path == "local":
         return Message("local-path", "one machine with its own disks: S depends on them and on its CPU (P·R, N/c)")
     link = system.network if system.network is not None else system.server_network
     rate = system.disk_rate(system.operation)
     if link is None or rate is None:
-        return Message("unknown-case", "cannot be told without a network and a disk")
+        return Message("unknown-case", "unknown case: the network or disk rate is missing")
     is_single = system.clients == 1 or system.servers == 1
     who = "one client or one server" if is_single else "several clients and several servers"
     per_server = rate * (system.disks or system.servers) / system.servers
@@ -138,5 +138,5 @@ def case(system: System) -> str:
 
 
 def advice(ceiling: Ceiling) -> list[str]:
-    """What helps against each limiting term."""
+    """Return the remedy for each limiting term."""
     return [ADVICE[term] for term in ceiling.limit]

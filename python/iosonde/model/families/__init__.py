@@ -14,15 +14,15 @@ from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.model.fit.features import Array, Examples
 
-# From the simplest to what is hardest to understand: of equally good ones the first is taken.
+# From the simplest to the hardest to understand: among equally good families the first is taken.
 NAMES = ("mean", "bound", "linear", "loglinear", "tree", "bound_tree", "classes", "neighbours", "gaussian", "kcca",
          "boosting", "forest")  # fmt: skip
-# Options that must be above 0, with the largest that is plausible; of the others 0 means no limit.
+# Options that must be above 0, with their largest plausible value; for the others 0 means no limit.
 MOST = {"trees": 10_000, "k": 10_000, "rate": 10, "dimensions": 100, "ridge": 1000}
 
 
 class Family(Protocol):
-    """What a module of this package holds."""
+    """Interface of a module of this package."""
 
     NAME: str
     OPTIONS: dict[str, Any]
@@ -35,12 +35,12 @@ class Family(Protocol):
 
 
 def limit(name: str) -> int | None:
-    """The number of settings from which on a family refuses, None where it takes any number."""
+    """Return the largest number of settings that a family accepts, None without a limit."""
     return getattr(family(name), "MOST_SETTINGS", None)
 
 
 def note(name: str, rows: int) -> tuple[str, ...]:
-    """What has to be said of a family that does not learn from all of so many rows at once."""
+    """Return a note if the family learns from fewer than ``rows`` rows."""
     most = getattr(family(name), "MOST_ROWS", rows)
     return (
         (
@@ -62,7 +62,7 @@ def family(name: str) -> Family:
     if name not in NAMES:
         raise InputError(
             "unknown-family",
-            "there is no model family '{family}'",
+            "unknown model family '{family}'",
             "families: {families}",
             family=name,
             families=", ".join(NAMES),
@@ -71,8 +71,8 @@ def family(name: str) -> Family:
 
 
 def checked(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """All options of a family: those given, the defaults for the others. Raises InputError for one that it has not,
-    or a number that it cannot be."""
+    """Return all options of a family, defaults filled in. Raises InputError for an unknown option, or a number out of
+    range."""
     defaults = family(name).OPTIONS
     for option in options:
         if option not in defaults:

@@ -1,7 +1,7 @@
-"""Gradient boosting (Friedman, Annals of Statistics 29, 2001): small trees, each fitted to what the others left over.
+"""Gradient boosting (Friedman, Annals of Statistics 29, 2001): small trees, each fitted to the residuals of the others.
 
-Prediction: start + rate × the sum of the trees' values. Of more than 10,000 rows each tree learns from so many at
-random (stochastic gradient boosting: Friedman, Computational Statistics & Data Analysis 38, 2002).
+Prediction: start + rate × the sum of the trees' values. Beyond 10,000 rows each tree learns from a random sample of
+10,000 (stochastic gradient boosting: Friedman, Computational Statistics & Data Analysis 38, 2002).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from iosonde.model.fit.features import Array, Examples
 
 NAME = "boosting"
 OPTIONS: dict[str, Any] = {"trees": 100, "depth": 3, "rate": 0.1, "min_leaf": 1}
-MOST_ROWS = 10_000  # that one tree learns from
+MOST_ROWS = 10_000  # per tree
 
 
 def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:

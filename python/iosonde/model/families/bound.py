@@ -1,8 +1,8 @@
 """The analytic bound as a model of its own: nothing is learned, S = min(N/c, N·I, M·I, P·R) and its extensions.
 
-Options are the fields of ``model.bound.system.System``, as ``iosonde bound`` has them: a number with its unit
-(``network=117MB/s``), or the name of a factor (``clients=nodes``), whose unit is that of its column. The response must
-be a rate of bytes; where its column has no unit, ``unit=MB/s`` says it. What ``MB`` means in a column is 10⁶.
+Options are the fields of ``model.bound.system.System``, as in ``iosonde bound``: a number with its unit
+(``network=117MB/s``), or the name of a factor (``clients=nodes``), which has its column's unit. The response must be a
+rate of bytes; if its column has no unit, set it with ``unit=MB/s``. ``MB`` in a column is 10⁶ bytes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _INTEGER_FIELDS = ("replicas", "data_chunks", "parity_chunks", "stripe_count", "
 
 def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """``{"bytes_per_s": one unit of the response, "system": {field: value}, "columns": [{"field", "factor", "scale"}],
-    "factors": […]}``. Raises InputError for an option that says nothing, DataError where the response is not a rate."""
+    "factors": […]}``. Raises InputError for an option without meaning, DataError if the response is not a rate."""
     system, columns = {}, []
     for field in FIELDS:
         text = str(options.get(field) or "")
@@ -45,12 +45,12 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     if not system and not columns:
         raise InputError(
             "missing-system",
-            "the bound knows nothing of the system",
+            "the bound has no property of the system",
             "write {spell.family:'bound network=117MB/s disk=25MB/s disks=8 clients=nodes'}",
         )
     form = {"bytes_per_s": _parse_unit(examples, str(options.get("unit") or "")), "system": system, "columns": columns,
             "factors": factors_json(examples.features)}  # fmt: skip
-    predict(form, examples.x[:1])  # refuses a system that cannot be
+    predict(form, examples.x[:1])  # raises for an impossible system
     return form
 
 
@@ -100,7 +100,7 @@ def _to_integer(field: str, value: Any) -> Any:
 
 
 def _compute_scale(field: str, feature: Feature) -> float:
-    """What one unit of a factor's column is in base units."""
+    """Return one unit of a factor's column in base units."""
     if field in _RATES and bytes_per_s(feature.unit):
         return bytes_per_s(feature.unit)[0]
     if field in _SIZES and feature.unit:
@@ -116,8 +116,8 @@ def _parse_unit(examples: Examples, text: str) -> float:
             "not-a-rate",
             "{response} is "
             + ("in {unit}, which is" if unit else "without a unit:")
-            + " no rate of bytes that a bound could be held against",
-            "say it: {spell.family:'bound … unit=MB/s'}",
+            + " no byte rate to compare with a bound",
+            "set the unit: {spell.family:'bound … unit=MB/s'}",
             response=examples.response,
             unit=unit,
         )

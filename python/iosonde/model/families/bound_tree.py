@@ -1,7 +1,7 @@
-"""The analytic bound, and a tree that learns what share of it is delivered: prediction = bound × share.
+"""The analytic bound times a learned share: a tree predicts the share of the bound that is delivered.
 
-The bound carries what is known of the hardware to settings where nothing was measured; the tree learns what it leaves
-out. Options are those of ``bound`` and of ``tree``.
+The bound extends to unmeasured settings what is known of the hardware; the tree learns the rest. Options are those of
+``bound`` and of ``tree``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ OPTIONS: dict[str, Any] = {**tree.OPTIONS, **bound.OPTIONS}
 
 
 def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """``{"bound": the form of bound, "share": the form of tree}``. Raises what ``bound`` does."""
+    """``{"bound": the form of bound, "share": the form of tree}``. Raises as ``bound`` does."""
     ceiling = bound.fit(examples, options, seed)
     share = replace(examples, y=examples.y / bound.predict(ceiling, examples.x))
     return {"bound": ceiling, "share": tree.fit(share, options, seed)}

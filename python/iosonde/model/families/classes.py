@@ -1,8 +1,8 @@
-"""Class tree: performance is put into classes, a tree says the class, the class's middle is the prediction.
+"""Class tree: performance is divided into classes, a tree selects the class, the class's middle is the prediction.
 
 The classes are those of ``iosonde.model.fit.speed_classes``; ``reading`` is one of its two. The tree is a CART
-classifier (Gini). Each leaf keeps how often each class was seen in it. Classes of one's own are given by their upper
-ends without the last, and by names: ``ends=25,75 names=slow,avg,fast``.
+classifier (Gini). Each leaf keeps the class frequencies. Custom classes are given by their upper ends without the last,
+and by names: ``ends=25,75 names=slow,avg,fast``.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
 
 
 def own_bounds(options: Mapping[str, Any], y: Array) -> Array | None:
-    """The upper ends of the classes that somebody gave; None where nobody did, or for a response below 0."""
+    """Return the upper ends of custom classes; None without them, or for a response below 0."""
     if not options.get("ends") or y.min() < 0:
         return None
     return _read_classes(options, float(options.get("maximum") or y.max()))[0]
@@ -99,5 +99,5 @@ def _build_leaf(counts: Any, numbers: Any, middles: Array, names: list[str]) -> 
 
 
 def predict(form: Mapping[str, Any], x: Array) -> Array:
-    """The middle of the class that a row's leaf says."""
+    """Return the middle of the class of each row's leaf."""
     return nodes.predict(form["nodes"], form["factors"], x)

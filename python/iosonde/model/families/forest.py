@@ -1,7 +1,7 @@
-"""Random forest (Breiman, Machine Learning 45, 2001): the mean of many trees, each of a resample of the rows.
+"""Random forest (Breiman, Machine Learning 45, 2001): the mean of many trees, each fitted to a resample of the rows.
 
-A third of the columns is tried at each branch. Its form is its trees; with so many of them it can be read, but
-hardly understood: a tree says more.
+A third of the columns is tried at each branch. Its form is its trees: readable, but hardly understandable; use a single
+tree to explain.
 """
 
 from __future__ import annotations

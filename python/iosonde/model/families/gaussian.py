@@ -1,9 +1,9 @@
-"""Gaussian process for small data (Rasmussen & Williams 2006, ch. 2): settings that are near have responses that are.
+"""Gaussian process for small data (Rasmussen & Williams 2006, ch. 2): near settings have similar responses.
 
 Covariance amplitude·exp(-½ Σ ((u - v) ÷ scale)²) with a scale for each column, plus noise; all by maximum likelihood,
 by scikit-learn. Repeats of a setting are one point, their mean. Coordinates are those of ``neighbours``. Prediction:
-mean + sd × Σ weight·covariance, the weights being (K + noise)⁻¹ of the standardised response. A response above 0 that
-spans more than a factor of ten is taken by its logarithm (``log``), and never predicted below 0.
+mean + sd × Σ weight·covariance, the weights being (K + noise)⁻¹ of the standardised response. A positive response that
+spans more than a factor of ten is modelled by its logarithm (``log``), and never predicted below 0.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _STEPS = 30
 
 def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """``{"log", "mean", "sd", "amplitude", "noise", "scales", "factors", "points": [{"at": […], "weight": w}]}``.
-    Raises DataError for more settings than it is meant for."""
+    Raises DataError beyond its limit of settings."""
     settings, inverse, counts = np.unique(examples.x, axis=0, return_inverse=True, return_counts=True)
     if len(settings) > MOST_SETTINGS:
         raise DataError(
@@ -73,7 +73,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
 
 
 def _minimise_objective(objective: Any, start: Array, bounds: Array) -> tuple[Array, float]:
-    """L-BFGS-B as scikit-learn has it, stopped after so many steps: what comes after them changes no prediction."""
+    """Minimise by L-BFGS-B as scikit-learn does, but at most ``_STEPS`` iterations: later ones change no prediction."""
     from scipy.optimize import minimize
 
     optimum = minimize(objective, start, method="L-BFGS-B", jac=True, bounds=bounds, options={"maxiter": _STEPS})

@@ -1,10 +1,10 @@
-"""Kernel canonical correlation: settings are neighbours where that which correlates best with the response says so.
+"""Kernel canonical correlation: settings are near if their projections that best correlate with the response are.
 
-Both sides have a Gaussian kernel, exp(-distance² ÷ width); the projections of the factors that correlate best with
-projections of the response solve (Kx + r)⁻¹ Ky (Ky + r)⁻¹ Kx a = λ² a (Hardoon, Szedmak & Shawe-Taylor, Neural
-Computation 16, 2004). The prediction is the mean of the nearest settings there, as Ganapathi et al. (ICDE 2009) predict
-the time of queries. Coordinates are those of ``neighbours``; the widths are the median of the distances². Repeats of a
-setting are one point, their mean.
+Both sides have a Gaussian kernel, exp(-distance² ÷ width). The projections of the factors that correlate best with
+projections of the response solve (Kx + r)⁻¹ Ky (Ky + r)⁻¹ Kx a = λ² a. (Hardoon, Szedmak & Shawe-Taylor, Neural
+Computation 16, 2004.) The prediction is the mean of the nearest settings in the projection, as Ganapathi et al. (ICDE
+2009) predict query times. Coordinates are those of ``neighbours``; the widths are the median of the distances². Repeats
+of a setting are one point, their mean.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ MOST_SETTINGS = 300
 
 
 def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
-    """``{"k", "width", "correlations", "factors", "points": [{"at", "value", "weights"}]}``. Raises DataError for more
-    settings than it is meant for."""
+    """``{"k", "width", "correlations", "factors", "points": [{"at", "value", "weights"}]}``. Raises DataError beyond
+    its limit of settings."""
     settings, inverse, counts = np.unique(examples.x, axis=0, return_inverse=True, return_counts=True)
     if len(settings) > MOST_SETTINGS:
         raise DataError(
@@ -95,7 +95,7 @@ def projections(kx: Array, ky: Array, ridge: float, dimensions: int) -> tuple[Ar
     weights = vectors.real[:, order]
     length = np.sqrt(np.maximum(np.einsum("ij,ij->j", weights, kx @ (kx @ weights)), 1e-300))
     correlations = np.sqrt(np.maximum(values.real[order], 0.0))
-    # A projection that correlates with nothing is noise: what it says is left out of the distance.
+    # A projection that correlates with nothing is noise and left out of the distance.
     return correlations, weights / length * correlations
 
 

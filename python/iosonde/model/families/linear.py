@@ -1,7 +1,7 @@
-"""The linear model: least squares on terms as ``iosonde regress`` knows them, ``log2(size)``, ``C(size)``, ``size:fs``.
+"""The linear model: least squares on the terms of ``iosonde regress``, ``log2(size)``, ``C(size)``, ``size:fs``.
 
-``terms`` are written with commas between them; ``a*b`` stands for ``a, b, a:b``. Without terms every factor is
-one. The form keeps for each coefficient what it is multiplied with, its interval, and its direction in words.
+``terms`` are separated by commas; ``a*b`` stands for ``a, b, a:b``. Without terms every factor is one. The form keeps
+for each coefficient its factors, its interval, and its direction in words.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from iosonde.stats.regression import formula, ols
 NAME = "linear"
 OPTIONS: dict[str, Any] = {"terms": ""}
 _MAX_CROSSED = 10  # terms, whose products are 2^10
-LEVEL = 0.95  # of the intervals, where the options name none
+LEVEL = 0.95  # default level of the intervals
 
 
 def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
 
 
 def fit_to(examples: Examples, y: Array, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The same for another response on these rows."""
+    """Fit another response on these rows."""
     factors, level = factors_json(examples.features), float(options.get("level", LEVEL))
     columns = columns_of(examples, str(options.get("terms") or ""))
     regression = ols.fit(np.column_stack([values for *_, values in columns]), y, [name for name, *_ in columns], level)
@@ -51,8 +51,8 @@ def fit_to(examples: Examples, y: Array, options: Mapping[str, Any]) -> dict[str
 
 
 def columns_of(examples: Examples, terms: str) -> list[tuple[str, list[dict[str, Any]], Array]]:
-    """(name, what is multiplied, values) of each column of the design matrix. Raises InputError for a term that does
-    not exist, DataError where a transform is not defined."""
+    """Return (name, factors of the product, values) of each column of the design matrix. Raises InputError for an
+    unknown term, DataError if a transform is undefined."""
     table = _build_table(examples)
     columns: list[tuple[str, list[dict[str, Any]], Array]] = []
     for term in formula.parse_terms(expand_terms(terms) or table.names, table):
@@ -102,10 +102,10 @@ def expand_terms(text: str) -> list[str]:
 
 
 def direction(term: str, low: float, high: float, response: str) -> str:
-    """What the sign of a coefficient says."""
+    """Describe the sign of a coefficient."""
     if low <= 0 <= high:
         return Message(
-            "inconclusive", "whether {term} raises or lowers {response} cannot be told", term=term, response=response
+            "inconclusive", "inconclusive: {term} may raise or lower {response}", term=term, response=response
         )
     return Message(
         "significant", "more {term}, {way} {response}", term=term, way="more" if low > 0 else "less", response=response

@@ -1,11 +1,11 @@
-"""A regression tree as a list of plain nodes: read out of scikit-learn, predicted by our own few lines, told as rules.
+"""A regression tree as a list of plain nodes: converted from scikit-learn, evaluated here, printed as rules.
 
 A branch is ``{"factor": "size", "at_most": 6144, "yes": 1, "no": 4}`` or ``{"factor": "fs", "is": "nfs", …}``; ``yes``
-and ``no`` are places in the list, always further on, so that no file can send a prediction in circles. A leaf is
-``{"value": 81.2, "n": 12}``. Every node says how many measurements it saw.
+and ``no`` are later places in the list, so no file can make a prediction loop. A leaf is ``{"value": 81.2, "n": 12}``.
+Every node has its number of measurements.
 
-Trees learn from the rank of a value among those that occur: what they do then depends on the order alone, and not on
-the 32 bits in which scikit-learn keeps its columns. A threshold lies in the middle between two neighbouring levels.
+Trees learn from the rank of a value among the distinct values: the result depends on the order alone, not on
+scikit-learn's 32-bit columns. A threshold lies in the middle between two neighbouring levels.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def ranked(matrix: Array) -> RankedMatrix:
 
 
 def read_out(tree: Any, factors: Factors, matrix: RankedMatrix, leaves: Sequence[Node]) -> list[Node]:
-    """The nodes of a scikit-learn ``tree_`` that learned from ``seen.ranks``. ``leaves`` holds a leaf's content for
-    every node number. scikit-learn numbers depth first, so children come after their parent."""
+    """Convert a scikit-learn ``tree_`` that learned from ``matrix.ranks`` to nodes. ``leaves`` holds a leaf's content
+    for every node number. scikit-learn numbers depth first, so children come after their parent."""
     columns = coded_columns([dict(factor) for factor in factors])
     feature, thresholds = tree.feature, np.zeros(tree.node_count)
     for number, levels in enumerate(matrix.levels):
@@ -73,7 +73,7 @@ def read_out(tree: Any, factors: Factors, matrix: RankedMatrix, leaves: Sequence
 
 
 def _interpolate_levels(levels: Array, ranks: Array) -> Array:
-    """The values at ranks such as 2.5: the middle between two levels, in 6 digits where these tell them apart."""
+    """Return the values at ranks such as 2.5: the middle between two levels, in 6 digits if these distinguish them."""
     exact = np.interp(ranks, np.arange(levels.size), levels)
     short = np.array([float(f"{value:.6g}") for value in exact])
     low, high = (
@@ -118,7 +118,7 @@ def predict(nodes: Sequence[Node], factors: Factors, x: Array) -> Array:
 
 
 def depth(nodes: Sequence[Node]) -> int:
-    """Questions until the deepest leaf."""
+    """Return the number of questions until the deepest leaf."""
     deep = [0] * len(nodes)
     for number, node in enumerate(nodes):
         if "factor" in node:
@@ -128,7 +128,7 @@ def depth(nodes: Sequence[Node]) -> int:
 
 @dataclass(frozen=True)
 class TreeRule:
-    """One leaf as a rule: the conditions that lead to it, in words, and the leaf."""
+    """A leaf and the conditions that lead to it, in words."""
 
     conditions: tuple[str, ...]
     leaf: Node
@@ -138,8 +138,8 @@ class TreeRule:
 
 
 def rules(nodes: Sequence[Node], factors: Factors = ()) -> list[TreeRule]:
-    """Every leaf, from the left. Conditions on one number are joined: ``4096 < size <= 65536``; where ``factors`` are
-    given, what is not one of two levels is the other."""
+    """Return every leaf, from the left. Conditions on one number are joined: ``4096 < size <= 65536``. With
+    ``factors``, the complement of one of two levels is named by the other level."""
     pairs = {factor["name"]: list(factor.get("levels") or ()) for factor in factors}
     rules: list[TreeRule] = []
     waiting: list[tuple[int, tuple[tuple[str, str, Any], ...]]] = [(0, ())]
@@ -187,6 +187,6 @@ def _format_number(value: float) -> str:
 
 
 def matrix_of(factors: Factors, x: Array) -> tuple[RankedMatrix, list[Coded]]:
-    """What a tree learns from: the coded columns by ranks."""
+    """Return the training matrix of a tree: the coded columns by ranks."""
     columns = coded_columns([dict(factor) for factor in factors])
     return ranked(np.column_stack([column.values(x) for column in columns])), columns

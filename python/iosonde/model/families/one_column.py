@@ -1,8 +1,8 @@
-"""A regression tree of a single column of few levels, grown by our own few lines.
+"""A regression tree of a single column of few levels, grown here without scikit-learn.
 
-Importing scikit-learn costs as much CPU as the rest of a small page, and a tree of one column is only the best place
-to cut the row of its levels, then of each part. Of several columns two may part the rows alike; which of them is
-taken is scikit-learn's business (``tree``).
+Importing scikit-learn costs as much CPU as the rest of a small page. A tree of one column only cuts the row of its
+levels at the best place, then each part. With several columns two may split the rows alike; ``tree`` leaves the choice
+to scikit-learn.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy.typing as npt
 
 from ..fit.features import Array
 
-_SAME = 1e-12  # of the best gain: cuts that differ by rounding alone; the first is taken
+_SAME = 1e-12  # of the best gain: cuts closer than this differ by rounding alone; the first is taken
 _MOST_LEVELS = 100  # beyond, growing tree after tree costs more than the import
 
 
 @dataclass(frozen=True)
 class Levels:
-    """The rows of each level, in the order of the levels: how many, the sum, least and most of their values."""
+    """The rows of each level, in the order of the levels: their count, sum, minimum and maximum."""
 
     counts: Array
     sums: Array
@@ -30,8 +30,8 @@ class Levels:
     most: Array
 
     def cut(self, first: int, end: int, min_leaf: int) -> int | None:
-        """The level that begins the right-hand part where those from ``first`` to before ``end`` are cut best. None
-        where all values are equal, or a part would have fewer than ``min_leaf`` rows."""
+        """Return the level that begins the right-hand part of the best cut of levels ``first`` to before ``end``. None
+        if all values are equal, or a part would have fewer than ``min_leaf`` rows."""
         if self.least[first:end].min() == self.most[first:end].max():
             return None
         counts, sums = self.counts[first:end], self.sums[first:end]
@@ -45,7 +45,8 @@ class Levels:
 
 @dataclass
 class GrownTree:
-    """What ``nodes.read_out`` needs of a tree, in scikit-learn's words; numbered depth first, no child is -1."""
+    """The attributes of a tree that ``nodes.read_out`` reads, named as in scikit-learn; numbered depth first, no child
+    is -1."""
 
     feature: Any = field(default_factory=list)
     threshold: Any = field(default_factory=list)
@@ -56,17 +57,17 @@ class GrownTree:
 
     @property
     def node_count(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return len(self.value)
 
 
 def is_simple(ranks: npt.NDArray[np.float32]) -> bool:
-    """Whether ``grow`` is for this matrix of ranks."""
+    """Return whether ``grow`` handles this matrix of ranks."""
     return ranks.shape[1] == 1 and bool(ranks.max() < _MOST_LEVELS)
 
 
 def grow(ranks: npt.NDArray[np.float32], y: Array, limits: Mapping[str, Any]) -> GrownTree:
-    """The tree of ``y`` by a simple matrix, within the ``limits`` that ``tree`` has for scikit-learn."""
+    """Grow the tree of ``y`` by a simple matrix, within ``limits`` as ``tree`` passes them to scikit-learn."""
     levels = _summarise_levels(ranks[:, 0].astype(np.intp), y)
     tree, deepest = GrownTree(), limits["max_depth"] or levels.counts.size
     waiting = [(0, levels.counts.size, 0, -1)]  # levels from, to before; depth; the node whose right child it is

@@ -1,8 +1,7 @@
-"""Regression tree (CART: Breiman, Friedman, Olshen & Stone 1984), grown by scikit-learn (of one column: by ourselves),
-kept as nodes.
+"""Regression tree (CART: Breiman, Friedman, Olshen & Stone 1984), grown by scikit-learn (``one_column``: here).
 
-A leaf predicts the mean of its measurements. ``depth`` limits the questions, ``min_leaf`` the measurements of a
-leaf; where ``min_leaf`` is 0, one in a thousand rows, so that a tree of many rows can still be read.
+A leaf predicts the mean of its measurements. ``depth`` limits the questions, ``min_leaf`` the measurements of a leaf.
+``min_leaf`` 0 means one in a thousand rows, so that a tree of many rows stays readable.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
 
 
 def _grow_tree(ranks: npt.NDArray[np.float32], y: Array, limits: Mapping[str, Any], seed: int) -> Any:
-    """By our own lines where they suffice."""
+    """Use ``one_column`` if it suffices."""
     if one_column.is_simple(ranks):
         return one_column.grow(ranks, y, limits)
     from sklearn.tree import DecisionTreeRegressor
@@ -40,7 +39,7 @@ def _grow_tree(ranks: npt.NDArray[np.float32], y: Array, limits: Mapping[str, An
 
 
 def limits(options: Mapping[str, Any], n: int) -> dict[str, Any]:
-    """scikit-learn's words for our options."""
+    """Return our options under scikit-learn's names."""
     return {
         "max_depth": options.get("depth") or None,
         "min_samples_leaf": options.get("min_leaf") or max(1, n // 1000),

@@ -1,12 +1,11 @@
-"""How far off one new trial may be: conformal intervals from errors on rows that the model had not seen.
+"""Conformal intervals for one new trial, from errors on rows that the model had not seen.
 
-Scores are errors out of fold, of whole groups (settings with their repeats and copies). A new setting is a group more,
-exchangeable with them, so every group weighs 1/(G + 1), whatever its rows (Vovk, Gammerman & Shafer 2005; for groups:
-Dunn, Wasserman & Ramdas, J. American Statistical Association 118, 2023). Its level can be reached only where
-G/(G + 1) does: 95 % needs 19 groups. The scores are of models that learned from the other folds, the centre is that
-of the model of all rows: the interval leans on the model being stable (Barber, Candès, Ramdas & Tibshirani, Annals of
-Statistics 49, 2021, compare the variants), and its coverage is tested by simulation. It speaks of settings like those
-that were measured, of no level that was not.
+Scores are out-of-fold errors of whole groups (settings with their repeats and copies). A new setting is one more
+exchangeable group, so every group weighs 1/(G + 1), whatever its rows. (Vovk, Gammerman & Shafer 2005; for groups:
+Dunn, Wasserman & Ramdas, J. American Statistical Association 118, 2023.) A level is reachable only up to G/(G + 1): 95
+% needs 19 groups. Scores come from models of the other folds, the centre from the model of all rows: the interval
+relies on a stable model. (Barber, Candès, Ramdas & Tibshirani, Annals of Statistics 49, 2021, compare the variants.)
+Its coverage is tested by simulation. It is valid for settings like the measured ones, not for new levels.
 """
 
 from __future__ import annotations
@@ -46,8 +45,8 @@ class Calibration:
         return Calibration(content["kind"], content["groups"], tuple(content["scores"]), content["floor"])
 
     def interval(self, value: float, level: float) -> tuple[float, float] | None:
-        """Around a prediction, for one new trial; None where there are too few groups for the level. Not cut at the
-        floor: ``Estimate.within`` does that."""
+        """Return the interval around a prediction for one new trial; None if there are too few groups for the level. It
+        is not cut at the floor: ``Estimate.within`` does that."""
         position = level * (self.groups + 1) / self.groups
         if position > 1 + 1e-12:
             return None
@@ -58,13 +57,13 @@ class Calibration:
 
 
 def groups_needed(level: float) -> int:
-    """The fewest groups that reach a level: G/(G + 1) >= level."""
+    """Return the fewest groups that reach a level: G/(G + 1) >= level."""
     return math.ceil(level / (1 - level) - 1e-9)
 
 
 def calibrate(observed: Array, predicted: Array, group: npt.NDArray[np.intp]) -> Calibration:
-    """From predictions out of fold. Errors are taken in proportion where the response spans more than a factor of ten
-    and all is above 0."""
+    """Calibrate from out-of-fold predictions. Errors are ratios if the response is positive and spans more than a
+    factor of ten."""
     in_proportion = observed.min() > 0 and predicted.min() > 0 and observed.max() > _WIDE * observed.min()
     if in_proportion:
         scores = np.exp(np.abs(np.log(observed) - np.log(predicted)))

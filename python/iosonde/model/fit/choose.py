@@ -1,9 +1,8 @@
-"""Which model: all are judged on the same folds, and of those that are as good as the best the simplest is taken.
+"""Choice of a model: all are judged on the same folds, and the simplest of those as good as the best is taken.
 
-A line that predicts speeds below 0 is passed over where another is as good. One standard error: Breiman et al. 1984,
-§3.4.3; Hastie, Tibshirani & Friedman 2009, §7.10. The error of a choice is not the error of what was chosen, which was
-chosen for its small one: nested folds choose anew without the rows that judge (Varma & Simon, BMC Bioinformatics 7,
-2006).
+A line that predicts speeds below 0 is passed over if another is as good. The rule of one standard error: Breiman et al.
+1984, §3.4.3; Hastie, Tibshirani & Friedman 2009, §7.10. The chosen model's own error is biased low, as it was chosen
+for it. Nested folds therefore choose anew without the test rows (Varma & Simon, BMC Bioinformatics 7, 2006).
 """
 
 from __future__ import annotations
@@ -34,17 +33,19 @@ AUTO = tuple(Candidate(name) for name in ("mean", "linear", "loglinear")) + (
     Candidate("boosting"), Candidate("forest"),
 )  # fmt: skip
 GAUSSIAN_MOST = 100  # settings; its time grows with their cube
-MANY = 20_000  # rows from which one split does what folds do
-CHOICE_MOST = 2000  # rows that a choice is made on
+MANY = 20_000  # rows from which one split is as good as folds
+CHOICE_MOST = 2000  # rows used for the choice
 OUTER, INNER = 4, 3
 FOLDS = 10
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What was tried and what was taken. ``nested`` is the honest error of choosing like this, None where nothing
-    was chosen. ``noise`` is the floor. ``passed_over`` are numbers of simpler ones, as good, that predict below 0.
-    ``gain``: by how much less the model errs than the mean of everything, on the same rows not seen."""
+    """The tried models and the chosen one.
+
+    ``nested`` is the unbiased error of the whole procedure, None without a choice. ``noise`` is the floor.
+    ``passed_over`` are numbers of simpler ones, as good, that predict below 0. ``gain``: how much less the model errs
+    than the mean of everything, on the same unseen rows."""
 
     tried: tuple[Judged, ...]
     chosen: int
@@ -74,7 +75,7 @@ class Choice:
 
 
 def standard_folds(together: Groups, n_folds: int | None, seed: int) -> list[Fold]:
-    """So many folds; by default 10 (fewer where there are fewer groups), and one split of many rows."""
+    """Return ``n_folds`` folds; by default 10 (fewer if there are fewer groups), and one split for many rows."""
     if n_folds is None and together.of.size > MANY:
         return [split(together, 0.75, seed)]
     return k_folds(together, min(FOLDS, together.n) if n_folds is None else n_folds, seed)
@@ -84,12 +85,12 @@ def choose(
     examples: Examples, candidates: Sequence[Candidate], together: Groups, n_folds: int | None, level: float, seed: int,
     tell: Tell | None = None,
 ) -> Choice:  # fmt: skip
-    """The choice among candidates (from the simplest), and the model of all rows; ``tell`` hears how far it is. Raises
-    DataError where none can be fitted."""
+    """Choose among candidates (from the simplest), and fit the choice to all rows. ``tell`` receives the progress.
+    Raises DataError if none can be fitted."""
     if together.n < 2:
         raise DataError(
             "too-few-settings",
-            "all rows are of one setting, or copies of each other: nothing can be learned from them",
+            "all rows are of one setting, or duplicates: nothing can be learned from them",
             "measure other settings",
         )
     examples = with_own_classes(examples, candidates)
@@ -131,7 +132,7 @@ def choose(
 
 
 def _estimate_gain(judged: Judged, mean: Judged, examples: Examples, together: Groups, level: float) -> Estimate | None:
-    """How much less a model errs than the mean of everything; None where they were judged by other rows."""
+    """Estimate how much less a model errs than the mean of everything; None if they were judged on different rows."""
     if not np.array_equal(judged.rows, mean.rows):
         return None
     observed, group = examples.y[judged.rows], together.independent[judged.rows]
@@ -146,7 +147,7 @@ def _estimate_gain(judged: Judged, mean: Judged, examples: Examples, together: G
 def _plan_work(
     candidates: Sequence[Candidate], part: Sequence[Fold], folds: Sequence[Fold], rows: int, tell: Tell | None
 ) -> FitProgress:
-    """What lies ahead: all on the folds of the part, the choice again in nested folds, the one that is taken on all
+    """Plan the work: all candidates on the folds of the part, the choice again in nested folds, the chosen one on all
     rows."""
     work, names = FitProgress(tell), [candidate.family for candidate in candidates]
     work.plan(names, sum(fold.train.size for fold in part))
@@ -168,14 +169,15 @@ def _judge_candidates(
 
 
 def _refuse_settings(candidate: Candidate, settings: int, limit: int, level: float) -> Judged:
-    template = "{settings:,} settings are too many for it, {limit:,} at most"
+    template = "{settings:,} settings are too many: its limit is {limit:,}"
     return refused(candidate, Message("too-many-settings", template, settings=settings, limit=limit), level)
 
 
 def simplest(tried: Sequence[Judged], examples: Examples, group: Groups) -> list[int]:
-    """The first whose error is within one standard error of the smallest and that predicted nothing below 0 where
-    nothing was (the first of all of them where each did), and after it those that were passed over for such
-    predictions. Raises DataError where all were refused."""
+    """Return the first candidate within one standard error of the smallest error, then those passed over.
+
+    A candidate is passed over if it predicts below 0 though the response is never negative, unless all do. Raises
+    DataError if all were refused."""
     values = [attempt.mae.value for attempt in tried]
     errors = [value for value in values if value is not None]
     if not errors:
@@ -197,8 +199,8 @@ def simplest(tried: Sequence[Judged], examples: Examples, group: Groups) -> list
 def _estimate_nested_error(
     examples: Examples, candidates: Sequence[Candidate], group: Groups, level: float, seed: int, work: FitProgress
 ) -> Estimate | None:
-    """The error of the whole procedure: in every outer fold the choice is made again by inner folds. None where
-    there are too few groups to do so."""
+    """Estimate the error of the whole procedure: every outer fold chooses again by inner folds. None if there are too
+    few groups."""
     if group.n < 2 * max(OUTER, INNER):
         return None
     rows, predictions = [], []
@@ -216,7 +218,7 @@ def _estimate_nested_error(
 
 
 def _sample_groups(group: Rows, most: int, seed: int) -> Rows:
-    """Whole groups at random, of about so many rows together; of fewer than 20 groups, rows of each at random."""
+    """Draw whole groups at random, about ``most`` rows in all; with fewer than 20 groups, random rows of each."""
     numbers, sizes = np.unique(group, return_counts=True)
     order = np.random.default_rng(seed).permutation(numbers.size)
     taken = numbers[order[np.cumsum(sizes[order]) <= most]]

@@ -17,7 +17,7 @@ from .features import Array, Feature
 
 @dataclass(frozen=True)
 class Coded:
-    """One column: the number of a factor (``code`` is None), or whether a text factor has level number ``code``."""
+    """A column: the number of a factor (``code`` is None), or an indicator of the text level number ``code``."""
 
     index: int
     code: int | None = None
@@ -29,12 +29,12 @@ class Coded:
 
 
 def factors_json(features: Sequence[Feature]) -> list[dict[str, Any]]:
-    """What a form keeps of the factors: names in the order of ``x``, and the levels of text."""
+    """Describe the factors for a form: names in the order of ``x``, and the levels of text."""
     return [{"name": f.name, **({} if f.numeric else {"levels": list(f.levels)})} for f in features]
 
 
 def coded_columns(factors: Sequence[dict[str, Any]]) -> list[Coded]:
-    """The columns of factors as a form keeps them."""
+    """Return the columns of the factors in a form."""
     columns = []
     for index, factor in enumerate(factors):
         levels = factor.get("levels")

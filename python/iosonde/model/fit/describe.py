@@ -1,8 +1,8 @@
-"""What a stored model says of its factors, without the data: which of them its predictions follow.
+"""Influence of factors on a stored model's predictions, without the data.
 
-Over the designs that the tried levels allow, each as often as the others: S = V(E(f | factor)) ÷ V(f), f being the
-model's prediction (Saltelli et al., *Global Sensitivity Analysis*, 2008, §1.2). It describes the model with its errors;
-what the measurements say is ``iosonde rank``'s.
+All designs of the tried levels have equal weight: S = V(E(f | factor)) ÷ V(f), f being the model's prediction.
+(Saltelli et al., *Global Sensitivity Analysis*, 2008, §1.2.) It describes the model with its errors; ``iosonde rank``
+describes the measurements.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from .fitted import Model, designs_of
 
 @dataclass(frozen=True)
 class Description:
-    """``shares`` of the variance of the predictions by factor; ``together`` what only their combinations have, None
-    where constraints tie factors to each other. ``shares`` is empty where the model says the same of every design."""
+    """``shares`` of the variance of the predictions by factor; ``together`` the share of their interactions, None if
+    constraints tie factors to each other. ``shares`` is empty if the predictions are constant."""
 
     shares: Mapping[str, float]
     together: float | None
@@ -34,7 +34,7 @@ class Description:
 
 
 def describe(model: Model, valid: Callable[[Mapping[str, Cell]], bool] | None = None) -> Description:
-    """The shares over all designs of the tried levels (or 20,000 at random), of those that are ``valid``."""
+    """Compute the shares over all ``valid`` designs of the tried levels (or 20,000 at random)."""
     designs, complete = designs_of(model, valid)
     predictions = model.values(designs) if len(designs) else np.array([])
     finite = np.isfinite(predictions)

@@ -1,7 +1,7 @@
 """A model as text and back: JSON that a person can read, with its version, its schema and a hash of its content.
 
-Reading one executes nothing. A text of another version, that was cut short or edited, is refused in one sentence: a
-number that nobody computed would look like one that was.
+Reading one executes nothing. A text of another version, truncated or edited, is refused with one sentence: its numbers
+would look like computed ones.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .repeats import Repeats
 
 VERSION = 1
 MOST_BYTES = 100 * 2**20
-_DIGITS = 18  # of a whole number: what is longer fits in no array
+_DIGITS = 18  # of an integer: longer ones fit in no array
 _AGAIN = "fit it again: iosonde fit DATA … -o FILE"
 
 
 def to_text(model: Model) -> str:
-    """The model file. Raises InputError for one that would be too large to be read again."""
+    """Return the model file. Raises InputError if it would be too large to be read again."""
     content: dict[str, Any] = {
         "iosonde_model": VERSION,
         "family": model.family,
@@ -92,7 +92,7 @@ def from_text(text: bytes, source: str) -> Model:
     if not digest or digest != _compute_hash(content):
         raise DataError(
             "hash-mismatch",
-            "{source} was changed after it was fitted: its content does not have its hash",
+            "{source} was changed after it was fitted: its content does not match its hash",
             _AGAIN,
             source=source,
         )
@@ -104,7 +104,7 @@ def _parse_json(text: bytes, source: str) -> dict[str, Any]:
     if len(text) > MOST_BYTES:
         raise DataError(
             "file-too-large",
-            "{source} is larger than {limit_mib} MiB: no model is",
+            "{source} is larger than {limit_mib} MiB, the limit of a model",
             "name a model file",
             source=source,
             limit_mib=MOST_BYTES >> 20,
@@ -194,8 +194,8 @@ def _build_model(content: Mapping[str, Any]) -> Model:
 
 
 def _verify_prediction(model: Model, source: str) -> Model:
-    """The model, once it has predicted the two ends of what was tried. Raises DataError where its form is not what its
-    family reads."""
+    """Return the model after it has predicted the two ends of the tried range. Raises DataError if its family cannot
+    read its form."""
     module = family(model.family)
     ends = np.array(
         [

@@ -1,5 +1,6 @@
-"""How wrong predictions are: mean absolute, relative and class error, R² off-sample, and the two ends to hold them
-against: the mean of everything, and the noise of repeats.
+"""Prediction errors: mean absolute, relative and class error, R² off-sample, and their two references.
+
+The references are the mean of everything and the noise of repeats.
 """
 
 from __future__ import annotations
@@ -26,9 +27,11 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Errors:
-    """Of predictions on rows that the model has not seen. ``mae`` is in the response's unit; ``relative`` is the
-    mean of |error| ÷ |observed| over rows that are not 0; ``class_error`` the mean distance in speed classes; ``r2``
-    is 1 - SSE ÷ SST (below 0: worse than the mean of these rows). None where it does not exist."""
+    """Errors of predictions on unseen rows.
+
+    ``mae`` is in the response's unit; ``relative`` is the mean of |error| ÷ |observed| over rows that are not 0.
+    ``class_error`` is the mean distance in speed classes; ``r2`` is 1 - SSE ÷ SST (below 0: worse than the mean of
+    these rows). None if undefined."""
 
     mae: float
     relative: float | None
@@ -41,17 +44,15 @@ class Errors:
 
 
 def errors_of(observed: Array, predicted: Array, bounds: Array | None) -> Errors:
-    """The errors; ``bounds`` are the upper ends of the speed classes, where there are any. Raises DataError where a
-    prediction is so far off that its square is infinite."""
+    """Compute the errors; ``bounds`` are the upper ends of the speed classes, if any. Raises DataError if the square of
+    an error overflows."""
     off = np.abs(predicted - observed)
     there = observed != 0
     with np.errstate(over="ignore"):
         r2 = r2_of_predictions(observed, predicted) if observed.size > 1 and np.ptp(observed) > 0 else None
         relative = float(np.mean(off[there] / np.abs(observed[there]))) if there.any() else None
     if r2 is not None and not math.isfinite(r2) or relative is not None and not math.isfinite(relative):
-        raise DataError(
-            "prediction-not-finite", "it is wrong beyond all numbers on rows that it has not seen", "use another family"
-        )
+        raise DataError("prediction-not-finite", "its errors on unseen rows overflow", "use another family")
     apart = None
     if bounds is not None:
         steps = speed_classes.classify(predicted, bounds) - speed_classes.classify(observed, bounds)
@@ -61,9 +62,8 @@ def errors_of(observed: Array, predicted: Array, bounds: Array | None) -> Errors
 
 @dataclass(frozen=True)
 class ClassErrors:
-    """In classes: how many rows are ``apart`` from what was predicted on average, and the share that is ``right``: in
-    its own class. Both count groups, not rows. ``own``: how many classes there are where somebody gave them, None of
-    the usual speed classes."""
+    """Errors in classes: mean distance ``apart`` from the prediction in classes, and the share ``right`` in its own
+    class. Both count groups, not rows. ``own``: the number of custom classes, None for the usual speed classes."""
 
     apart: Estimate
     right: Estimate
@@ -76,29 +76,29 @@ class ClassErrors:
 
 
 def class_errors(observed: Array, predicted: Array, bounds: Array, group: Rows, level: float) -> ClassErrors:
-    """Of rows in ``group``s that are independent of each other."""
+    """Compute the class errors of rows in independent ``group``s."""
     steps = np.abs(speed_classes.classify(predicted, bounds) - speed_classes.classify(observed, bounds)).astype(float)
     return ClassErrors(grouped_mean(steps, group, level), share_of_members((steps == 0).astype(float), group, level))
 
 
 def class_bounds(y: Array, reading: str = "width") -> Array | None:
-    """The speed classes of a response up to its largest value; None for one that is below 0 in places."""
+    """Return the speed classes of a response up to its largest value; None if some values are negative."""
     return speed_classes.upper_bounds(float(y.max()), reading) if y.min() >= 0 and y.max() > 0 else None
 
 
 def grouped_mean(values: Array, group: Rows, level: float) -> Estimate:
-    """The mean of ``values``, which are sizes of errors, with an interval that counts groups, not rows.
+    """Return the mean of ``values`` (sizes of errors) with an interval that counts groups, not rows.
 
-    The mean is a ratio, Σ values ÷ rows; its variance is that of the groups' sums about it (the linearised ratio
-    estimator: Cochran 1977, §6.3), with Student's t on groups - 1. Errors of one cross-validation share their
-    training rows; the interval is that of these models. It ends at 0.
+    The mean is a ratio, Σ values ÷ rows. Its variance is that of the groups' sums about it (the linearised ratio
+    estimator: Cochran 1977, §6.3), with Student's t on groups - 1. Errors of one cross-validation share their training
+    rows; the interval is that of these models. It ends at 0.
     """
     numbers, index = np.unique(group, return_inverse=True)
     g = numbers.size
     mean = float(values.mean())
     if g < 2:
         return Estimate(
-            mean, None, None, level, g, (Message("single-group", "one group has no spread: measure more settings"),)
+            mean, None, None, level, g, (Message("single-group", "one group has no variance: measure more settings"),)
         )
     half = t_critical(level, g - 1) * standard_error(values, index)
     return Estimate(mean, mean - half, mean + half, level, g).within(low=0.0)
@@ -114,9 +114,10 @@ def standard_error(values: Array, group: Rows) -> float:
 
 @dataclass(frozen=True)
 class RepeatNoise:
-    """What repeats of one setting differ by: the floor that no model can pass. ``mae`` is the mean distance of a
-    trial from its setting's true mean; ``sd`` their standard deviation; ``share`` the part of the variance of all
-    rows; ``n`` the rows of settings that were repeated."""
+    """Variation between repeats of one setting: the floor that no model can pass.
+
+    ``mae`` is the mean distance of a trial from its setting's true mean; ``sd`` their standard deviation. ``share`` is
+    the part of the variance of all rows; ``n`` the rows of settings that were repeated."""
 
     mae: float
     sd: float
@@ -129,10 +130,10 @@ class RepeatNoise:
 
 
 def noise_of(examples: Examples) -> RepeatNoise | None:
-    """The noise of repeats; None where no setting was repeated.
+    """Estimate the noise of repeats; None if no setting was repeated.
 
-    A trial is nearer to the mean of its own r repeats than to the true one, by √(1 - 1/r) for even errors: that
-    is put right.
+    A trial is nearer to the mean of its own r repeats than to the true one, by √(1 - 1/r) for normal errors: this is
+    corrected.
     """
     sizes = np.bincount(examples.cells)
     repeated = sizes[examples.cells] > 1

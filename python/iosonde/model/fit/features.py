@@ -1,7 +1,7 @@
-"""Factors as a model sees them: how each column is coded, the levels or the range that were tried, and the rows.
+"""Factors as a model sees them: coding of each column, the tried levels or range, and the rows.
 
-A number stays a number; text becomes the number of its level. What was tried is kept with the model: beyond it a
-prediction is an extrapolation, and a level that was never tried has none.
+A number stays a number; text becomes the number of its level. The tried range is kept with the model: beyond it a
+prediction is an extrapolation, and an untried level has none.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Feature:
-    """One factor. ``levels`` are all distinct values that were tried, in order: numbers ascending, or text."""
+    """A factor. ``levels`` are all distinct values that were tried, in order: numbers ascending, or text."""
 
     name: str
     unit: str
@@ -61,10 +61,11 @@ def _to_number(level: Cell) -> float:
 
 @dataclass(frozen=True)
 class Examples:
-    """What a model learns from. ``x`` is rows × features, ``y`` the response, ``cells`` numbers the rows' settings:
-    rows of one cell are repeats of each other. ``bring_ups`` numbers what rows share that was set up once for several
-    of them; None where none do. ``class_ends``: the upper ends of the classes that models are judged in; None: of the
-    usual speed classes."""
+    """Training data of a model.
+
+    ``x`` is rows × features, ``y`` the response, ``cells`` numbers the rows' settings: rows of one cell are repeats of
+    each other. ``bring_ups`` numbers the bring-up that several rows share; None without shared ones. ``class_ends``:
+    the upper ends of the classes for judging models; None: the usual speed classes."""
 
     features: tuple[Feature, ...]
     x: Array
@@ -80,17 +81,17 @@ class Examples:
         return len(self.y)
 
     def take(self, rows: npt.NDArray[Any]) -> Examples:
-        """These rows only; what the features know stays."""
+        """Select these rows; the features keep all tried levels."""
         shared = None if self.bring_ups is None else self.bring_ups[rows]
         return Examples(self.features, self.x[rows], self.y[rows], self.cells[rows], self.response, self.unit, (),
                         shared, self.class_ends)  # fmt: skip
 
 
 def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
-    """The rows of ``table`` that have the response and every factor of ``on``.
+    """Return the rows of ``table`` that have the response and every factor of ``on``.
 
-    Raises DataError for a factor with one level, a response that is constant, or no row that is left; InputError
-    for a factor named twice or the response as its own factor.
+    Raises DataError for a factor with one level, a constant response, or no remaining row. Raises InputError for a
+    factor named twice or the response as its own factor.
     """
     measured = table.column(response)
     y = table.numbers(response)
@@ -115,7 +116,7 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
         raise DataError(
             "constant-response",
             "{response} is {constant} in all rows",
-            "what never varies cannot be explained",
+            "a constant response cannot be explained",
             response=measured.name,
             constant=tidy(y[usable][0]),
         )
@@ -173,17 +174,17 @@ def _single_level(table: Table, response: str, name: str) -> DataError:
 
 
 def _bring_ups(table: Table, names: Sequence[str]) -> npt.NDArray[np.intp] | None:
-    """The outermost ones, unless a factor is about them."""
+    """Return the outermost bring-ups, unless a factor is about them."""
     units = [] if set(names) & set(BRING_UPS) else strata.units_of(table)
     return units[0] if units else None
 
 
 def _nearly_numbers(feature: Feature) -> Message | None:
-    """A text of which most levels are numbers may be a number with a slip of the pen; None for others."""
+    """Warn about a text factor whose levels are mostly numbers (perhaps a typo); None for others."""
     if feature.numeric:
         return None
     odd = [level for level in feature.levels if not is_number(level)]
-    if not odd or 2 * len(odd) >= len(feature.levels):  # written as text on purpose, or really one
+    if not odd or 2 * len(odd) >= len(feature.levels):  # text on purpose, or a real text factor
         return None
     return Message(
         "number-as-text", "{factor} is taken as text with {n_levels} levels: '{level}' is not a number",
@@ -192,8 +193,8 @@ def _nearly_numbers(feature: Feature) -> Message | None:
 
 
 def encode(features: Sequence[Feature], setting: Mapping[str, Cell]) -> Array:
-    """One setting as a row of ``x``. Raises InputError for a factor that is missing or unknown, or text for a
-    number, or a level that was never tried."""
+    """Encode one setting as a row of ``x``. Raises InputError for a missing or unknown factor, text for a number, or an
+    untried level."""
     names = [feature.name for feature in features]
     for name in setting:
         if name not in names:
@@ -221,7 +222,7 @@ def encode(features: Sequence[Feature], setting: Mapping[str, Cell]) -> Array:
 
 
 def encode_level(feature: Feature, value: Cell) -> float:
-    """One level as a row of ``x`` has it. Raises InputError as :func:`encode`."""
+    """Encode one level as in a row of ``x``. Raises InputError as :func:`encode`."""
     if feature.numeric:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise InputError(
@@ -247,7 +248,7 @@ def encode_level(feature: Feature, value: Cell) -> float:
 
 
 def outside(features: Sequence[Feature], row: Array) -> list[Message]:
-    """The factors in which a row lies beyond what was tried, in words; empty if in none."""
+    """List the factors in which a row lies beyond the tried range, in words."""
     return [
         Message(
             "out-of-range",

@@ -1,7 +1,7 @@
-"""A fitted model: its form, the range it was fitted in, how wrong it was on unseen rows; and asking it.
+"""A fitted model: its form, its fitted range, its errors on unseen rows; and predictions from it.
 
-A prediction beyond the range says so and has no interval; further beyond it than the range is wide, or at a level of
-text that was never tried, there is none. A response that is never below 0 is never predicted below 0.
+A prediction beyond the range warns and has no interval. Farther out than the range is wide, or at an untried text
+level, there is none. A response that is never below 0 is never predicted below 0.
 """
 
 from __future__ import annotations
@@ -25,15 +25,16 @@ from .features import Array, Examples, Feature, encode, outside
 from .repeats import ENOUGH, Repeats, repeats_of
 
 MOST_DESIGNS = 20_000
-MOST_BETWEEN = 3  # factors at a number between those that were tried: each doubles the neighbours
+MOST_BETWEEN = 3  # factors at a number between tried ones: each doubles the neighbours
 
 
 @dataclass(frozen=True)
 class Model:
-    """A map from factors to a response. ``low`` and ``high`` are the smallest and largest response that was
-    measured; ``settings`` the number of different ones; ``errors`` what validation said (JSON); ``constraints`` are
-    expressions that a setting must fulfil, for whoever reads them; ``repeats`` the settings that were measured often
-    enough to speak for themselves."""
+    """A map from factors to a response.
+
+    ``low`` and ``high`` are the smallest and largest measured response; ``settings`` the number of distinct ones;
+    ``errors`` the validation result (JSON). ``constraints`` are expressions that a valid setting fulfils; they are for
+    readers. ``repeats`` are the settings with enough trials for intervals of their own."""
 
     family: str
     options: Mapping[str, Any]
@@ -58,14 +59,14 @@ class Model:
         return {repeat.at: repeat for repeat in self.repeats}
 
     def values(self, x: Array) -> Array:
-        """The prediction at rows × features, as the form has it; infinite or NaN where it is not finite."""
+        """Predict at rows × features by the form; infinite or NaN on overflow."""
         with np.errstate(all="ignore"):
             return family(self.family).predict(self.form, x)
 
     @property
     def name(self) -> str:
-        """The family with the numbers among its options that differ from the defaults; texts (terms, the inputs of a
-        bound) are in its form."""
+        """The family with the numeric options that differ from the defaults; texts (terms, the inputs of a bound) are
+        in its form."""
         defaults = family(self.family).OPTIONS
         texts = [f"{k}={v}" for k, v in self.options.items() if v != defaults.get(k) and not isinstance(v, str)]
         return " ".join([self.family, *texts])
@@ -73,9 +74,11 @@ class Model:
 
 @dataclass(frozen=True)
 class Prediction:
-    """One setting: the value with the interval for one new trial there, and whether it is beyond what was tried.
-    ``n_alike``: of a tree, the measurements in the leaf that it comes from; None of other families. ``repeats``: the
-    trials of this very setting, where the interval is theirs. ``between``: it is that of the tried numbers around."""
+    """The predicted value of one setting with the interval for one new trial there.
+
+    ``extrapolated``: the setting is beyond the tried range. ``n_alike``: measurements in its leaf of a tree; None for
+    other families. ``repeats``: the trials of this very setting, if the interval is theirs. ``between``: the interval
+    is that of the tried numbers around it."""
 
     at: Mapping[str, Cell]
     value: Estimate
@@ -104,8 +107,8 @@ class Prediction:
 
 
 def train(examples: Examples, name: str, options: Mapping[str, Any], seed: int, level: float = 0.95) -> Model:
-    """The model of all rows, not validated; where its coefficients have intervals, at this level. Raises DataError
-    where the family cannot be fitted to them."""
+    """Fit the model to all rows without validation; ``level`` is that of the coefficients' intervals. Raises DataError
+    if the family cannot be fitted."""
     form = family(name).fit(examples, {**options, "level": level}, seed)
     return Model(
         name,
@@ -126,7 +129,7 @@ def train(examples: Examples, name: str, options: Mapping[str, Any], seed: int, 
 
 
 def ask(model: Model, setting: Mapping[str, Cell], level: float) -> Prediction:
-    """The response at one setting. Raises InputError for a setting far outside, or a prediction that cannot be."""
+    """Predict the response at one setting. Raises InputError for a setting far outside, or an impossible prediction."""
     (prediction,) = ask_all(model, [setting], level)
     if isinstance(prediction, IosondeError):
         raise prediction
@@ -134,7 +137,7 @@ def ask(model: Model, setting: Mapping[str, Cell], level: float) -> Prediction:
 
 
 def ask_all(model: Model, settings: Sequence[Mapping[str, Cell]], level: float) -> list[Prediction | IosondeError]:
-    """The response at each setting, or why there is none; the model is read once for all of them."""
+    """Predict the response at each setting, or return the error; the model is read once for all of them."""
     rows = [_encode_row(model.features, setting) for setting in settings]
     good = np.array([row for row in rows if isinstance(row, np.ndarray)])
     predictions = iter(zip(model.values(good), _n_alike(model, good), strict=True)) if good.size else iter(())
@@ -158,7 +161,7 @@ def ask_all(model: Model, settings: Sequence[Mapping[str, Cell]], level: float) 
 
 
 def _list_between(features: Sequence[Feature], row: Array) -> list[Feature]:
-    """The factors whose number lies between those that were tried."""
+    """List the factors whose number lies between tried ones."""
     return [
         feature
         for feature, value in zip(features, row, strict=True)
@@ -167,15 +170,15 @@ def _list_between(features: Sequence[Feature], row: Array) -> list[Feature]:
 
 
 def _never_tried(model: Model, row: Array) -> list[Feature]:
-    """The factors whose number was never tried here, though others of it were often."""
+    """List the factors whose number is untried here, though others of them were tried often."""
     return [feature for feature in _list_between(model.features, row) if 2 * len(feature.levels) <= model.settings]
 
 
 def _interval_from_neighbours(
     model: Model, prediction: Prediction, apart: Sequence[Feature], level: float
 ) -> Prediction:
-    """The model's value between numbers that were tried, with the intervals of these together: a response that only
-    rises or only falls between them is nowhere outside. As it was where one of them has no interval."""
+    """Return the prediction between tried numbers with their joint interval, valid for a monotonic response in between.
+    Return ``prediction`` unchanged if one of them has no interval."""
     sides = [neighbours(feature, prediction.at[feature.name]) for feature in apart]
     corners = [
         {**prediction.at, **dict(zip([feature.name for feature in apart], corner, strict=True))}
@@ -198,7 +201,7 @@ def _interval_from_neighbours(
     names = ", ".join(f"{f.name} {low} and {high}" for f, (low, high) in zip(apart, sides, strict=True))
     why = Message(
         "interval-of-neighbours",
-        "the interval is that of {levels} together: it holds if the response only rises or only falls between them",
+        "the interval joins those of {levels}: it holds if the response is monotonic between them",
         levels=names,
     )
     estimate = Estimate(value, min(*lows, value), max(*highs, value), level, prediction.value.n, (why,))
@@ -206,7 +209,7 @@ def _interval_from_neighbours(
 
 
 def neighbours(feature: Feature, value: Cell) -> tuple[Cell, Cell]:
-    """The tried numbers next to one that lies between them."""
+    """Return the tried numbers next to an untried one between them."""
     assert isinstance(value, (int, float))
     below = [number for number in feature.levels if isinstance(number, (int, float)) and number < value]
     above = [number for number in feature.levels if isinstance(number, (int, float)) and number > value]
@@ -214,7 +217,7 @@ def neighbours(feature: Feature, value: Cell) -> tuple[Cell, Cell]:
 
 
 def _encode_row(features: Sequence[Feature], setting: Mapping[str, Cell]) -> Array | IosondeError:
-    """A setting as a family reads it, or why it cannot be asked about."""
+    """Encode a setting for a family, or return the error that excludes it."""
     try:
         row = encode(features, setting)
         _refuse_far(features, row)
@@ -231,13 +234,13 @@ def _build_prediction(
         raise DataError(
             "prediction-not-finite",
             "the {family} model predicts no number there",
-            "stay within what was tried",
+            "stay within the tried range",
             family=model.name,
         )
     if value < 0 <= model.low:
         raise InputError(
             "prediction-out-of-range",
-            "the {family} model predicts {response} = {predicted:.4g} there, which cannot be: it was "
+            "the {family} model predicts {response} = {predicted:.4g} there, which is impossible: it was "
             "never below {minimum}",
             "fit {spell.family:{advice}} above 0",
             family=model.name,
@@ -261,11 +264,11 @@ def _build_prediction(
 
 
 def _estimate_from_repeats(value: float, own: Repeats, floor: bool, level: float) -> Estimate:
-    """The model's value with the interval that the setting's own trials give."""
+    """Return the model's value with the interval of the setting's own trials."""
     low, high = own.interval(level)
     message = Message(
         "model-off-repeats",
-        "the model's value is outside what the {n} trials of this setting say: their mean is {mean:.4g}",
+        "the model's value is outside the interval of the {n} trials of this setting: their mean is {mean:.4g}",
         n=own.n,
         mean=own.mean,
     )
@@ -288,7 +291,7 @@ def _refuse_far(features: Sequence[Feature], row: Array) -> None:
         if not feature.low - width <= value <= feature.high + width:
             raise InputError(
                 "extrapolation-too-far",
-                "{factor}={level} is far outside {low} to {high}: nothing that was measured speaks of it",
+                "{factor}={level} is far outside the measured range {low} to {high}",
                 "measure there, or stay between {low} and {high}",
                 factor=feature.name,
                 level=tidy(float(value)),
@@ -298,12 +301,12 @@ def _refuse_far(features: Sequence[Feature], row: Array) -> None:
 
 
 def _no_interval(model: Model, row: Array, beyond: Sequence[str], level: float) -> tuple[str, ...]:
-    """Why there is no interval, with the cure; empty where there is one."""
+    """Explain why an interval is missing, with the remedy; empty if there is one."""
     if beyond:
         return (
             Message(
                 "extrapolated",
-                "no interval: errors within what was tried say nothing of what lies beyond; measure there",
+                "no interval: errors within the tried range say nothing about the outside; measure there",
             ),
         )
     if between := [feature.name for feature in _never_tried(model, row)]:
@@ -333,8 +336,8 @@ def _no_interval(model: Model, row: Array, beyond: Sequence[str], level: float) 
 
 
 def negative_share(model: Model, valid: Callable[[Mapping[str, Cell]], bool] | None = None) -> float:
-    """The share of the designs that the tried levels allow where the model predicts below 0, though the response
-    never was; 0 where it was."""
+    """Return the share of the designs of the tried levels where the model predicts below 0 though the response never
+    was; 0 if it was."""
     if model.low < 0:
         return 0.0
     designs, _ = designs_of(model, valid)
@@ -342,8 +345,8 @@ def negative_share(model: Model, valid: Callable[[Mapping[str, Cell]], bool] | N
 
 
 def designs_of(model: Model, valid: Callable[[Mapping[str, Cell]], bool] | None = None) -> tuple[Array, bool]:
-    """(designs × factors, whether these are all): every combination of the tried levels, or 20,000 at random; of them
-    those that are ``valid``."""
+    """Return (designs × factors, whether complete): every combination of the tried levels, or 20,000 at random; only
+    the ``valid`` ones."""
     axes = [np.array(f.levels, float) if f.numeric else np.arange(len(f.levels), dtype=float) for f in model.features]
     total = 1
     for axis in axes:

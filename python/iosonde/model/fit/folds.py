@@ -1,10 +1,10 @@
-"""Which rows a model learns from, and which it is judged by: folds that keep together what belongs together.
+"""Rows to learn from and rows to judge by: folds that keep dependent rows together.
 
-Repeats of one setting, and rows that are copies of each other, are in the same fold: a model that has seen one of
-them has seen the answer. So it is with trials that share a bring-up, whose error is theirs together: a setting that
-is predicted will have a bring-up of its own. Where whole settings of what is set once a bring-up can be kept together
-they are; else folds are crossed, and what is predicted shares neither setting nor bring-up with what is learned from
-(Roberts et al., Ecography 40, 2017). Sizes and seeds are exact: the same rows and seed give the same folds.
+Repeats of one setting, and duplicates, are in the same fold: a model that has seen one of them knows the answer. Trials
+of one bring-up share its error, and a predicted setting will have its own bring-up. If factors are constant within a
+bring-up, whole settings stay together if possible. Otherwise folds are crossed: test rows share neither setting nor
+bring-up with training rows (Roberts et al., Ecography 40, 2017). Sizes and seeds are exact: the same rows and seed give
+the same folds.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .features import Examples
 
 Rows = npt.NDArray[np.intp]
 TOGETHER = ("twins", "cells", "rows")
-_LEAST_PLOTS = 5  # groups of whole bring-ups, from which one can be left out and the rest says something
+_LEAST_PLOTS = 5  # groups of whole bring-ups: enough to leave one out
 
 
 @dataclass(frozen=True)
 class Fold:
-    """Row numbers to learn from and to be judged by, and a name where one is meaningful (``size=4096``)."""
+    """Row numbers for training and for testing, and a name if one is meaningful (``size=4096``)."""
 
     train: Rows
     test: Rows
@@ -39,8 +39,10 @@ class Fold:
 
 @dataclass(frozen=True)
 class Groups:
-    """``of`` numbers each row's group, of which there are ``n``; ``twins`` rows have a copy in another setting.
-    ``n_bring_ups``: which groups keep together; with ``crossed``, the bring-up of each row, no group does so."""
+    """``of`` numbers each row's group, ``n`` is their number; ``twins`` rows have a copy in another setting.
+
+    ``n_bring_ups``: bring-ups that groups keep together. With ``crossed``, the bring-up of each row, no group does
+    so."""
 
     of: Rows
     twins: int = 0
@@ -49,22 +51,24 @@ class Groups:
 
     @property
     def n(self) -> int:
-        """How many there are."""
+        """The number of groups."""
         return int(np.unique(self.of).size)
 
     @property
     def independent(self) -> Rows:
-        """What errors are independent between."""
+        """The units with independent errors."""
         return self.of if self.crossed is None else self.crossed
 
     def take(self, rows: Rows) -> Groups:
-        """Of these rows only."""
+        """Select these rows."""
         return replace(self, of=self.of[rows], crossed=None if self.crossed is None else self.crossed[rows])
 
 
 def groups(examples: Examples, together: str = "twins") -> Groups:
-    """What must stay together: ``twins`` (repeats, and copies in other settings), ``cells`` (repeats), and in both
-    cases what shares a bring-up; ``rows`` (nothing)."""
+    """Return the rows that must stay together.
+
+    ``twins``: repeats, and copies in other settings; ``cells``: repeats. Both also keep shared bring-ups together.
+    ``rows``: nothing. Raises InputError for another ``together``."""
     if together not in TOGETHER:
         raise InputError(
             "unknown-option-value",
@@ -91,12 +95,12 @@ def _with_bring_ups(groups: Groups, shared: Rows) -> Groups:
     if np.unique(plots).size >= _LEAST_PLOTS:
         return replace(groups, of=plots, n_bring_ups=n_bring_ups)
     if any(np.unique(shared[plots == plot]).size < 2 for plot in np.unique(plots)):
-        return groups  # one bring-up a level: the two cannot be told apart, which S311 says
+        return groups  # one bring-up a level: the two are confounded, which S311 reports
     return replace(groups, n_bring_ups=n_bring_ups, crossed=shared)
 
 
 def _join_groups(of: Rows, pairs: Iterable[tuple[int, int]]) -> Rows:
-    """The groups with those of each pair made one, numbered anew."""
+    """Merge the groups of each pair and renumber."""
     parent = np.arange(int(of.max()) + 1)
     for a, b in pairs:
         parent[_find_root(parent, b)] = _find_root(parent, a)
@@ -111,7 +115,7 @@ def _find_root(parent: Rows, cell: int) -> int:
 
 
 def _find_twins(examples: Examples) -> list[tuple[int, int]]:
-    """Pairs of cells of which one is a copy of the other, or that share single copied trials."""
+    """Find pairs of cells of which one is a copy of the other, or that share single copied trials."""
     if np.unique(examples.y).size == len(examples):
         return []
     order = np.argsort(examples.cells, kind="stable")
@@ -128,10 +132,10 @@ def _find_twins(examples: Examples) -> list[tuple[int, int]]:
 
 
 def k_folds(together: Groups, k: int, seed: int) -> list[Fold]:
-    """k folds of whole groups, as even as the groups allow; each row is judged once. Crossed with bring-ups they are
-    about as many, blocks of both. Raises InputError, DataError."""
+    """Build k folds of whole groups, as even as the groups allow; each row is judged once. Crossed with bring-ups there
+    are about k blocks of both. Raises InputError, DataError."""
     if k < 2:
-        raise InputError("too-few-folds", "{folds} folds leave nothing to be judged by", "use 2 folds or more", folds=k)
+        raise InputError("too-few-folds", "{folds} folds leave no test rows", "use 2 folds or more", folds=k)
     if together.n < k:
         raise DataError(
             "too-few-settings",
@@ -151,7 +155,7 @@ def _fold_of(group: Rows, k: int, seed: int) -> Rows:
     """The fold of each row."""
     numbers, sizes = np.unique(group, return_counts=True)
     order = np.random.default_rng(seed).permutation(numbers.size)
-    # The largest first, each to the smallest fold so far: sizes differ by no more than they must.
+    # The largest first, each to the smallest fold so far: sizes differ as little as possible.
     order = order[np.argsort(-sizes[order], kind="stable")]
     fold_of, filled = np.empty(numbers.size, np.intp), np.zeros(k, np.intp)
     for number in order:
@@ -162,7 +166,7 @@ def _fold_of(group: Rows, k: int, seed: int) -> Rows:
 
 
 def _build_blocks(group: Rows, crossed: Rows, k: int, seed: int) -> list[Fold]:
-    """Settings × bring-ups: a block is predicted by what shares neither with it. Raises DataError."""
+    """Build blocks of settings × bring-ups; training rows of a block share neither. Raises DataError."""
     across = max(2, math.ceil(math.sqrt(k)))
     a = _fold_of(group, min(across, np.unique(group).size), seed)
     b = _fold_of(crossed, min(across, np.unique(crossed).size), seed + 1)
@@ -182,17 +186,17 @@ def _build_blocks(group: Rows, crossed: Rows, k: int, seed: int) -> list[Fold]:
 
 
 def inverse(folds: Iterable[Fold]) -> list[Fold]:
-    """Learn from one fold, be judged by the others: what few measurements are worth."""
+    """Swap the roles: learn from one fold, judge by the others, to see the value of few measurements."""
     return [Fold(fold.test, fold.train, fold.name) for fold in folds]
 
 
 def split(together: Groups, train: float, seed: int) -> Fold:
-    """One split at random: whole groups, until ``train`` of the rows are there to learn from; crossed with bring-ups
-    about as many, and what shares neither with them is judged. Raises InputError, DataError."""
+    """Split once at random: whole groups, until about ``train`` of the rows are training rows. Crossed with bring-ups,
+    test rows share neither with them. Raises InputError, DataError."""
     if not 0 < train < 1:
         raise InputError(
             "out-of-range",
-            "a share of {fraction:g} to learn from is not between 0 and 1",
+            "the training share {fraction:g} is not between 0 and 1",
             "write {spell.split:0.75}",
             fraction=train,
         )
@@ -206,12 +210,12 @@ def split(together: Groups, train: float, seed: int) -> Fold:
         _mark_training(together.crossed, math.sqrt(train), seed + 1),
     )
     if not (a & b).any() or not (~a & ~b).any():
-        raise DataError("too-few-bring-ups", "too few bring-ups for one split", "take folds, or repeat whole bring-ups")
+        raise DataError("too-few-bring-ups", "too few bring-ups for one split", "use folds, or repeat whole bring-ups")
     return Fold(np.flatnonzero(a & b), np.flatnonzero(~a & ~b))
 
 
 def _mark_training(group: Rows, train: float, seed: int) -> npt.NDArray[np.bool_]:
-    """Whether each row is among those to learn from; some group never is."""
+    """Return whether each row is a training row; at least one group never is."""
     numbers, sizes = np.unique(group, return_counts=True)
     order = np.random.default_rng(seed).permutation(numbers.size)
     reached = np.cumsum(sizes[order]) - sizes[order] / 2
@@ -222,7 +226,7 @@ def _mark_training(group: Rows, train: float, seed: int) -> npt.NDArray[np.bool_
 
 
 def leave_out(examples: Examples, factor: str) -> list[Fold]:
-    """A fold for every level of a factor: what a model says of a level that it has never seen. Raises InputError."""
+    """Build a fold for every level of a factor, to test predictions at unseen levels. Raises InputError."""
     names = [feature.name for feature in examples.features]
     if factor not in names:
         raise InputError(

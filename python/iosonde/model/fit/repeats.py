@@ -1,8 +1,8 @@
-"""What a setting's own trials say of one more: where it was measured often enough, no model is needed.
+"""Intervals from a setting's own trials: with enough of them no model is needed.
 
-Student's t of the trials: mean ± t(n - 1)·s·√(1 + 1/n) holds one new trial of the same setting (Jain 1991, §13.2, for
-a single observation; Hahn & Meeker, *Statistical Intervals*, 1991, §4.7). It takes trials for normal and the new one
-for made as they were; a model's errors elsewhere play no part in it.
+Student's t of the trials: mean ± t(n - 1)·s·√(1 + 1/n) holds one new trial of the same setting. (Jain 1991, §13.2, for
+a single observation; Hahn & Meeker, *Statistical Intervals*, 1991, §4.7.) It assumes normal trials and a new one under
+the same conditions; a model's errors elsewhere play no part.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from iosonde.stats.estimate.distributions import t_critical
 
 from .features import Examples
 
-FEWEST = 3  # trials that say anything of another
-ENOUGH = 5  # from which on they are asked before the model's errors: the spread of fewer swings too much
+FEWEST = 3  # trials for any interval
+ENOUGH = 5  # trials from which on they replace the model's errors: the variance of fewer is too unstable
 
 
 @dataclass(frozen=True)
 class Repeats:
-    """``n`` trials of one setting: their mean and standard deviation, in the response's unit. ``at`` is the setting as
-    models see it: numbers, and the number of a text's level."""
+    """``n`` trials of one setting: their mean and standard deviation, in the response's unit. ``at`` is the encoded
+    setting: numbers, and the number of a text's level."""
 
     at: tuple[float, ...]
     n: int
@@ -42,13 +42,13 @@ class Repeats:
         return Repeats(tuple(map(float, content["at"])), content["n"], content["mean"], content["sd"])
 
     def interval(self, level: float) -> tuple[float, float]:
-        """For one new trial of this setting."""
+        """Return the interval of one new trial of this setting."""
         half = t_critical(level, self.n - 1) * self.sd * math.sqrt(1 + 1 / self.n)
         return self.mean - half, self.mean + half
 
 
 def repeats_of(examples: Examples) -> tuple[Repeats, ...]:
-    """The settings with 3 trials or more. Those whose trials are all equal are left out: a copy is not a repeat."""
+    """Return the settings with 3 trials or more, without those whose trials are all equal: a copy is not a repeat."""
     n = np.bincount(examples.cells)
     means = np.bincount(examples.cells, examples.y) / np.maximum(n, 1)
     squares = np.bincount(examples.cells, (examples.y - means[examples.cells]) ** 2)

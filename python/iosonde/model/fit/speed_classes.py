@@ -1,7 +1,7 @@
 """Performance as classes: ten equal ones up to 5 % of the maximum, then each wider than the one before by 10 %.
 
-The mapping comes from work on data sieving (Kunkel, Zimmer & Betke, "Predicting performance of non-contiguous I/O
-with machine learning", ISC 2015). Its words allow two readings: the *width* of a class grows by 10 % (``width``: 41
+The mapping comes from work on data sieving (Kunkel, Zimmer & Betke, "Predicting performance of non-contiguous I/O with
+machine learning", ISC 2015). Its text allows two readings: the *width* of a class grows by 10 % (``width``: 41
 classes), or its *upper end* does (``bound``: 42 classes).
 """
 
@@ -24,7 +24,7 @@ def upper_bounds(maximum: float, reading: str = "width") -> Array:
     if reading not in READINGS:
         raise InputError(
             "unknown-option-value",
-            "there is no reading '{choice}' of the classes",
+            "unknown reading '{choice}' of the classes",
             "use {choices}",
             choice=reading,
             choices=" or ".join(READINGS),
@@ -46,13 +46,13 @@ def upper_bounds(maximum: float, reading: str = "width") -> Array:
 
 
 def classify(values: npt.ArrayLike, bounds: npt.ArrayLike) -> npt.NDArray[np.intp]:
-    """The number of each value's class, from 1: (lower, upper], the first closed. What lies above the last is in
-    the last. A value that misses an end by 10⁻⁹ of it counts as the end."""
+    """Return the number of each value's class, from 1: (lower, upper], the first closed. Values above the last end are
+    in the last class. A value that misses an end by 10⁻⁹ of it counts as the end."""
     ends = np.asarray(bounds, dtype=float) * (1 + _SLACK)
     return np.minimum(np.searchsorted(ends, np.asarray(values, dtype=float), side="left"), ends.size - 1) + 1
 
 
 def middles(bounds: npt.ArrayLike) -> Array:
-    """The middle of each class: what a class predicts."""
+    """Return the middle of each class, its prediction."""
     ends = np.asarray(bounds, dtype=float)
     return np.asarray((ends + np.concatenate([[0.0], ends[:-1]])) / 2, float)

@@ -1,4 +1,4 @@
-"""Rows that a model had not seen, as they are drawn: by their classes, and against one factor with others held."""
+"""Unseen rows for plots: by their classes, and against one factor with others fixed."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class UnseenClasses:
-    """Numbers of the speed classes of rows, in the order of what was observed, of ``n_classes``; ``errors``: how
-    far the two are apart."""
+    """Speed classes of rows, ordered by the observed ones, out of ``n_classes``; ``errors``: distance of observed and
+    predicted."""
 
     observed: Rows
     predicted: Rows
@@ -33,8 +33,8 @@ class UnseenClasses:
 
 @dataclass(frozen=True)
 class UnseenAgainst:
-    """Rows by one ``factor``, whose ``levels`` they have. ``fixed_levels``: what all of them share, in words;
-    ``varied``: other factors that are not the same in all."""
+    """Rows by one ``factor`` at its ``levels``. ``fixed_levels``: the levels that all share, in words; ``varied``:
+    other factors that vary."""
 
     factor: Feature
     levels: tuple[Cell, ...]
@@ -45,7 +45,7 @@ class UnseenAgainst:
 
 
 def unseen_classes(examples: Examples, judged: Judged) -> UnseenClasses | None:
-    """The classes of the rows that were judged; None of a response that has none (below 0)."""
+    """Return the classes of the judged rows; None for a response without classes (below 0)."""
     bounds = class_bounds(examples.y) if judged.bounds is None else judged.bounds
     if bounds is None or judged.classes is None:
         return None
@@ -56,21 +56,21 @@ def unseen_classes(examples: Examples, judged: Judged) -> UnseenClasses | None:
 
 
 def unseen_against(examples: Examples, judged: Judged, factor: str, fixed: Mapping[str, Cell]) -> UnseenAgainst:
-    """The rows that were judged at ``fixed``, by ``factor``. Raises InputError for what is no factor or was never
-    tried, DataError where no row is left."""
+    """Select the judged rows at ``fixed``, by ``factor``. Raises InputError for an unknown factor or an untried level,
+    DataError if no row is left."""
     names = [entry.name for entry in examples.features]
     for name in (factor, *fixed):
         if name not in names:
             raise InputError(
                 "unknown-factor",
-                "there is no factor '{factor}' to draw against",
+                "unknown factor '{factor}' for the axis",
                 "factors: {factors}",
                 factor=name,
                 factors=", ".join(names),
             )
     if factor in fixed:
         raise InputError(
-            "conflicting-options", "{factor} is held, and the axis", "hold the other factors", factor=factor
+            "conflicting-options", "{factor} is both fixed and the axis", "fix other factors", factor=factor
         )
     mask = np.ones(judged.rows.size, dtype=bool)
     x = examples.x[judged.rows]
@@ -82,14 +82,14 @@ def unseen_against(examples: Examples, judged: Judged, factor: str, fixed: Mappi
             raise InputError(
                 "no-matching-rows",
                 "no row has {factor}={level}",
-                "there are {levels}",
+                "its levels: {levels}",
                 factor=name,
                 level=level,
                 levels=_format_levels(feature),
             )
         mask &= x[:, place] == code
     if not mask.any():
-        raise DataError("no-matching-rows", "no row has all of what is held", "hold fewer factors")
+        raise DataError("no-matching-rows", "no row has all fixed levels", "fix fewer factors")
     axis = examples.features[names.index(factor)]
     levels = tuple(_decode_level(axis, float(value)) for value in x[mask, names.index(factor)])
     units = {entry.name: entry.unit for entry in examples.features}

@@ -1,7 +1,7 @@
-"""An honest error: every model is judged on rows that it has not seen, all on the same folds.
+"""Validation: every model is judged on rows that it has not seen, all on the same folds.
 
-Cross-validation as such: Stone, J. Royal Statistical Society B 36, 1974. Inverse folds (learn from one, be judged by
-the others) make a learning curve; folds of whole levels ask what a model says of a level that it has never seen.
+Cross-validation: Stone, J. Royal Statistical Society B 36, 1974. Inverse folds (learn from one, judge by the others)
+make a learning curve; folds of whole levels test predictions at unseen levels.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class FoldResult:
-    """One fold: rows to learn from and to be judged by, and the errors on the latter."""
+    """A fold: numbers of training and test rows, and the errors on the latter."""
 
     name: str
     n_train: int
@@ -67,9 +67,11 @@ class FoldResult:
 
 @dataclass(frozen=True)
 class Judged:
-    """A candidate on all folds. ``rows`` are the row numbers that were predicted (several times each by inverse
-    folds), ``predicted`` what the model said. ``refused`` says why a candidate could not be fitted; it then has
-    nothing else. ``classes``: None of a response that has none (below 0); ``bounds``: their upper ends."""
+    """A candidate judged on all folds.
+
+    ``rows`` are the predicted row numbers (several times each with inverse folds), ``predicted`` the predictions.
+    ``refused`` explains why a candidate could not be fitted; everything else is then empty. ``classes``: None for a
+    response without any (below 0); ``bounds``: their upper ends."""
 
     candidate: Candidate
     folds: tuple[FoldResult, ...]
@@ -113,8 +115,8 @@ def judge(
     seed: int,
     work: FitProgress | None = None,
 ) -> Judged:
-    """The candidate on these folds. A candidate that cannot be fitted is ``refused``, with the reason; an option
-    that does not exist raises InputError."""
+    """Judge the candidate on these folds. A candidate that cannot be fitted is ``refused``, with the reason; an unknown
+    option raises InputError."""
     options = checked(candidate.family, candidate.options)
     module = family(candidate.family)
     own = examples.class_ends
@@ -130,7 +132,7 @@ def judge(
                 raise DataError(
                     "prediction-not-finite", "its predictions on unseen rows are not finite", "use another family"
                 )
-            # Least squares of points on a line misses them by their last bits: that is not an error.
+            # Least squares of points on a line misses them by rounding only: this is 0.
             observed = examples.y[fold.test]
             predicted = np.where(np.abs(predicted - observed) <= _LAST_BITS * largest, observed, predicted)
             errors = errors_of(observed, predicted, bounds)
@@ -164,8 +166,7 @@ def judge(
 
 
 def with_own_classes(examples: Examples, candidates: Sequence[Candidate]) -> Examples:
-    """With the classes that a candidate was given, in which all of them are judged then; as they are where none was
-    given any, or two different ones."""
+    """Judge all candidates in the custom classes of one of them. Unchanged if none has any, or two differ."""
     ends = [
         bounds
         for candidate in candidates
@@ -177,14 +178,14 @@ def with_own_classes(examples: Examples, candidates: Sequence[Candidate]) -> Exa
 
 
 def refused(candidate: Candidate, why: str, level: float) -> Judged:
-    """A candidate that could not be fitted."""
+    """Return a candidate that could not be fitted."""
     empty = np.array([], dtype=np.intp)
     return Judged(candidate, (), empty, np.array([]), Estimate(None, None, None, level, 0), None, why)
 
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """The error after learning from ``n_train`` rows (the mean over folds), for each candidate in its order."""
+    """The error after learning from ``n_train`` rows (the mean over folds), for each candidate in order."""
 
     n_train: int
     mae: tuple[float | None, ...]
@@ -197,9 +198,10 @@ class CurvePoint:
 def learning_curve(
     examples: Examples, candidates: Sequence[Candidate], together: Groups, seed: int, level: float = 0.95
 ) -> list[CurvePoint]:
-    """Errors by the number of rows to learn from: inverse folds (from one of 32, 16, 8, 4, 2), then folds of 4 and
-    8; those that learn from no more rows than the last, as of few settings crossed with bring-ups, are no further
-    point. Raises DataError where there are too few settings for any of them."""
+    """Compute errors by the number of training rows.
+
+    Uses inverse folds (from one of 32, 16, 8, 4, 2), then folds of 4 and 8. Points that do not add training rows are
+    skipped (few settings crossed with bring-ups). Raises DataError for too few settings."""
     points: list[CurvePoint] = []
     for k in (32, 16, 8, 4, 2, -4, -8):
         if abs(k) * 2 > together.n:
@@ -222,8 +224,8 @@ def learning_curve(
 
 
 def crossing(points: Sequence[CurvePoint], model: int, other: int) -> int | None:
-    """The number of rows from which on candidate ``model`` is better than ``other`` at every larger one; None
-    where it is not so at the largest."""
+    """Return the number of rows from which on candidate ``model`` is always better than ``other``; None if it is not
+    better at the largest."""
     better_from = None
     for point in points:
         mine, theirs = point.mae[model], point.mae[other]
@@ -235,8 +237,8 @@ def crossing(points: Sequence[CurvePoint], model: int, other: int) -> int | None
 
 
 def crossing_between(points: Sequence[CurvePoint], model: int, other: int) -> float | None:
-    """Where between two points of the curve the errors cross, by lines over the logarithm of the rows; None where there
-    is no crossing, or nothing is known of the point before it."""
+    """Return where between two points of the curve the errors cross, by lines over the logarithm of the rows. None
+    without a crossing, or if the point before it is unknown."""
     better_from = crossing(points, model, other)
     for before, after in pairwise(points):
         if after.n_train != better_from:
@@ -250,12 +252,12 @@ def crossing_between(points: Sequence[CurvePoint], model: int, other: int) -> fl
 
 
 def groups_for(examples: Examples, together: str, k: int) -> Groups:
-    """The groups, refused with the cure where there are fewer than ``k``. Raises InputError, DataError."""
+    """Return the groups. Raises InputError, and DataError with the remedy if there are fewer than ``k``."""
     row_groups = groups(examples, together)
     if row_groups.n < 2:
         raise InputError(
             "too-few-settings",
-            "all rows are of one setting, or copies of each other: nothing can be learned from them",
+            "all rows are of one setting, or duplicates: nothing can be learned from them",
             "measure other settings",
         )
     if row_groups.n < k:

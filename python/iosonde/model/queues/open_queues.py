@@ -1,4 +1,4 @@
-"""An open network: operations arrive at a given rate, whatever becomes of those before them.
+"""An open network: operations arrive at a given rate, independent of completions.
 
 Each station is then M/M/c by itself (Jackson 1957, Operations Research 5, 518-521; Erlang's C for the wait).
 """
@@ -14,8 +14,8 @@ from .queueing import Kind, Station
 
 @dataclass(frozen=True)
 class OpenLoad:
-    """``utilisation`` of each server (None of a delay) and the time of one operation there; infinite where operations
-    come faster than they are served."""
+    """``utilisation`` of each server (None for a delay) and the time of one operation there; infinite if operations
+    arrive faster than they are served."""
 
     station: Station
     utilisation: float | None
@@ -23,7 +23,7 @@ class OpenLoad:
 
 
 def open_network(stations: Sequence[Station], arrivals_per_s: float) -> list[OpenLoad]:
-    """Every station at this rate of arrivals."""
+    """Compute the load of every station at this arrival rate."""
     return [_compute_load(station, arrivals_per_s) for station in stations]
 
 
@@ -41,7 +41,8 @@ def _compute_load(station: Station, arrivals_per_s: float) -> OpenLoad:
 
 
 def erlang_c(servers: int, offered: float) -> float:
-    """The chance to wait at ``servers`` servers with an offered load below their number, by Erlang's recursion."""
+    """Return the probability of waiting at ``servers`` servers with an offered load below their number, by Erlang's
+    recursion."""
     loss = 1.0
     for server in range(1, servers + 1):
         loss = offered * loss / (server + offered * loss)

@@ -1,12 +1,12 @@
-"""A closed network of queues: N clients that go from station to station, each with one operation on its way.
+"""A closed network of queues: N clients go from station to station, each with a single operation under way.
 
-Stations are what an operation needs time from: the client itself (a delay: nobody waits there), the network, servers,
-disks. Given the demand of each, the network says rate, response time, who waits where, and what limits, for any N: also
-for one that nobody has.
+An operation needs time at its stations: the client itself (a delay without waiting), the network, servers, disks. From
+the demand of each, the network gives rate, response time, waits and the bottleneck for any N, measured or not.
 
-Exact for exponential service (and any delay): the product form (Baskett et al. 1975, J. ACM 22, 248-260), computed by
-convolution (Buzen 1973, Comm. ACM 16, 527-531). It gives the numbers of mean value analysis (Reiser and Lavenberg 1980,
-J. ACM 27, 313-322), also for stations of several servers, for which the recursion of that analysis loses its digits.
+It is exact for exponential service (and any delay): the product form (Baskett et al. 1975, J. ACM 22, 248-260),
+computed by convolution (Buzen 1973, Comm. ACM 16, 527-531). The numbers are those of mean value analysis (Reiser and
+Lavenberg 1980, J. ACM 27, 313-322). That analysis loses its digits for stations of several servers; convolution does
+not.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ class Station:
 
     @property
     def most(self) -> float:
-        """The most operations/s that it can serve."""
+        """The highest rate of operations/s that it can serve."""
         return math.inf if self.kind == Kind.DELAY or self.demand_s == 0 else self.servers / self.demand_s
 
 
 @dataclass(frozen=True)
 class Load:
-    """What a station does: share of the time that each server is busy (of a delay: None), operations that are there,
-    the time that one spends there, and how much of one server's whole time each server would have to give if the rate
-    grew linearly with the clients."""
+    """Load of a station: share of the time that each server is busy (None for a delay), operations present, and time
+    that an operation spends there. ``offered_load``: each server's share of its time if the rate grew linearly with the
+    clients."""
 
     station: Station
     utilisation: float | None
@@ -66,8 +66,8 @@ class Load:
 @dataclass(frozen=True)
 class Solution:
     """``rate`` in operations/s, ``response_s`` over all stations; ``low`` and ``high`` are the asymptotic bounds of the
-    rate. ``bottlenecks``: the names of what limits in the end, several where they serve the same. ``exact``: False
-    where the population was too large and the rate is approximate."""
+    rate. ``bottlenecks``: the limiting stations, several if equal. ``exact``: False if the population was too large and
+    the rate is approximate."""
 
     clients: int
     rate: float
@@ -80,7 +80,7 @@ class Solution:
 
 
 def check(stations: Sequence[Station]) -> None:
-    """Raises InputError for a network that has no meaning."""
+    """Raise InputError for an invalid network."""
     names = [station.name for station in stations]
     for station in stations:
         if names.count(station.name) > 1:
@@ -93,7 +93,7 @@ def check(stations: Sequence[Station]) -> None:
         if not 0 <= station.demand_s < math.inf or station.servers < 1:
             raise InputError(
                 "invalid-demand",
-                "station '{station}' has no demand that can be computed with",
+                "station '{station}' has no valid demand",
                 "as disk=2ms:4",
                 station=station.name,
             )
@@ -106,7 +106,7 @@ def check(stations: Sequence[Station]) -> None:
 
 
 def solve(stations: Sequence[Station], clients: int) -> Solution:
-    """The network with so many clients."""
+    """Solve the network with ``clients`` clients."""
     alone_s = sum(station.demand_s for station in stations)
     rate, present, exact = _solve_exactly(stations, clients) if clients <= MOST_EXACT else (0.0, (), False)
     if not exact:
@@ -123,14 +123,14 @@ def solve(stations: Sequence[Station], clients: int) -> Solution:
 
 
 def bottlenecks(stations: Sequence[Station]) -> list[Station]:
-    """The stations that limit in the end: the least rate that they can serve, to nine digits."""
+    """Return the stations with the lowest service rate, to nine digits."""
     least = min(station.most for station in stations)
     return [station for station in stations if math.isclose(station.most, least, rel_tol=1e-9)]
 
 
 def bounds(stations: Sequence[Station], clients: int) -> tuple[float, float]:
-    """(least, most) of the rate: all always wait for all others, or nobody ever waits (asymptotic bounds: Lazowska et
-    al. 1984, section 5.2)."""
+    """Return (least, most) of the rate: everybody always waits for all others, or nobody ever waits (asymptotic bounds:
+    Lazowska et al. 1984, section 5.2)."""
     alone_s = sum(station.demand_s for station in stations)
     waiting_s = sum(
         station.demand_s / (station.servers if station.kind == Kind.QUEUE else 1)
@@ -169,9 +169,9 @@ def _solve_exactly(stations: Sequence[Station], clients: int) -> tuple[float, tu
 
 
 def _compute_weights(stations: Sequence[Station], clients: int, scale: float) -> list[Array]:
-    """The factor of each station in the product form for 0 … N operations there.
+    """Return the factor of each station in the product form for 0 … N operations there.
 
-    Each is multiplied by ``scale``ⁿ and by a constant: neither changes a ratio of sums over n₁ + n₂ + … = N, and with a
+    Each is multiplied by ``scale``ⁿ and by a constant: neither changes a ratio of sums over n₁ + n₂ + … = N. With a
     scale near the rate the numbers that matter stay far from underflow.
     """
     from scipy.special import gammaln

@@ -1,9 +1,9 @@
-"""The wait for the slowest rank: how long a phase takes that ends when the last of N ranks is done.
+"""The wait for the slowest rank: duration of a phase that ends when the last of N ranks is done.
 
 A phase is ``operations`` operations of each rank, then a barrier. Alone, a rank would need a time of mean
-``operations`` × (sum of all demands), gamma distributed. While j ranks are still at it each gets on at the speed that
+``operations`` × (sum of all demands), gamma distributed. While j ranks are active each proceeds at the speed that
 the closed network gives to j clients (the flow-equivalent server of Chandy, Herzog and Woo 1975, IBM J. Res. Dev. 19,
-36-42), so that with S the survival function of the time alone and J(x) ~ Binomial(N, S(x)) the ranks that are left,
+36-42). With S the survival function of the time alone and J(x) ~ Binomial(N, S(x)) active ranks,
 
     T = ∫ E[J(x) ÷ (X(J(x)) · R₁)] dx      X(j): rate of j clients; R₁: response time of one
 
@@ -50,7 +50,7 @@ def phase(stations: Sequence[Station], clients: int, operations: int, cv: float 
     survival = _compute_survival(x, operations, cv)
     active = np.array([_compute_expectation(slowed, clients, share) for share in survival])
     seconds = alone_s * float(active @ weight)
-    # At the barrier wait all that are done: N·T minus what the ranks are active, in the same stretched time.
+    # Finished ranks wait at the barrier: N·T minus the ranks' active time, in the same stretched time.
     busy = alone_s * float(
         np.array([_compute_expectation(slowed * np.arange(clients + 1), clients, s) for s in survival]) @ weight
     )
@@ -79,7 +79,7 @@ def _build_grid(clients: int, operations: int, cv: float) -> tuple[Array, Array]
 
 
 def _compute_slowdown(stations: Sequence[Station], clients: int, alone_s: float) -> Array:
-    """For 0 … N active ranks, how many times longer than alone one operation takes: j ÷ (X(j)·R₁); 0 for none."""
+    """Return for 0 … N active ranks how many times longer than alone one operation takes: j ÷ (X(j)·R₁); 0 for none."""
     if clients < _POPULATIONS * 2:
         populations = np.arange(1, clients + 1)
     else:

@@ -1,4 +1,4 @@
-"""One series, from trials by size to everything that is said about its scaling: change of regime, laws, predictions."""
+"""Scaling of one series, from trials by size: changes of regime, laws, limits, predictions."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ Trials = Mapping[float, Sequence[float]]
 
 @dataclass(frozen=True)
 class MeasuredSize:
-    """What was measured at one size."""
+    """Measurement at one size."""
 
     size: float
     rate: Estimate
-    efficiency: Estimate | None  # against the smallest size; None of that one
+    efficiency: Estimate | None  # against the smallest size; None for the smallest
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
@@ -76,9 +76,9 @@ class Scaling:
 
 
 def analyse(trials: Trials, level: float, at: Sequence[float] = (), resamples: int = 0, seed: int = 0) -> Scaling:
-    """The scaling of size → rates (positive) of its trials, with predictions ``at`` sizes.
+    """Analyse size → rates (positive) of its trials, with predictions ``at`` sizes.
 
-    Intervals are profile likelihood, or for ``resamples`` > 0 the percentile bootstrap where every size has 3 trials.
+    Intervals are profile likelihood, or with ``resamples`` > 0 the percentile bootstrap if every size has 3 trials.
     """
     points = points_of(trials)
     changes = changes_in(points, level)
@@ -95,7 +95,7 @@ def analyse(trials: Trials, level: float, at: Sequence[float] = (), resamples: i
 
 
 def _detect_limit(regime: Regime, trials: Trials, level: float) -> Limit:
-    """The limit of one regime, by its trials and by its laws."""
+    """Detect the limit of one regime, from its trials and its laws."""
     names = [law.law.name for law in regime.possible]
     amdahl = next((law for law in regime.laws if law.law.name == "amdahl" and law.fit), None)
     linear = False if names and LINEAR not in names else None
@@ -105,8 +105,8 @@ def _detect_limit(regime: Regime, trials: Trials, level: float) -> Limit:
 
 
 def _select_falling_laws(regime: Regime) -> tuple[FittedLaw, ...]:
-    """The laws that remain where the rate falls: the USL alone has a peak. Where sizes differ for reasons of their own,
-    so may the last one, and no law is ruled out by it."""
+    """Select the laws that allow a falling rate: the USL alone has a peak. If the sizes vary more than their trials, a
+    single low point proves no fall, and all laws remain."""
     return regime.possible if regime.lacks_fit else tuple(law for law in regime.possible if law.law.name == "usl")
 
 
@@ -144,12 +144,12 @@ def _build_regime(trials: Trials, level: float, resamples: int, seed: int) -> Re
 def _fitted_law(
     law: Law, fitted: LawFit | None, comparison: LawComparison, of: tuple[Points, Points], level: float
 ) -> FittedLaw:
-    """One law with its intervals. ``of``: the trials, and what was fitted (these, or their means)."""
+    """Build one law with its intervals. ``of``: the trials, and the fitted points (these, or their means)."""
     points, basis = of
     if fitted is None:
         reason = Message(
             "too-few-sizes",
-            "{least} sizes or more are needed, there " + ("is" if len(points) == 1 else "are") + " {n}",
+            "needs {least} sizes or more, there " + ("is" if len(points) == 1 else "are") + " {n}",
             least=law.least_sizes,
             n=len(points),
         )
@@ -166,8 +166,8 @@ def _fitted_law(
 
 
 def _choose_basis(points: Points, fits: Sequence[LawFit], level: float) -> Points:
-    """The trials, or their means where even the best of the laws misses these by more than the trials' noise allows:
-    then sizes differ for reasons of their own, and the trials of one are not independent evidence of a law."""
+    """Return the trials, or their means if the best law misses these by more than the trials' noise. Sizes then differ
+    for other reasons, and trials of one size are not independent evidence."""
     if not fits:
         return points
     best = max(points.lack_of_fit_p(sse(fitted, points), fitted.law.n_parameters) for fitted in fits)
@@ -179,7 +179,7 @@ def _estimate_parameters(fitted: LawFit, points: Points, level: float) -> dict[s
     parameters = {name: profile_interval(fitted, points, name, level) for name in names}
     coherency = parameters.get(words.KAPPA)
     if coherency is not None and coherency.low:
-        # A peak is claimed only where pairs are shown to cost something.
+        # Claim a peak only if the cost of pairs is significant.
         parameters[words.PEAK] = profile_interval(fitted, points, words.PEAK, level)
     return parameters
 
@@ -187,8 +187,8 @@ def _estimate_parameters(fitted: LawFit, points: Points, level: float) -> dict[s
 def _with_bootstrap(
     laws: Sequence[FittedLaw], trials: Trials, level: float, resamples: int, seed: int
 ) -> list[FittedLaw]:
-    """The same laws with percentile intervals; a parameter that lies at its edge in more of the samples than the
-    interval leaves out keeps its profile interval."""
+    """Replace the laws' intervals by percentile ones. A parameter at its edge in too many samples for the level keeps
+    its profile interval."""
     rng = np.random.default_rng(seed)
     samples = [resampled(trials, rng) for _ in range(resamples)]
     results = []
@@ -213,7 +213,7 @@ def _list_warnings(points: Points, trials: Trials, resamples: int) -> list[str]:
         messages.append(
             Message(
                 "too-few-sizes",
-                "with {n_sizes} sizes a cliff cannot be told from contention: measure at {least_sizes} or more",
+                "{n_sizes} sizes cannot distinguish a cliff from contention: measure at {least_sizes} or more",
                 n_sizes=len(points),
                 least_sizes=LEAST_SIZES,
             )
@@ -222,7 +222,7 @@ def _list_warnings(points: Points, trials: Trials, resamples: int) -> list[str]:
         messages.append(
             Message(
                 "single-trial",
-                "one trial a size: the noise is known only from how the sizes miss a law; repeat each, 3 times or more",
+                "one trial a size: the noise is estimated from the residuals of a law; repeat each, 3 times or more",
             )
         )
     if resamples and min(map(len, trials.values())) < _LEAST_TO_RESAMPLE:

@@ -1,7 +1,7 @@
-"""The best setting at each number of nodes, by what it gives for each node.
+"""The best setting at each number of nodes, by its rate per node.
 
-What is best on few nodes may not be on many, and the best for each node mostly shrinks with their number (Kunkel 2017,
-"Analysis of I/O phenomena": 6 GiB/s for each of few nodes, 1.25 GiB/s of many).
+The best setting for few nodes may not be best for many, and the best rate per node mostly shrinks with their number.
+(Kunkel 2017, "Analysis of I/O phenomena": 6 GiB/s per node on few nodes, 1.25 GiB/s on many.)
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from .series import Series
 
 @dataclass(frozen=True)
 class BestSetting:
-    """Of ``n_settings`` at one ``size`` the one with the highest mean, ``each``: for one node. ``alike``: how many of
-    the others are not told apart from it (at the level, Bonferroni for all of them); None where a trial is alone."""
+    """The setting with the highest mean at one ``size``, out of ``n_settings``. ``each``: its mean per node. ``alike``:
+    how many others are not significantly different (at the level, Bonferroni for all of them); None for a single
+    trial."""
 
     response: str
     unit: str
@@ -40,7 +41,7 @@ class BestSetting:
 
 
 def best_settings(series: Sequence[Series], level: float) -> list[BestSetting]:
-    """Of each response at each size where two settings or more were measured, ascending."""
+    """Select the best setting of each response at each size with two settings or more, ascending."""
     settings = []
     for response in dict.fromkeys(curve.response for curve in series):
         its = [curve for curve in series if curve.response == response]

@@ -1,4 +1,4 @@
-"""Min-law and queue: laws with a ceiling C, which one number θ bends between linear and flat.
+"""Min-law and queue: laws with a ceiling C, and one number θ that bends them between linear and flat.
 
     X(N) = min(λN, C)                  min-law: θ = C/λ, the size at the knee (asymptotic bounds, Denning, Buzen 1978)
     X(N) = (1 − B(N, Z/D)) ÷ D         queue: N clients that think for Z, then ask one server that needs D for each
@@ -25,16 +25,16 @@ _LEAST_SHARE = 1e-15
 
 @dataclass(frozen=True)
 class Bend:
-    """One law. ``log_shape(sizes, thetas)`` is log(X/λ), one row for each θ, sizes may be infinite; ``grid(largest
-    size)`` are the θ to try, ascending."""
+    """A law with a ceiling. ``log_shape(sizes, thetas)`` is log(X/λ), one row for each θ, sizes may be infinite;
+    ``grid(largest size)`` are the θ to try, ascending."""
 
     log_shape: Callable[[Array, Array], Array]
     grid: Callable[[float], Array]
 
 
 def fit(bend: Bend, points: Points, at: tuple[float, float] | None = None, theta: float | None = None) -> Array:
-    """(λ, θ) of least squares in logs. ``at`` = (size, log rate) holds the rate at one size (infinity: the ceiling),
-    ``theta`` holds θ."""
+    """Return (λ, θ) of least squares in logs. ``at`` = (size, log rate) fixes the rate at one size (infinity: the
+    ceiling), ``theta`` fixes θ."""
     if theta is not None:
         return _select_best_theta(bend, points, np.array([theta]), at)[0]
     grid = bend.grid(float(points.sizes[-1]))
@@ -62,7 +62,7 @@ def _select_best_theta(bend: Bend, points: Points, thetas: Array, at: tuple[floa
 
 @lru_cache(64)
 def _compute_shapes(bend: Bend, sizes: bytes, thetas: bytes) -> Array:
-    """log_shape, remembered: a profile asks for the same grid a hundred times."""
+    """Compute log_shape with a cache: a profile needs the same grid a hundred times."""
     return bend.log_shape(np.frombuffer(sizes), np.frombuffer(thetas))
 
 
@@ -71,7 +71,7 @@ def _min_shape(sizes: Array, thetas: Array) -> Array:
 
 
 def _min_grid(largest: float) -> Array:
-    """Knees from one node to beyond the largest size: what is beyond looks linear, wherever it is."""
+    """Return knees from one node to beyond the largest size; any knee beyond looks linear."""
     return np.append(np.geomspace(1.0, 64 * largest, _GRID), np.geomspace(128 * largest, _FAR * largest, _SPARSE))
 
 
@@ -110,7 +110,8 @@ def _compute_laguerre_rule() -> tuple[Array, Array]:
 
 
 def _queue_grid(largest: float) -> Array:
-    """Shares of the server in an operation: below 1/64 of the inverse of the largest size no queue shows."""
+    """Return shares of the server in an operation; below 1/64 of the inverse of the largest size no queue is
+    visible."""
     far = np.geomspace(1 / (_FAR * largest), 1 / (128 * largest), _SPARSE)
     return np.append(far, np.geomspace(1 / (64 * largest), 1.0, _GRID))
 

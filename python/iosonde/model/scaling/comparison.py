@@ -1,10 +1,10 @@
-"""Which laws the points rule out, and which they do not.
+"""Comparison of the laws: which ones the points rule out.
 
-Laws are compared by AICc only where every fitted law has one: a criterion that only the law with the fewest parameters
-has would be a walkover. AICc charges a law for its parameters, and for few points so much that a right law loses by the
-charge alone. So a law is ruled out only if it also misses the points by more than chance: its sum of squares is beyond
-what the profile of the best law allows. The linear law is a case of every other: it is ruled out by the F test of their
-parameters, with or without a criterion.
+Laws are compared by AICc only if every fitted law has one; otherwise the law with the fewest parameters would win by
+default. AICc penalises parameters, and with few points so much that a right law loses by the penalty alone. So a law is
+ruled out only if it also misses the points by more than chance. Its sum of squares must exceed the limit of the best
+law's profile. The linear law is a case of every other: the F test of their parameters rules it out, with or without
+AICc.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ LINEAR = "linear"
 
 @dataclass(frozen=True)
 class LawComparison:
-    """By name of law: ``criteria`` is its AICc (None where n does not allow it), ``deltas`` how far this is behind the
-    best of the ``remaining`` (None where not every law has one). ``remaining``: not ruled out, the best first."""
+    """Comparison by name of law.
+
+    ``criteria`` is its AICc (None if n does not allow it). ``deltas`` is its distance behind the best of the
+    ``remaining`` (None unless every law has an AICc). ``remaining``: not ruled out, the best first."""
 
     criteria: dict[str, float | None]
     deltas: dict[str, float | None]
@@ -32,7 +34,7 @@ class LawComparison:
 
 
 def compare_laws(fits: Mapping[str, LawFit], points: Points, level: float) -> LawComparison:
-    """The fitted laws compared on these points."""
+    """Compare the fitted laws on these points."""
     losses = {name: sse(fitted, points) for name, fitted in fits.items()}
     sizes = {name: fitted.law.n_parameters for name, fitted in fits.items()}
     criteria = {name: aicc(losses[name], points.n, sizes[name]) for name in fits}
@@ -49,8 +51,8 @@ def compare_laws(fits: Mapping[str, LawFit], points: Points, level: float) -> La
 
 
 def aicc(sse_: float, n: int, parameters: int) -> float | None:
-    """The corrected criterion of Akaike (Hurvich and Tsai 1989, Biometrika 76, 297-307) of normal residuals, of which
-    the variance is a parameter too; None where n does not allow it."""
+    """Return Akaike's corrected criterion (Hurvich and Tsai 1989, Biometrika 76, 297-307) for normal residuals. Their
+    variance counts as a parameter. None if n does not allow it."""
     k = parameters + 1
     if n - k - 1 < 1:
         return None
@@ -58,7 +60,7 @@ def aicc(sse_: float, n: int, parameters: int) -> float | None:
 
 
 def _linear_is_out(fits: Mapping[str, LawFit], losses: Mapping[str, float], points: Points, level: float) -> bool:
-    """Whether some law with more parameters fits better than the linear one by more than chance (F test)."""
+    """Return whether some law with more parameters fits significantly better than the linear one (F test)."""
     from iosonde.stats.estimate.distributions import f_upper_p
 
     for name, fitted in fits.items():

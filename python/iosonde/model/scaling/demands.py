@@ -1,8 +1,8 @@
-"""The law of one queue as stations of a network: what one operation asks of the client and of the server.
+"""The law of one queue as stations of a network: demands of one operation at client and server.
 
-With C the ceiling and λ the rate of one node, an operation of work W needs D = W/C of the server and W/λ when it is
-alone, so that Z = W/λ − D is the client's own time (the utilisation law: Lazowska et al. 1984, ch. 3, at full use). The
-median time of operations recorded at one client is W/λ only: it does not say which part of it is shared.
+With C the ceiling and λ the rate of one node, an operation of work W needs D = W/C of the server and W/λ alone. Z = W/λ
+− D is then the client's own time (the utilisation law: Lazowska et al. 1984, ch. 3, at full use). The median time of
+operations recorded at one client is W/λ only: the shared part of it remains unknown.
 """
 
 from __future__ import annotations
@@ -31,18 +31,19 @@ class Demands:
 
 
 def demands(regime: Regime, work: float) -> Demands | str:
-    """The demands of an operation of so much ``work`` (in the units that the rate counts), or why there are none."""
+    """Return the demands of an operation of ``work`` (in the units that the rate counts), or the reason for having
+    none."""
     law = next((law for law in regime.possible if law.law.name == "queue"), None)
     if law is None:
         return Message("law-excluded", "the law of one queue is ruled out or cannot be fitted")
     ceiling, alone = law.parameters[CEILING], law.parameters[LAMBDA]
     if ceiling.value is None or ceiling.low is None or ceiling.high is None or alone.value is None:
-        return Message("ceiling-not-reached", "the ceiling is not reached: measure at more")
+        return Message("ceiling-not-reached", "the ceiling is not reached: measure at more nodes")
     server, total = _to_seconds(ceiling, work), _to_seconds(alone, work)
     return Demands(server, total, max(work / alone.value - work / ceiling.value, 0.0))
 
 
 def _to_seconds(rate: Estimate, work: float) -> Estimate:
-    """Work ÷ rate: the ends change places."""
+    """Return work ÷ rate: the ends change places."""
     value, low, high = (None if end is None or end <= 0 else work / end for end in (rate.value, rate.high, rate.low))
     return Estimate(value, low, high, rate.level, rate.n)

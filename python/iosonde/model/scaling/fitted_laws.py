@@ -1,4 +1,4 @@
-"""The laws of one regime with their parameters, and those of them that are not ruled out."""
+"""The laws of one regime with their parameters, and the laws that are not ruled out."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .laws import Law, LawFit
 
 @dataclass(frozen=True)
 class FittedLaw:
-    """A law with its parameters. ``why`` says what it lacks where it could not be fitted; ``delta`` is how far its AICc
-    is behind the best, None where the laws are not compared; ``misfit_p`` is that of the lack of fit."""
+    """A law with its parameters. ``why`` explains why it could not be fitted. ``delta`` is its AICc behind the best,
+    None if the laws are not compared; ``misfit_p`` is that of the lack of fit."""
 
     law: Law
     parameters: dict[str, Estimate]
@@ -33,8 +33,8 @@ class FittedLaw:
 
 @dataclass(frozen=True)
 class Regime:
-    """The sizes from ``low`` to ``high`` and the laws fitted to them. ``possible`` are those that the data do not rule
-    out, the best first; none where they are too few. ``unit_of_noise``: trials, or sizes where these differ more."""
+    """The sizes from ``low`` to ``high`` and the laws fitted to them. ``possible`` are the laws not ruled out, the best
+    first; empty with too few sizes. ``unit_of_noise``: trials, or sizes if these differ more."""
 
     low: float
     high: float
@@ -45,12 +45,12 @@ class Regime:
 
     @property
     def lacks_fit(self) -> bool:
-        """Whether every law misses the means by more than the noise of the trials."""
+        """True if every law misses the means significantly."""
         return self.unit_of_noise == "sizes"
 
     @property
     def is_compared(self) -> bool:
-        """Whether every law has a criterion, so that they were compared."""
+        """True if the laws were compared: every law has an AICc."""
         return any(law.delta is not None for law in self.laws)
 
     def to_json(self) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""What the laws of a regime say of a size, with an interval that does not hang on the choice of one law.
+"""Prediction of a regime's laws at a size, with an interval that does not depend on the choice of one law.
 
-The interval holds those of all laws that are not ruled out. Their rates end at a ceiling or fall, and a real one may do
-neither (N^0.8, log N). So the upper end is at least that of the growth of the last three sizes going on: a line through
-their logs, of slope 1 at most. Any rate whose growth slackens stays below it.
+The interval covers those of all laws that are not ruled out. Their rates end at a ceiling or fall; a real rate may do
+neither (N^0.8, log N). So the upper end is at least the continued growth of the last three sizes: a line through their
+logs, of slope 1 at most. Any rate whose growth slackens stays below it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _LAST = 3  # sizes whose growth goes on
 
 @dataclass(frozen=True)
 class SizePrediction:
-    """The rate of a law at one size. ``kind``: inside, extrapolated or scenario; ``by_law`` is what each law that could
-    not be ruled out says, the interval holds those of them all."""
+    """The rate of a law at one size. ``kind``: inside, extrapolated or scenario; ``by_law`` is the prediction of each
+    law not ruled out, the interval covers them all."""
 
     size: float
     rate: Estimate
@@ -42,7 +42,7 @@ class SizePrediction:
 
 
 def forecast(regime: Regime, points: Points, size: float, level: float) -> SizePrediction:
-    """The rate at ``size``. ``points`` are what the laws of the regime were fitted to."""
+    """Predict the rate at ``size``. ``points`` are those that the laws of the regime were fitted to."""
     by_law = {law.law.name: law.fit.rate(size) for law in regime.possible if law.fit}
     inside = regime.low <= size <= regime.high
     kind = "scenario" if size > SCENARIO * regime.high else "inside" if inside else "extrapolated"
@@ -65,20 +65,20 @@ def forecast(regime: Regime, points: Points, size: float, level: float) -> SizeP
 def _why_no_interval(regime: Regime, kind: str) -> str:
     if not regime.possible:
         is_fitted = any(law.fit for law in regime.laws)
-        return "no law falls as the rates do" if is_fitted else "no law: measure at more sizes"
+        return "no law falls like the rates" if is_fitted else "no law: measure at more sizes"
     if kind == "scenario":
         return Message(
             "extrapolated",
-            "beyond {scenario} times the largest size measured: a scenario, for which no interval is claimed",
+            "no interval: a scenario, beyond {scenario} times the largest size measured",
             scenario=SCENARIO,
         )
     if kind == "extrapolated" and regime.lacks_fit:
-        return Message("lack-of-fit", "every law misses the means: beyond what was measured no interval is claimed")
+        return Message("lack-of-fit", "no interval beyond the measured sizes: every law misses the means")
     return ""
 
 
 def _growth_going_on(regime: Regime, points: Points, size: float, level: float) -> float:
-    """The upper end of the line through the last sizes in logs, with the noise around the best law."""
+    """Return the upper end of the line through the last sizes in logs, with the noise around the best law."""
     from iosonde.stats.estimate.distributions import t_critical
 
     best = regime.possible[0]

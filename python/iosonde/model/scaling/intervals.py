@@ -1,11 +1,11 @@
-"""Intervals of what a law says: profile likelihood, which holds at the edge (α = 0, κ = 0), and the bootstrap.
+"""Intervals of a law: profile likelihood, which holds at the edge (α = 0, κ = 0), and the bootstrap.
 
-Profile: all values v for which the best fit with v held has SSE(v) ≤ SSE·(1 + F ÷ (n − p)), F the quantile of
-F(1, n − p) (Bates and Watts 1988, Nonlinear Regression Analysis, chapter 6). At an edge the interval ends there; where
-SSE(v) never rises so far the data do not bound the value, and that end is None.
+Profile: all values v for which the best fit with v fixed has SSE(v) ≤ SSE·(1 + F ÷ (n − p)), F the quantile of F(1, n −
+p). (Bates and Watts 1988, Nonlinear Regression Analysis, chapter 6.) At an edge the interval ends there. If SSE(v)
+never rises that far the data do not bound the value, and that end is None.
 
-Bootstrap: the percentiles of fits to trials drawn anew within each size. It needs no normal noise and no equal noise,
-and is too narrow for few trials: docs/method/scaling.md has the coverages.
+Bootstrap: the percentiles of fits to trials resampled within each size. It assumes neither normal nor equal noise, and
+is too narrow for few trials: docs/method/scaling.md has the coverages.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ _NOWHERE = 1e9  # times the largest rate or size measured
 _OUTSIDE = 1e6  # standard errors: enough to be outside
 
 
-# Where a parameter ends by its meaning; at these ends it can be held. A rate has no end but 0, which no law reaches.
+# Ends of a parameter by its meaning, where it can be fixed. A rate ends only at 0, which no law reaches.
 _BOUNDS = {ALPHA: (0.0, None), KAPPA: (0.0, None), KNEE: (1.0, None), SHARE: (0.0, 1.0), PEAK: (1.0, None)}
 Excess = Callable[[float], float]
 
 
 def profile_interval(fitted: LawFit, points: Points, name: str, level: float, size: float | None = None) -> Estimate:
-    """The parameter ``name``, or the rate at ``size``, with its interval; an end that the data do not bound is
-    None, and said."""
+    """Return the parameter ``name``, or the rate at ``size``, with its interval. An end that the data do not bound is
+    None, with a warning."""
     value = fitted.rate(size) if size is not None else fitted.parameter(name)
     least = sse(fitted, points)
     excess = _build_excess(profile(fitted.law, points, name, size), least, points.n - fitted.law.n_parameters, level)
     bottom, top = _BOUNDS.get(name, (None, None))
-    # What is so far away is nowhere; but its lower end is not, and is looked for from there.
+    # A value this far away counts as infinite; its lower end may be finite, and is searched from there.
     unit = {ALPHA: 1.0, KAPPA: 1.0, KNEE: points.sizes[-1], PEAK: points.sizes[-1]}.get(
         name, fitted.rate(points.sizes[-1])
     )
@@ -53,7 +53,7 @@ def profile_interval(fitted: LawFit, points: Points, name: str, level: float, si
 
 
 def threshold(law: Law, points: Points, least: float, level: float) -> float:
-    """The sum of squares up to which a held value is believed."""
+    """Return the sum of squares up to which a fixed value is accepted."""
     from iosonde.stats.estimate.distributions import t_critical
 
     df = points.n - law.n_parameters
@@ -61,7 +61,7 @@ def threshold(law: Law, points: Points, least: float, level: float) -> float:
 
 
 def profile_ends(loss: Excess, at: float, least: float, df: int, level: float) -> tuple[float, float]:
-    """The interval of a value that may have any sign, by steps from ``at``; infinite where nothing bounds it."""
+    """Return the interval of a value of any sign, by steps from ``at``; infinite if nothing bounds it."""
     excess = _build_excess(loss, least, df, level)
     ends = []
     for side in (-1.0, 1.0):
@@ -73,7 +73,7 @@ def profile_ends(loss: Excess, at: float, least: float, df: int, level: float) -
 
 
 def _build_excess(loss: Excess, least: float, df: int, level: float) -> Excess:
-    """How far outside a value is, in standard errors or so: nearly linear in the value, and 0 at the ends."""
+    """Measure how far outside a value is, in about standard errors: nearly linear in the value, and 0 at the ends."""
     from iosonde.stats.estimate.distributions import t_critical
 
     t = t_critical(level, df)
@@ -94,7 +94,7 @@ def _list_warnings(low: float | None, high: float | None) -> tuple[str, ...]:
 
 
 def _search_down(excess: Excess, value: float, bound: float | None) -> float | None:
-    """The lower end: ever larger steps down, then the border."""
+    """Return the lower end: growing steps down, then the border."""
     edge = 0.0 if bound is None else bound
     if value <= edge or bound is not None and excess(bound) <= 0:
         return edge
@@ -108,7 +108,7 @@ def _search_down(excess: Excess, value: float, bound: float | None) -> float | N
 
 
 def _search_up(excess: Excess, value: float, bound: float, first: float) -> float | None:
-    """The upper end, at most ``bound``; ``first`` is where to go from 0."""
+    """Return the upper end, at most ``bound``; ``first`` is the first step from 0."""
     good, step = value, 0.01
     while step < _FARTHEST and good < bound:
         high = min(max(value, first) * math.exp(step), bound)
@@ -119,7 +119,8 @@ def _search_up(excess: Excess, value: float, bound: float, first: float) -> floa
 
 
 def _find_border(excess: Excess, good: float, bad: float) -> float:
-    """The border between a value inside and one outside, to one part in 2000; in logs while they are far apart."""
+    """Return the border between a value inside and one outside, to one part in 2000; in logs while they are far
+    apart."""
     from scipy.optimize import brentq
 
     if excess(good) >= 0:

@@ -1,5 +1,5 @@
-"""The laws that are tried, behind one form: fit, the rate at any size, and the least sum of squares while one thing is
-held (which is what a profile likelihood asks)."""
+"""The scaling laws behind one form: fit, the rate at any size, and the least sum of squares with one value fixed (for a
+profile likelihood)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from . import ceilings, rational
 from .points import Array, Points
 
-# What can be held: the rate at a size (λ is the rate at 1, the ceiling C the rate at infinity), or one of these.
+# Values that can be fixed: the rate at a size (λ is the rate at 1, the ceiling C the rate at infinity), or these.
 ALPHA, KAPPA, PEAK, KNEE, SHARE = "contention", "coherency", "peak", "knee", "server_share"
 _NO_SHARE = 1e-9
 LAMBDA, CEILING = "rate_of_one", "ceiling"
@@ -20,7 +20,7 @@ LAMBDA, CEILING = "rate_of_one", "ceiling"
 
 @dataclass(frozen=True)
 class Law:
-    """``shapes`` are the parameters beside λ; ``bounded``: whether the rate has a ceiling."""
+    """A scaling law. ``shapes`` are the parameters besides λ; ``bounded``: whether the rate has a ceiling."""
 
     name: str
     formula: str
@@ -29,12 +29,13 @@ class Law:
 
     @property
     def n_parameters(self) -> int:
-        """λ and the shape's."""
+        """The number of parameters: λ and ``shapes``."""
         return 1 + len(self.shapes)
 
     @property
     def least_sizes(self) -> int:
-        """One size more than parameters, so that the law can fail; three, so that a line is not the only law."""
+        """The number of parameters plus one, so that the law can fail; at least three, as a line fits any two
+        points."""
         return max(3, self.n_parameters + 1)
 
 
@@ -73,7 +74,7 @@ class LawFit:
         return float(np.exp(self.log_rates(np.array([size]))[0]))
 
     def parameter(self, name: str) -> float:
-        """One parameter by name; the peak of a law without one is infinite."""
+        """Return one parameter by name; the peak of a law without one is infinite."""
         if name in (LAMBDA, CEILING):
             return self.rate(1.0 if name == LAMBDA else math.inf)
         if name in (KNEE, SHARE):
@@ -85,19 +86,20 @@ class LawFit:
 
 
 def fit(law: Law, points: Points) -> LawFit:
-    """The law of least squares in logs."""
+    """Fit the law by least squares in logs."""
     if law.name in _BENDS:
         return LawFit(law, ceilings.fit(_BENDS[law.name], points))
     return LawFit(law, rational.fit(points, _TERMS[law.name]))
 
 
 def sse(fitted: LawFit, points: Points) -> float:
-    """The sum of squared log residuals, the spread of the trials included."""
+    """Return the sum of squared log residuals, including the variation of the trials."""
     return points.sse(fitted.log_rates(points.sizes))
 
 
 def profile(law: Law, points: Points, name: str, size: float | None = None) -> Callable[[float], float]:
-    """value → the least sum of squares with the parameter ``name`` (or, for ``size``, the rate there) at this value."""
+    """Return a function from value to the least sum of squares with the parameter ``name`` (or the rate at ``size``)
+    fixed at it."""
     at = 1.0 if name == LAMBDA else math.inf if name == CEILING else size
     if law.name in _BENDS:
         bend = _BENDS[law.name]

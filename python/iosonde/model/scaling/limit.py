@@ -1,4 +1,4 @@
-"""Whether a limit is seen: sizes that bring less than in proportion, or a rate that falls."""
+"""Detection of a limit: sizes that bring less than in proportion, or a rate that falls."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from iosonde.core.verdict import VerdictState
 from iosonde.stats.estimate.ratio import ratio_of_means, side
 from iosonde.stats.estimate.scaling import efficiencies
 
-_LEAST_DROP = 0.9  # of the highest rate: one trial a size that is above it is no hint of a fall
-_NEARLY_LINEAR = 0.9  # an efficiency that is surely above it is no limit
+_LEAST_DROP = 0.9  # of the highest rate: a single trial must be below this to hint at a fall
+_NEARLY_LINEAR = 0.9  # an efficiency significantly above this excludes a limit
 
 Trials = Mapping[float, Sequence[float]]
 
@@ -26,15 +26,14 @@ class Fall:
 
     @property
     def is_significant(self) -> bool:
-        """Whether the interval of the ratio excludes 1."""
+        """True if the interval of the ratio excludes 1."""
         return self.ratio.high is not None and self.ratio.high < 1
 
 
 @dataclass(frozen=True)
 class Limit:
-    """``state`` is DIFFERENT where a limit is seen, EQUAL where the rate is linear, else INCONCLUSIVE. ``efficiency``
-    is that of ``size``, the largest, against the smallest of the same regime; ``fall`` is None without a hint of
-    one."""
+    """``state`` is DIFFERENT if a limit is detected, EQUAL if the rate is linear, else INCONCLUSIVE. ``efficiency`` is
+    that of ``size``, the largest, against the smallest of the same regime. ``fall`` is None without a hint of one."""
 
     state: VerdictState
     size: float
@@ -43,13 +42,13 @@ class Limit:
 
     @property
     def is_detected(self) -> bool:
-        """Whether the data show a limit."""
+        """True if the data show a limit."""
         return self.state is VerdictState.DIFFERENT
 
 
 def detect_limit(trials: Trials, level: float, linear: bool | None, contention_high: float | None) -> Limit:
-    """The limit of one regime. ``linear``: the linear law is ruled out (False), fits best (True), or is one of several;
-    ``contention_high`` is the upper end of Amdahl's α: it bounds the efficiency as that of the trials does."""
+    """Detect the limit of one regime. ``linear``: the linear law is ruled out (False), fits best (True), or is one of
+    several (None). ``contention_high`` is the upper end of Amdahl's α: it bounds the efficiency as the trials do."""
     sizes = sorted(trials)
     efficiency = efficiencies(trials, level)[sizes[-1]] if len(sizes) > 1 else Estimate(None, None, None, level, 0)
     fall = detect_fall(trials, level)
@@ -62,8 +61,8 @@ def detect_limit(trials: Trials, level: float, linear: bool | None, contention_h
 
 
 def detect_fall(trials: Trials, level: float) -> Fall | None:
-    """The fall from the highest mean to the largest size, Bonferroni for the sizes that could have been the highest;
-    None where the rate does not fall, or by so little that one trial a size is no hint."""
+    """Detect the fall from the highest mean to the largest size, with Bonferroni for the sizes that could be highest.
+    None if the rate does not fall, or too little for single trials."""
     sizes = sorted(trials)
     if len(sizes) < 3:
         return None
@@ -76,7 +75,7 @@ def detect_fall(trials: Trials, level: float) -> Fall | None:
 
 
 def _least_efficiency(base: float, size: float, contention_high: float | None) -> float:
-    """The efficiency of ``size`` against ``base`` under so much contention."""
+    """Return the efficiency of ``size`` against ``base`` at contention ``contention_high``."""
     if contention_high is None:
         return 0.0
     return (1 + contention_high * (base - 1)) / (1 + contention_high * (size - 1))

@@ -1,7 +1,7 @@
-"""What a law of scaling is fitted to: the logs of the trials' rates at each size (number of nodes or ranks).
+"""Points for the scaling laws: the logs of the trials' rates at each size (number of nodes or ranks).
 
-Logs, because the noise of a rate grows with the rate, and because a law is then wrong by a factor, not by MiB/s.
-Of the trials of one size a fit needs only their mean, their number, and how they spread around it.
+Logs, because the noise of a rate grows with the rate, so that a law is wrong by a factor, not by MiB/s. A fit needs of
+each size only the mean of its trials, their number, and their spread around it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 
-# Rounding of the stored numbers keeps a sum of squares from being exactly 0: residuals below 1e-7 are none.
+# Rounding of the stored numbers keeps a sum of squares above 0: residuals below 1e-7 count as 0.
 _LEAST_MEAN_SQUARE = 1e-14
 
 
 @dataclass(frozen=True)
 class Points:
-    """``log_rates`` are the means of log(rate) at each of ``sizes`` (ascending), ``weights`` how many values each
-    stands for, ``spread`` the sum of squares around these means, ``n`` the values in all."""
+    """``log_rates`` are the means of log(rate) at each of ``sizes`` (ascending), ``weights`` the number of values
+    behind each. ``spread`` is the sum of squares around these means, ``n`` the total number of values."""
 
     sizes: Array
     log_rates: Array
@@ -39,13 +39,13 @@ class Points:
         return self.n - len(self.sizes)
 
     def sse(self, log_fit: Array) -> float:
-        """The sum of squared residuals of a law whose log at each size is ``log_fit``."""
+        """Return the sum of squared residuals of a law whose log at each size is ``log_fit``."""
         off = self.log_rates - log_fit
         return float(self.weights @ (off * off)) + self.spread + _LEAST_MEAN_SQUARE * self.n
 
     def lack_of_fit_p(self, sse: float, parameters: int) -> float:
-        """P that a right law misses the means by so much (F test against the spread of the trials); 1 where it
-        cannot be tested."""
+        """Return P that a right law misses the means this much (F test against the spread of the trials); 1 if
+        untestable."""
         from iosonde.stats.estimate.distributions import f_upper_p
 
         df = len(self) - parameters
@@ -55,12 +55,12 @@ class Points:
         return f_upper_p(max(sse - self.spread, 0.0) / df / noise, df, self.spread_df)
 
     def to_means(self) -> Points:
-        """One value a size: where sizes differ by more than their trials, the size is the unit that repeats."""
+        """Reduce to one value a size: if sizes differ more than their trials, the size is the unit of repetition."""
         return Points(self.sizes, self.log_rates, np.ones(len(self)), 0.0, len(self))
 
 
 def points_of(trials: Mapping[float, Sequence[float]]) -> Points:
-    """Points of size → rates of its trials, all positive."""
+    """Build points from size → rates of its trials, all positive."""
     sizes = sorted(trials)
     logs = [np.log(np.asarray(trials[size], dtype=float)) for size in sizes]
     spread = math.fsum(float(np.sum((log - log.mean()) ** 2)) for log in logs)
@@ -70,10 +70,10 @@ def points_of(trials: Mapping[float, Sequence[float]]) -> Points:
 
 
 def resampled(trials: Mapping[float, Sequence[float]], rng: np.random.Generator) -> Points:
-    """Points of a bootstrap sample: the trials of each size drawn with replacement.
+    """Build points of a bootstrap sample: the trials of each size drawn with replacement.
 
-    Deviations are widened by √(r ÷ (r − 1)): r trials drawn from r vary too little by just that (Davison and Hinkley
-    1997, Bootstrap Methods, section 2.3). A size with one trial stays as it is.
+    Deviations are widened by √(r ÷ (r − 1)): r trials drawn from r vary too little by this factor. (Davison and Hinkley
+    1997, Bootstrap Methods, section 2.3.) A size with one trial stays as it is.
     """
     drawn = {}
     for size in sorted(trials):

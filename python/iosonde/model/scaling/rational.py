@@ -1,4 +1,4 @@
-"""Linear, Amdahl and USL: laws in which N ÷ X is a sum of parts that are not negative.
+"""Linear, Amdahl and USL: laws in which N ÷ X is a sum of non-negative parts.
 
     X(N) = λN ÷ (1 + α(N − 1) + κN(N − 1))        Universal Scalability Law; Amdahl: κ = 0; linear: α = κ = 0
     N ÷ X = a + b(N − 1) + cN(N − 1)              a = 1/λ, b = α/λ, c = κ/λ, all ≥ 0
@@ -8,7 +8,7 @@ of agreement between each pair (coherency). Source: Gunther 2008, A General Theo
 arXiv:0808.1431; Amdahl 1967.
 
 The sum of squared log residuals is made least by Gauss-Newton, each step a non-negative least squares (Lawson and
-Hanson). What a profile likelihood holds fixed (a parameter, the place of the peak, the rate at some size) is in every
+Hanson). The value that a profile likelihood fixes (a parameter, the place of the peak, the rate at some size) is in any
 case one linear equation in (a, b, c), so that one function fits them all.
 """
 
@@ -23,12 +23,12 @@ from .points import Array, Points
 
 _STEPS = 60
 _NOTHING = 1e-12  # of N ÷ X at the largest size
-_CONSTRAINT_WEIGHT = 1e6  # weight of the equation that is held, against rows of weight 1
+_CONSTRAINT_WEIGHT = 1e6  # weight of the fixed equation, against rows of weight 1
 
 
 @dataclass(frozen=True)
 class LinearConstraint:
-    """row · (a, b, c) = value: what a fit keeps fixed."""
+    """The constraint row · (a, b, c) = value of a fit."""
 
     row: tuple[float, float, float]
     value: float
@@ -48,7 +48,7 @@ def log_rates(parts: Array, sizes: Array) -> Array:
 def fit(
     points: Points, terms: Sequence[int], constraint: LinearConstraint | None = None, offset: Array | None = None
 ) -> Array:
-    """(a, b, c) of least squares in logs. ``terms`` are those of the three that may be other than 0; ``offset`` is
+    """Return (a, b, c) of least squares in logs. ``terms`` are the indices that may be other than 0; ``offset`` is
     added to the law's log rate at each size."""
     return fit_jumps(points, terms, np.zeros((len(points), 0)), constraint, offset)[0]
 
@@ -60,8 +60,8 @@ def fit_jumps(
     constraint: LinearConstraint | None = None,
     offset: Array | None = None,
 ) -> tuple[Array, Array]:
-    """((a, b, c), log factors): as :func:`fit`, and for each column of ``beyond`` (0 or 1 at each size) a free number
-    that is added to the law's log rate where the column is 1."""
+    """Return ((a, b, c), log factors) as :func:`fit`. Each column of ``beyond`` (0 or 1 at each size) adds a free
+    number to the law's log rate where it is 1."""
     from scipy.optimize import nnls
 
     parts = columns(points.sizes)[:, list(terms)]
@@ -71,7 +71,7 @@ def fit_jumps(
     target = np.log(points.sizes) - points.log_rates + (0.0 if offset is None else offset)
     weight = np.sqrt(points.weights)
     extra, value = _build_equation(constraint, terms, scale, target)
-    # A jump has any sign: the difference of two numbers that are not negative.
+    # A jump has any sign: it is the difference of two non-negative numbers.
     signed = np.hstack([beyond, -beyond])
     extra = np.hstack([extra, np.zeros((1, signed.shape[1]))])
 
@@ -90,7 +90,7 @@ def fit_jumps(
 
     best = compute_step(None)
     if not np.isfinite(compute_loss(best)):
-        # At N = 1 only a is left: where it came out as 0 the law has no logarithm there. Begin inside.
+        # At N = 1 only a is left: if it is 0 the law has no logarithm there. Begin inside.
         best[list(terms).index(0)] += 0.05 * float(np.exp(target.min()))
     best = _descend(best, compute_step, compute_loss)
     law, jumps = best[:n_parts], best[n_parts:]
@@ -100,7 +100,7 @@ def fit_jumps(
 
 
 def _descend(best: Array, step: Callable[[Array], Array], loss: Callable[[Array], float]) -> Array:
-    """Gauss-Newton from ``best``, each step halved until it is one down."""
+    """Run Gauss-Newton from ``best``, each step halved until it descends."""
     least = loss(best)
     for _ in range(_STEPS):
         move, size = step(best) - best, 1.0
@@ -117,11 +117,11 @@ def _descend(best: Array, step: Callable[[Array], Array], loss: Callable[[Array]
 def _build_equation(
     constraint: LinearConstraint | None, terms: Sequence[int], scale: Array, target: Array
 ) -> tuple[Array, float]:
-    """The held equation as a heavy row of the least squares, in the scaled parts."""
+    """Return the fixed equation as a heavy row of the least squares, in the scaled parts."""
     if constraint is None:
         return np.zeros((1, len(terms))), 0.0
     row = np.array(constraint.row)[list(terms)] / scale
-    # Divided by what N ÷ X is like, the other rows are near 1; the heavy one must be heavy beside them.
+    # Divided by N ÷ X the other rows are near 1; the heavy one must outweigh them.
     size = float(np.max(np.abs(row))) or 1.0
     unit = float(np.exp(np.mean(target)))
     return (_CONSTRAINT_WEIGHT * row / size / unit)[None, :], _CONSTRAINT_WEIGHT * constraint.value / size / unit

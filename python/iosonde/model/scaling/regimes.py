@@ -1,10 +1,11 @@
-"""A change of regime: from one size to the next the rate jumps by a factor that no law of scaling explains.
+"""Change of regime: a jump of the rate from one size to the next by a factor that no scaling law explains.
 
-A working set that no longer fits a cache, a switch that is shared from some rack on, a mount that changes its protocol:
-a law fitted across such a cliff calls it contention, and is wrong on both sides. So it is looked for first: USL on all
-sizes against USL with a factor on all sizes beyond a border, for every border (Andrews 1993, Econometrica 61, 821-856,
-with Bonferroni's bound for the search instead of his asymptotic table). A border counts if the factor differs from 1
-by more than a quarter, if it is told from *that* quarter by the F test, and if no smooth law has a smaller AICc.
+Examples: a working set that no longer fits a cache, a switch shared from some rack on, a mount that changes its
+protocol. A law fitted across such a cliff calls it contention, and is wrong on both sides, so cliffs are detected
+first. USL on all sizes is compared with USL times a factor beyond a border, for every border. (Andrews 1993,
+Econometrica 61, 821-856, with Bonferroni's bound for the search instead of his asymptotic table.) A border counts if
+three conditions hold: its factor differs from 1 by more than a quarter; it differs significantly from *that* quarter (F
+test); no smooth law has a smaller AICc.
 
 Two changes hide each other from a search for one, so every pair of borders is tried too, on the same terms; two must
 also have a smaller AICc than one.
@@ -26,14 +27,14 @@ from .points import Array, Points
 
 LEAST_FACTOR = 1.25
 _USL = (0, 1, 2)
-LEAST_SIZES = len(_USL) + 2  # of USL with a factor, and one to miss it
+LEAST_SIZES = len(_USL) + 2  # of USL with a factor, and one more so that it can fail
 LEAST_SIZES_OF_TWO = len(_USL) + 3
 MOST_SIZES_OF_TWO = 40  # 595 pairs
 
 
 @dataclass(frozen=True)
 class Change:
-    """Between the sizes ``last`` and ``first`` the rate changes by ``factor``; p is that of no such change."""
+    """Change of the rate by ``factor`` between the sizes ``last`` and ``first``; p is that of no such change."""
 
     last: float
     first: float
@@ -44,10 +45,10 @@ class Change:
 
 
 def changes_in(points: Points, level: float) -> tuple[Change, ...]:
-    """The changes of regime, in the order of the sizes: none, one or two; none where there are too few sizes to tell.
+    """Find the changes of regime in the order of the sizes: none, one or two; none with too few sizes.
 
-    Two are looked for in up to :data:`MOST_SIZES_OF_TWO` sizes, and each regime of them has two sizes or more: one by
-    itself is an odd size."""
+    Pairs are searched in up to :data:`MOST_SIZES_OF_TWO` sizes, and each regime has at least two sizes: a single one is
+    an outlier."""
     sizes, single, two = len(points), None, None
     if sizes >= LEAST_SIZES:
         single = _select_changes(points, level, [(border,) for border in range(1, sizes)])
@@ -60,7 +61,7 @@ def changes_in(points: Points, level: float) -> tuple[Change, ...]:
 
 @dataclass(frozen=True)
 class _ChangeSet:
-    """Changes, with what their fit misses: of ``points``."""
+    """Changes of ``points``, with the residuals of their fit."""
 
     changes: tuple[Change, ...]
     points: Points
@@ -73,7 +74,7 @@ def _compute_criterion(change_set: _ChangeSet) -> float:
 
 
 def _select_changes(points: Points, level: float, candidates: Sequence[tuple[int, ...]]) -> _ChangeSet | None:
-    """The best of some sets of borders, if every border in it counts."""
+    """Return the best set of borders in which every border counts."""
     if not candidates:
         return None
     fits = [_fit_borders(points, borders) for borders in candidates]
@@ -81,7 +82,7 @@ def _select_changes(points: Points, level: float, candidates: Sequence[tuple[int
     borders, (least, jumps) = candidates[place], fits[place]
     parameters = len(_USL) + len(borders)
     if points.spread_df and points.lack_of_fit_p(least, parameters) < 1 - level:
-        # Sizes differ by more than their trials do: judged by the means, where this is the noise.
+        # Sizes differ by more than their trials: judge by the means, with this as the noise.
         return _select_changes(points.to_means(), level, candidates)
     if min(abs(jump) for jump in jumps) <= math.log(LEAST_FACTOR):
         return None
@@ -98,7 +99,7 @@ def _select_changes(points: Points, level: float, candidates: Sequence[tuple[int
 
 
 def _fit_borders(points: Points, borders: Sequence[int], offset: Array | None = None) -> tuple[float, list[float]]:
-    """(least sum of squares, log factors) of USL with a free factor on the sizes from each border on."""
+    """Return (least sum of squares, log factors) of USL with a free factor on the sizes from each border on."""
     beyond = _mark_beyond(points, borders)
     offsets = np.zeros(len(points)) if offset is None else offset
     parts, jumps = rational.fit_jumps(points, _USL, beyond, offset=offsets)
@@ -110,14 +111,14 @@ def _mark_beyond(points: Points, borders: Sequence[int]) -> Array:
 
 
 def _build_loss(points: Points, borders: tuple[int, ...], which: int) -> Callable[[float], float]:
-    """log factor of one border → the least sum of squares with it, the other borders' being free."""
+    """Return a function from the log factor of one border to the least sum of squares, the other borders being free."""
     step = _mark_beyond(points, borders[which : which + 1])[:, 0]
     others = borders[:which] + borders[which + 1 :]
     return lambda jump: _fit_borders(points, others, jump * step)[0]
 
 
 def _compute_p(loss: Callable[[float], float], jump: float, least: float, df: int) -> float:
-    """P of the jump if its factor were the least that counts."""
+    """Return P of the jump if its factor were the least that counts."""
     from iosonde.stats.estimate.distributions import f_upper_p
 
     constrained_loss = loss(math.copysign(math.log(LEAST_FACTOR), jump))

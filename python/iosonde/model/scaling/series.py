@@ -1,4 +1,4 @@
-"""A table → its series: the rates of the trials at each number of nodes, one series for each other setting."""
+"""Split a table into series: the rates of the trials at each number of nodes, one series for each other setting."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST = 10**7
 
 @dataclass(frozen=True)
 class Series:
-    """``trials`` maps each size to the rates of its trials, in ``unit``; ``by`` is what makes this series, with the
+    """``trials`` maps each size to the rates of its trials, in ``unit``; ``by`` is the setting of this series, with the
     ``units`` of its levels."""
 
     on: str
@@ -34,17 +34,17 @@ class Series:
         return sorted(self.trials)
 
     def to_json(self) -> dict[str, Any]:
-        """What names it."""
+        """Return the names of the series."""
         return {"on": self.on, "response": self.response, "unit": self.unit, "by": self.by}
 
 
 def series_of(
     table: Table, response: str, on: str, by: Sequence[str], is_time: bool = False
 ) -> tuple[list[Series], list[str]]:
-    """(series, what to say of the rows): rows without a value are left out and counted.
+    """Return (series, notes on the rows): rows without a value are left out and counted.
 
-    ``is_time``: the response is the time of a fixed amount of work, and the rate one over it. Raises DataError for a
-    size that is not a whole number from 1, a rate that is not positive, a table without rows.
+    ``is_time``: the response is the time of a fixed amount of work, and the rate is 1 ÷ it. Raises DataError for a size
+    that is not a whole number from 1, a rate that is not positive, or a table without rows.
     """
     column = table.column(response)
     if len(table) == 0:
@@ -85,7 +85,7 @@ def series_of(
 
 
 def _check_rows(table: Table, sizes: Any, rates: Any, complete: Any, response: str, on: str) -> None:
-    """Raises DataError at the first row whose size or rate has no meaning here."""
+    """Raise DataError at the first row with an invalid size or rate."""
     if not complete.any():
         raise DataError(
             "no-complete-rows",

@@ -1,4 +1,4 @@
-"""What the laws say, in sentences."""
+"""The scaling laws in sentences."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from .fitted_laws import FittedLaw, Regime
 from .limit import Fall
 from .regimes import Change
 
-_FLAT = 0.9  # of contention: ten times the nodes bring a tenth more
+_FLAT = 0.9  # of contention: beyond it ten times the nodes bring a tenth more
 Number = Callable[[Estimate], str]
 TITLES = {"linear": "linear", "amdahl": "Amdahl", "usl": "USL", "min": "min-law", "queue": "one queue"}
 
 
 def sentences(scaling: Scaling, on: str, rate: Number) -> list[str]:
-    """The conclusions: change of regime, fall, law, what is inconclusive. ``rate`` writes an Estimate of a rate."""
+    """Return the conclusions: change of regime, fall, law, and inconclusive results. ``rate`` formats an Estimate of a
+    rate."""
     changes: list[str] = [_describe_change(change, on) for change in scaling.changes]
     if changes:
         changes[-1] += " Each side has laws of its own."
@@ -31,18 +32,18 @@ def sentences(scaling: Scaling, on: str, rate: Number) -> list[str]:
 
 
 def messages(scaling: Scaling, on: str, rate: Number) -> list[Message]:
-    """The same, each sentence with its code."""
+    """Return the sentences with their codes."""
     return [*(_describe_change(change, on) for change in scaling.changes), *_build_conclusion(scaling, on, rate)]
 
 
 def _build_conclusion(scaling: Scaling, on: str, rate: Number) -> list[Message]:
-    """The conclusion of the last regime; whether it says a limit is the state of ``made.limit``."""
+    """Return the conclusion of the last regime; ``scaling.limit.state`` decides whether it reports a limit."""
     limit = _limit(scaling, on)
     return [*([] if limit is None else [limit]), *_laws(scaling, on, rate)]
 
 
 def _limit(scaling: Scaling, on: str) -> Message | None:
-    """The limit that the rates show by themselves; None where the sentence of the best law says it."""
+    """Return the limit in the rates themselves; None if the sentence of the best law covers it."""
     regime, limit = scaling.regimes[-1], scaling.limit
     has_peak = bool(regime.possible) and laws.PEAK in regime.possible[0].parameters
     if limit.fall and not has_peak:
@@ -50,7 +51,7 @@ def _limit(scaling: Scaling, on: str) -> Message | None:
     if not limit.is_detected or (regime.is_compared and _is_bent(regime)):
         return None
     return Message(
-        "limit", "A limit is seen: at {size:g} {unit} the efficiency is {efficiency}.",
+        "limit", "There is a limit: at {size:g} {unit} the efficiency is {efficiency}.",
         size=limit.size, unit=on, efficiency=_format_share(limit.efficiency),
     )  # fmt: skip
 
@@ -60,14 +61,14 @@ def _describe_fall(fall: Fall, on: str) -> Message:
         "fall" if fall.is_significant else "fall-inconclusive",
         "The rate falls beyond {peak:g} {unit}: at {last:g} it is {ratio} times that at {peak:g}."
         if fall.is_significant
-        else "At {last:g} {unit} the rate is {ratio} times that at {peak:g}: with one trial a size a fall is neither "
-        "shown nor excluded.",
+        else "At {last:g} {unit} the rate is {ratio} times that at {peak:g}: with one trial a size a fall is "
+        "inconclusive.",
         peak=fall.peak, last=fall.last, ratio=_format_share(fall.ratio), unit=on,
     )  # fmt: skip
 
 
 def _is_bent(regime: Regime) -> bool:
-    """Whether the best law's own interval excludes linear."""
+    """Return whether the best law's own interval excludes linear."""
     if not regime.possible:
         return False
     best = regime.possible[0]
@@ -86,8 +87,8 @@ def _describe_change(change: Change, on: str) -> Message:
         "Between {last:g} and {first:g} {unit} the rate "
         + ("falls" if change.factor < 1 else "rises")
         + " to {factor} "
-        "({low}–{high}) of what goes before: a change of regime (data that leave or enter a cache, another network, "
-        "another mount) and no contention.",
+        "({low}–{high}) of its previous level: a change of regime (data that leave or enter a cache, another network, "
+        "another mount), not contention.",
         last=change.last,
         first=change.first,
         unit=on,
@@ -102,8 +103,8 @@ def _laws(scaling: Scaling, on: str, rate: Number) -> list[Message]:
     span = f"{regime.low:g} to {regime.high:g} {on}"
     if not regime.possible:
         if any(law.fit for law in regime.laws):
-            return [Message("no-falling-law", "None of the laws falls so.")]
-        template = "No law can be told from {span}: 3 sizes or more are needed, 5 to look for a cliff."
+            return [Message("no-falling-law", "None of the laws falls like this.")]
+        template = "{span} are too few sizes for a law: 3 or more are needed, 5 to look for a cliff."
         return [Message("too-few-sizes", template, span=span)]
     best, others = regime.possible[0], regime.possible[1:]
     if not regime.is_compared:
@@ -111,13 +112,13 @@ def _laws(scaling: Scaling, on: str, rate: Number) -> list[Message]:
         return [
             Message(
                 "laws-not-compared",
-                "From {span} there is too little to compare the laws ({laws}): " + cure + ".",
+                "There is too little data from {span} to compare the laws ({laws}): " + cure + ".",
                 span=span,
                 laws=_titles(regime.possible),
             )
         ]
     if best.law.name == LINEAR:
-        return _describe_linear(scaling, on, rate)  # a case of all others: none of them can be ruled out by it
+        return _describe_linear(scaling, on, rate)  # a case of all others: it can rule out none of them
     if scaling.limit.is_detected and not _is_bent(regime):
         conclusion = Message("best-law", "Of the laws {law} fits best.", law=TITLES[best.law.name])
     else:
@@ -140,7 +141,7 @@ def _describe_linear(scaling: Scaling, on: str, rate: Number) -> list[Message]:
         return [
             Message(
                 "limit-inconclusive",
-                "Whether anything limits is inconclusive as far as {high:g} {unit}: linear fits best, {rate} each, and "
+                "A limit is inconclusive up to {high:g} {unit}: linear fits best, {rate} each, but "
                 "contention of {contention} is not excluded.",
                 high=regime.high,
                 unit=on,
@@ -151,7 +152,7 @@ def _describe_linear(scaling: Scaling, on: str, rate: Number) -> list[Message]:
     other = "no other limit" if scaling.changes else "no limit"
     no_limit = Message(
         "no-limit",
-        "Linear as far as {high:g} {unit}, {rate} each: " + other + " is seen yet.",
+        "Linear up to {high:g} {unit}, {rate} each: " + other + " detected.",
         high=regime.high,
         unit=on,
         rate=each,
@@ -166,7 +167,7 @@ def _describe_amdahl(best: FittedLaw, regime: Regime, on: str, rate: Number) -> 
     if not alpha.low:
         return Message(
             "limit-inconclusive",
-            "Whether anything limits cannot be told: contention is between 0 and {contention}.",
+            "A limit is inconclusive: contention is between 0 and {contention}.",
             contention=_format_percent(alpha.high),
         )
     ceiling = rate(best.parameters[laws.CEILING])
@@ -196,7 +197,7 @@ def _describe_usl(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Mes
     if peak is None or peak.value is None:
         return Message(
             "coherency-inconclusive",
-            "The USL fits best ({serial}), and whether pairs of {unit} cost anything cannot be told.",
+            "The USL fits best ({serial}), but a cost of pairs of {unit} is inconclusive.",
             serial=serial,
             unit=on,
         )
@@ -251,7 +252,7 @@ def _describe_queue(best: FittedLaw, regime: Regime, on: str, rate: Number) -> M
 def _not_reached(shape: str, regime: Regime, on: str) -> Message:
     return Message(
         "ceiling-not-reached",
-        "{shape} as far as {high:g} {unit}: a ceiling, if there is one, is not reached.",
+        "{shape} up to {high:g} {unit}: a ceiling, if there is one, is not reached.",
         shape=shape,
         high=regime.high,
         unit=on,
@@ -271,7 +272,7 @@ def _percent_of(estimate: Estimate) -> str:
 
 
 def _format_share(estimate: Estimate) -> str:
-    """A ratio with its interval where it has one."""
+    """Return a ratio with its interval if it has one."""
     value, interval = estimate_parts(estimate)
     return value if estimate.low is None or estimate.high is None else f"{value} ({interval})"
 

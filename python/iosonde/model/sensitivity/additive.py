@@ -1,8 +1,8 @@
-"""Hierarchical least squares: what sets of factors explain additively, each beyond the sets before it.
+"""Hierarchical least squares: additive shares of sets of factors, each beyond the sets before it.
 
-Levels are told apart by one column each; a number with too many levels for that is a broken line with its knots at
-quantiles (linear splines: Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2009, 5.2). No
-interactions. Rows of one setting are one point of their weight, so nothing here depends on how often it was repeated.
+Levels have one column each. A number with too many levels is a broken line with its knots at quantiles (linear splines:
+Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2009, 5.2). No interactions. Rows of one setting
+are one weighted point, so nothing here depends on the number of repeats.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from .design import Design
 from .variances import Array
 
 _MOST_PIECES, _CELLS_A_PIECE = 8, 10
-_DEPENDENT = 1e-8  # of a column's length that is left by the columns before it
+_DEPENDENT = 1e-8  # of a column's length: residuals below it mean a dependent column
 
 
 def columns(design: Design, factor: int) -> Array:
-    """(cells, columns) of one factor: its levels but the first, or the pieces of a broken line."""
+    """Return the (cells, columns) of one factor: its levels but the first, or the pieces of a broken line."""
     feature, x = design.features[factor], design.x[:, factor]
     if feature.name not in design.binned:
         codes = design.codes[:, factor]
@@ -32,8 +32,8 @@ def columns(design: Design, factor: int) -> Array:
 
 
 def joint_columns(design: Design, factors: Sequence[int], least_cells: int) -> Array:
-    """Columns of these factors together: every combination of their levels where each has ``least_cells`` settings
-    on average, else additively."""
+    """Return joint columns of these factors: every combination of their levels if each has ``least_cells`` settings on
+    average, else additive ones."""
     unbinned = [i for i in factors if design.features[i].name not in design.binned]
     codes, groups = design.joint(unbinned)
     parts = [columns(design, i) for i in factors if i not in unbinned]
@@ -45,7 +45,8 @@ def joint_columns(design: Design, factors: Sequence[int], least_cells: int) -> A
 
 
 def basis(design: Design, matrix: Array, before: Array | None = None) -> Array:
-    """Orthonormal columns (in √weight of the cells) of what ``matrix`` adds to the mean and to the basis ``before``."""
+    """Return orthonormal columns (in √weight of the cells) of the part of ``matrix`` beyond the mean and the basis
+    ``before``."""
     root = np.sqrt(design.counts)
     mean = (root / np.linalg.norm(root))[:, None]
     previous = mean if before is None else np.column_stack([mean, before])
@@ -59,18 +60,17 @@ def basis(design: Design, matrix: Array, before: Array | None = None) -> Array:
 
 
 def residuals(design: Design, of: Array) -> Array:
-    """Cell means, centred, without what a basis explains of them."""
+    """Return the centred cell means without the part that a basis explains."""
     root = np.sqrt(design.counts)
     centred = (design.means - design.y.mean()) * root
     return np.asarray((centred - of @ (of.T @ centred)) / root, float)
 
 
 def remove_other_factors(design: Design, most_columns: float) -> list[Array]:
-    """For each factor the cell means, centred, without what all other factors explain additively; as they are where
+    """Return for each factor the centred cell means without the additive effects of all other factors; unchanged if
     these have more than ``most_columns``.
 
-    By the normal equations of all columns, solved for each choice of them and refined once: a QR for each would cost
-    as many times more.
+    Solves the normal equations of all columns for each choice of them, refined once: a QR for each would cost far more.
     """
     root = np.sqrt(design.counts)
     centred = (design.means - design.y.mean()) * root

@@ -1,8 +1,9 @@
-"""What each factor explains beyond all the others: its share where factors were not varied independently.
+"""Adjusted shares: what each factor explains beyond all others, if factors were not varied independently.
 
-There S1 of one factor holds effects of those that changed with it. The adjusted share is the type II sum of squares of
-a main effect (Yates, J. American Statistical Association 29, 1934; Langsrud, Statistics and Computing 13, 2003) over
-that of the response: what an additive model of all factors loses without it. In a balanced design it is S1.
+S1 of one factor then contains effects of those that changed with it. The adjusted share is the type II sum of squares
+of a main effect over that of the response. (Yates, J. American Statistical Association 29, 1934; Langsrud, Statistics
+and Computing 13, 2003.) An additive model of all factors loses this share without the factor. In a balanced design it
+is S1.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from .types import VariancePart
 from .variances import Array, Groups
 
 _MOST_COLUMNS = 400
-FEW_CELLS = 40  # scattered ones: too few shuffles, or bins too coarse, for a small p
-_DEPENDS = 0.05  # Cramér's V: S1 holds its square of another factor's share
+FEW_CELLS = 40  # scattered cells: too few shuffles, or too coarse bins, for a small p
+_DEPENDS = 0.05  # Cramér's V: S1 contains its square of another factor's share
 
 
 @dataclass(frozen=True)
 class Adjusted:
-    """``parts`` are shares of V(Y), one a factor; ``within`` those of what the fixed factors leave. ``moves`` and
-    ``moves_within`` are what another draw of the noise, or of the settings, moves them. ``interactions`` are beyond
-    all main effects, None where no repeats tell them from the noise."""
+    """``parts`` are shares of V(Y), one a factor; ``within`` those of the rest after the fixed factors. ``moves`` and
+    ``moves_within`` are their changes under resampled noise, or settings. ``interactions`` are beyond all main effects,
+    None without repeats to separate them from the noise."""
 
     parts: list[VariancePart]
     within: Mapping[int, VariancePart]
@@ -40,7 +41,7 @@ class Adjusted:
     scale: Scale
 
     def zero_line(self, factor: int, level: float) -> float | None:
-        """The share that noise alone rarely passes, by F; None where no noise is known."""
+        """Return the share that noise alone rarely exceeds, by F; None if the noise is unknown."""
         df, noise = self.parts[factor].df, self.scale.noise
         if df < 1 or noise.df < 1 or self.scale.total <= 0:
             return None
@@ -48,12 +49,12 @@ class Adjusted:
 
 
 def ranks_by_adjusted(design: Design) -> bool:
-    """Whether S1 would mix the factors up."""
+    """Return whether S1 would confound the factors."""
     return bool(design.links) or (design.kind != SCATTERED and design.imbalance > _DEPENDS)
 
 
 def adjusted(design: Design, fixed_factors: Groups, level: float, rng: np.random.Generator) -> Adjusted | None:
-    """For every factor; None where nobody asks, or where the factors have more levels than settings tell apart."""
+    """Compute the adjusted shares; None if not needed, or if the factors have more levels than the settings allow."""
     sample = bool(design.binned)
     few = design.kind == SCATTERED and design.n_cells < FEW_CELLS
     if not (ranks_by_adjusted(design) or design.kind == FRACTION or design.kind == GRID or few):
@@ -77,7 +78,7 @@ def adjusted(design: Design, fixed_factors: Groups, level: float, rng: np.random
         before = basis(design, np.column_stack(others)) if others else _build_empty(design)
         own[i] = basis(design, matrices[i], before)
         part, moves[i] = part_of(design, scale, before, own[i], _build_empty(design), sample)
-        if part.p is None:  # few degrees of freedom give no interval, but a test
+        if part.p is None:  # too few degrees of freedom for an interval, enough for a test
             f, p = scale.f_test(squares(along @ (joint_basis.T @ own[i])))
             part = replace(part, f=f, p=p)
         parts.append(part)

@@ -1,8 +1,8 @@
-"""Which interactions of two factors a design cannot tell from a main effect: its aliases (Box, Hunter & Hunter,
-Statistics for Experimenters, 2nd ed. 2005, ch. 6).
+"""Aliases: interactions of two factors that a design confounds with a main effect (Box, Hunter & Hunter, Statistics for
+Experimenters, 2nd ed. 2005, ch. 6).
 
-Known before anything is measured: by the angle between the columns of the main effect and those of the interaction.
-In a regular fraction it is 0 or 90°; in Plackett-Burman designs and Latin squares it may be between.
+They are known before measuring, from the angle between the columns of the main effect and those of the interaction. In
+a regular fraction it is 0 or 90°; in Plackett-Burman designs and Latin squares it may be between.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_FACTORS, _MOST_COLUMNS = 20, 64  # of all factors; of one interaction
 
 @dataclass(frozen=True)
 class Alias:
-    """An interaction of two other factors; ``strength`` is 1 where nothing tells it from the main effect."""
+    """An interaction of two other factors; ``strength`` is 1 if it is fully confounded with the main effect."""
 
     first: str
     second: str
@@ -36,7 +36,7 @@ class Alias:
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing tells it from the main effect."""
+        """True if it is fully confounded with the main effect."""
         return self.strength >= _FULL
 
     def to_json(self) -> dict[str, object]:
@@ -45,8 +45,8 @@ class Alias:
 
 
 def aliases(design: Design) -> list[tuple[Alias, ...]] | None:
-    """For each factor its aliases, the strongest first; None where they are not looked for: not a fraction, or too
-    many factors."""
+    """Return the aliases of each factor, the strongest first; None if the design is not a fraction, or has too many
+    factors."""
     k = len(design.features)
     if design.kind not in (FRACTION, GRID) or not 2 < k <= MOST_FACTORS:
         return None
@@ -63,14 +63,14 @@ def aliases(design: Design) -> list[tuple[Alias, ...]] | None:
 
 
 def _build_interaction(design: Design, first: Array, other: Array) -> Array:
-    """Orthonormal columns of what two factors do beyond their main effects."""
+    """Return orthonormal columns of the interaction of two factors beyond their main effects."""
     products = (first[:, :, None] * other[:, None, :]).reshape(len(first), -1)[:, :_MOST_COLUMNS]
     root = np.sqrt(design.counts)[:, None]
     return basis(design, products / root / root, np.linalg.qr(np.column_stack([first, other]))[0])
 
 
 def _compute_cosine(first: Array, other: Array) -> float:
-    """Of the smallest angle between two spaces."""
+    """Return the cosine of the smallest angle between two spaces."""
     if not first.shape[1] or not other.shape[1]:
         return 0.0
     return float(np.linalg.norm(first.T @ other, 2))

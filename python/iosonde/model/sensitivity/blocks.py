@@ -1,10 +1,10 @@
-"""Blocks of factors entered in order (hardware, then settings, then workload): what each adds to those before it.
+"""Blocks of factors entered in order (hardware, then settings, then workload): the share that each adds.
 
 Hierarchical regression (Cohen, Cohen, West & Aiken, Applied Multiple Regression, 3rd ed. 2003, 5.3): an additive model
-grows by a block at a time; a block's share is the R² that it adds, its F that of the added sum of squares. Within what
-the earlier blocks leave, each factor of a block has a share of its own, so that a dominating block does not hide it.
-With repeats the noise is theirs, and what all factors do beyond their sum (interactions) is a part of its own: the
-parts add up to 1. Without, noise and interactions are one part, and it is the noise.
+grows by a block at a time. A block's share is the R² that it adds, its F that of the added sum of squares. Each factor
+of a block has its share of the rest after the earlier blocks, so that a dominating block does not hide it. With repeats
+they give the noise, and interactions are a part of their own: the parts add up to 1. Without repeats, noise and
+interactions are one part, used as the noise.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _MOST_COLUMNS = 400
 
 @dataclass(frozen=True)
 class FactorBlock:
-    """``added`` is the share of V(Y) that it adds to the blocks before it, ``rest_share`` that of what these leave.
-    ``factors`` have their shares of what these leave, each entered alone; ``order`` those that can be told from
-    chance, in groups that cannot be told apart."""
+    """``added`` is the share of V(Y) that it adds to the blocks before it, ``rest_share`` its share of the rest after
+    these. ``factors`` have their shares of that rest, each entered alone. ``order`` holds the significant ones, in
+    groups whose order is inconclusive."""
 
     name: str
     added: VariancePart
@@ -53,8 +53,8 @@ class FactorBlock:
 
 @dataclass(frozen=True)
 class Blocks:
-    """The blocks in order; ``interactions`` None where no repeats tell them from the noise; ``unexplained`` is the
-    share of V(Y) that is left then, with the degrees of freedom of the noise behind every F."""
+    """The blocks in order. ``interactions`` is None without repeats to separate them from the noise. ``unexplained`` is
+    the remaining share of V(Y), with the degrees of freedom of the noise behind every F."""
 
     blocks: tuple[FactorBlock, ...]
     interactions: VariancePart | None
@@ -79,9 +79,9 @@ def enter(
     level: float,
     rng: np.random.Generator,
 ) -> Blocks:
-    """The blocks (factors by number) in order; ``significant`` are the factors whose effect can be told from chance.
+    """Enter the blocks (factors by number) in order; ``significant`` are the factors with a significant effect.
 
-    Raises DataError where the factors have more levels than the settings can tell apart.
+    Raises DataError if the factors have more levels than the settings allow.
     """
     matrices = {name: np.column_stack([columns(design, i) for i in factors]) for name, factors in blocks.items()}
     wide = sum(matrix.shape[1] for matrix in matrices.values())

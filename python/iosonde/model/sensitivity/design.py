@@ -1,7 +1,7 @@
-"""What was tried, as an estimator needs it: settings, groups of each factor, and whether factors were varied apart.
+"""The tried design for an estimator: settings, groups of each factor, and whether factors varied independently.
 
-*factorial*: nearly every combination of levels was measured; *fraction*: levels are balanced in every pair of factors,
-and only a part of the combinations was measured; *grid*: a good part of them, repeated (constraints make such holes);
+*factorial*: nearly every combination of levels was measured. *fraction*: only a part of the combinations was measured,
+but levels are balanced in every pair of factors. *grid*: a good part of them, repeated (constraints make such holes).
 *scattered*: anything else, as samples of ranges.
 """
 
@@ -32,7 +32,7 @@ _MOST_BINS = 25
 
 @dataclass(frozen=True)
 class FactorLink:
-    """Two factors that were not varied independently; ``strength``: Cramér's V, or Spearman's |ρ| where larger."""
+    """Two factors that were not varied independently; ``strength``: Cramér's V, or Spearman's |ρ| if larger."""
 
     first: str
     second: str
@@ -41,10 +41,12 @@ class FactorLink:
 
 @dataclass(frozen=True)
 class Design:
-    """Rows gathered by setting (cell). ``codes`` is cells × factors: the group (level, or bin) of each factor;
-    ``n_groups`` of each. ``counts``, ``means`` and ``ss_within`` are of each cell's rows, which ``rows`` lists in the
-    order of the cells; ``y`` is the response of these rows. ``x`` is cells × factors: the coded values. ``imbalance``
-    is the largest Cramér's V of two factors, 0 where every pair is balanced."""
+    """Rows gathered by setting (cell).
+
+    ``codes`` is cells × factors: the group (level, or bin) of each factor; ``n_groups`` are their numbers. ``counts``,
+    ``means`` and ``ss_within`` are of each cell's rows, which ``rows`` lists in the order of the cells; ``y`` is the
+    response of these rows. ``x`` is cells × factors: the coded values. ``imbalance`` is the largest Cramér's V of two
+    factors, 0 if every pair is balanced."""
 
     kind: str
     features: tuple[Feature, ...]
@@ -61,12 +63,12 @@ class Design:
 
     @property
     def n(self) -> int:
-        """Rows: trials."""
+        """The number of rows (trials)."""
         return len(self.y)
 
     @property
     def n_cells(self) -> int:
-        """Distinct settings."""
+        """The number of distinct settings."""
         return len(self.counts)
 
     @property
@@ -85,12 +87,12 @@ class Design:
         return float(np.mean((self.y - self.y.mean()) ** 2))
 
     def joint(self, factors: list[int]) -> tuple[Codes, int]:
-        """(group of each cell by these factors together, number of groups)."""
+        """Return (group of each cell by these factors together, number of groups)."""
         return joint_codes(self.codes[:, factors])
 
 
 def joint_codes(codes: Codes) -> tuple[Codes, int]:
-    """(number of each row's combination, how many there are); no column makes one group."""
+    """Return (number of each row's combination, number of combinations); no column makes one group."""
     joint = np.zeros(len(codes), np.intp)
     count = 1
     for column in codes.T:
@@ -101,12 +103,12 @@ def joint_codes(codes: Codes) -> tuple[Codes, int]:
 
 
 def design_of(data: Examples) -> Design:
-    """The design behind the rows. Raises DataError where there are no more rows than factors."""
+    """Build the design of the rows. Raises DataError unless there are more rows than factors."""
     n, k = data.x.shape
     if n <= k:
         raise DataError(
             "too-few-settings",
-            "{factors} factors and {rows} rows: their effects cannot be told apart",
+            "{rows} rows are too few to separate the effects of {factors} factors",
             "name fewer factors with {spell.on}, or measure more settings",
             factors=k,
             rows=n,
@@ -146,14 +148,15 @@ def _is_balanced(a: Codes, b: Codes, combinations_: int) -> bool:
 
 
 def bins_for(cells: int) -> int:
-    """Bins of a scattered factor: 0.8·√n, between 3 and 25. More follow the curve, fewer hold less noise."""
+    """Return the number of bins of a scattered factor: 0.8·√n, between 3 and 25. More bins follow the curve, fewer have
+    less noise."""
     return int(min(_MOST_BINS, max(3, 0.8 * cells**0.5)))
 
 
 def _bin_numbers(
     features: tuple[Feature, ...], x: Array, levels: Codes, counts: npt.NDArray[np.intp]
 ) -> tuple[Codes, tuple[str, ...]]:
-    """Numbers with more levels than bins in bins of equally many rows; the rest by levels."""
+    """Bin numbers with more levels than bins, equally many rows each; code the rest by levels."""
     bins, codes, names = bins_for(len(x)), [], []
     for place, feature in enumerate(features):
         column = levels[:, place]
@@ -165,7 +168,7 @@ def _bin_numbers(
 
 
 def _rank_groups(values: Array, counts: Array | npt.NDArray[np.intp], groups: int) -> Codes:
-    """Groups of about equally many rows, equal values in one group."""
+    """Return groups of about equally many rows, equal values in one group."""
     distinct, inverse = np.unique(values, return_inverse=True)
     weights = np.bincount(inverse.reshape(-1), counts)
     middle = (np.cumsum(weights) - weights / 2) / weights.sum()
@@ -176,8 +179,8 @@ def _rank_groups(values: Array, counts: Array | npt.NDArray[np.intp], groups: in
 def _find_links(
     features: tuple[Feature, ...], x: Array, levels: Codes, counts: Array, sample: bool
 ) -> tuple[tuple[FactorLink, ...], float]:
-    """(pairs of factors that depend on each other, the strongest first; the largest V of all pairs). In a ``sample``
-    chance makes weak ones."""
+    """Return (pairs of dependent factors, the strongest first; the largest V of all pairs). In a ``sample`` weak
+    dependence is due to chance."""
     coarse = [
         _rank_groups(x[:, i], counts, 5) if feature.numeric and len(feature.levels) > 5 else levels[:, i]
         for i, feature in enumerate(features)
@@ -195,8 +198,8 @@ def _find_links(
 
 
 def _cramers_v(a: Codes, b: Codes, counts: Array, sample: bool) -> float:
-    """Cramér's V; of a sample without its bias (Bergsma, J. Korean Statistical Society 42, 2013), 0 where chance
-    explains it.
+    """Return Cramér's V; for a sample without its bias (Bergsma, J. Korean Statistical Society 42, 2013), 0 if not
+    significant.
 
     A setting counts once however often it was repeated, weighted by its rows.
     """
@@ -220,7 +223,7 @@ def _cramers_v(a: Codes, b: Codes, counts: Array, sample: bool) -> float:
 
 
 def _compute_spearman(a: Array, b: Array) -> float:
-    """|ρ| of mean ranks; 0 where chance explains it (|ρ|·√n below 3.3)."""
+    """Return |ρ| of mean ranks; 0 if not significant (|ρ|·√n below 3.3)."""
     ranks = []
     for values in (a, b):
         _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)

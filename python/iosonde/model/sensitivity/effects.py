@@ -1,7 +1,7 @@
-"""What each level of a factor did: mean response by level or bin, the steps between them, and whether it turns.
+"""Effects of a factor's levels: mean response by level or bin, the steps between them, and turning points.
 
-*Ranks hold for the levels that were tried*: a factor matters little if it was varied little. So the range and the
-effect of each practical step stand beside the share.
+*Ranks hold for the tried levels*: a factor matters little if it was varied little. So the range and the effect of each
+practical step are shown with the share.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Level:
         return _format_range(self.low, self.high, self.unit)
 
     def format_cell(self, cell: Cell) -> str:
-        """One of its ends in a table."""
+        """Format one of its ends for a table."""
         return format_level(cell, self.unit) if self.unit == "bytes" else level_text(cell)
 
     def to_json(self) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class Effects:
 
     @property
     def tried(self) -> str:
-        """The levels in words, or their range and how many there are."""
+        """Describe the levels, or their range and number."""
         if len(self.levels) <= _MAX_LISTED and all(level.low == level.high for level in self.levels):
             return ", ".join(level.format_cell(level.low) for level in self.levels)
         if not all(isinstance(level.low, (int, float)) for level in self.levels):
@@ -105,8 +105,8 @@ def _get_mean(level: Level) -> float:
 
 
 def effects(design: Design, factor: int, level: float, noise: float | None) -> Effects:
-    """Level means with intervals. ``noise`` is the variance between repeats where the other factors are balanced;
-    None: what is inside a group is all noise (scattered settings)."""
+    """Return level means with intervals. ``noise`` is the variance between repeats if the other factors are balanced;
+    None: variation inside a group is all noise (scattered settings)."""
     codes = design.codes[:, factor]
     feature = design.features[factor]
     means, rows, errors = _compute_means(design, codes, np.ones(design.n_cells, bool), noise)
@@ -126,7 +126,7 @@ def effects(design: Design, factor: int, level: float, noise: float | None) -> E
 
 
 def _find_ends(design: Design, factor: int, cells: npt.NDArray[np.bool_]) -> tuple[Cell, Cell]:
-    """The smallest and the largest value of these cells; twice the level of a category."""
+    """Return the smallest and the largest value of these cells; for a category its level twice."""
     inside, feature = design.x[cells, factor], design.features[factor]
     if not feature.numeric:
         return (feature.levels[int(inside[0])],) * 2
@@ -144,7 +144,8 @@ def _format_range(low: Cell, high: Cell, unit: str) -> str:
 def _compute_means(
     design: Design, codes: Codes, cells: npt.NDArray[np.bool_], noise: float | None
 ) -> tuple[Array, Array, Array]:
-    """(mean, rows, standard error of the mean) of each group of these cells; the error is infinite of one setting."""
+    """Return (mean, rows, standard error of the mean) of each group of these cells; the error of a single setting is
+    infinite."""
     counts, values = design.counts[cells], design.means[cells]
     rows = np.bincount(codes, counts).astype(np.float64, copy=False)
     means = np.bincount(codes, counts * values) / rows
@@ -158,7 +159,7 @@ def _compute_means(
 
 
 def _find_turn(levels: list[Level], means: Array, errors: Array, level: float, tests: int = 1) -> str:
-    """Where the means go up and come down again (or the reverse), each by more than chance over all pairs."""
+    """Describe where the means rise and fall again (or the reverse), each significant over all pairs."""
     n = len(means)
     if n < _LEAST_LEVELS or not np.isfinite(errors).all():
         return ""
@@ -169,7 +170,7 @@ def _find_turn(levels: list[Level], means: Array, errors: Array, level: float, t
             lower = sign * (means[top] - means) - z * np.hypot(errors, errors[top])
             if lower[:top].max() > 0 and lower[top + 1 :].max() > 0:
                 return Message(word, word + " at {level}", level=levels[top].name)
-    # An inner peak or valley that is not the extreme of all.
+    # An inner peak or valley that is not the overall extreme.
     for top in range(1, n - 1):
         for sign, word in ((1.0, "rises"), (-1.0, "falls")):
             lower = sign * (means[top] - means) - z * np.hypot(errors, errors[top])
@@ -179,7 +180,8 @@ def _find_turn(levels: list[Level], means: Array, errors: Array, level: float, t
 
 
 def _turn_inside(design: Design, factor: int, levels: list[Level], level: float, noise: float | None) -> str:
-    """A turn at one level of another factor only (as: at small fill, large accesses are slower than medium)."""
+    """Describe a turn at one level of another factor only (as: at small fill, large accesses are slower than
+    medium)."""
     others = [i for i in range(len(design.features)) if i != factor and design.n_groups[i] <= 50]
     tests = sum(design.n_groups[i] for i in others)
     for other in others:
@@ -202,5 +204,5 @@ def _turn_inside(design: Design, factor: int, levels: list[Level], level: float,
 
 
 def _shorten_cell(level: Level, cell: Cell) -> str:
-    """An end of a range of levels."""
+    """Format an end of a range of levels."""
     return f"{cell:.3g}" if isinstance(cell, float) and cell != int(cell) else level.format_cell(cell)

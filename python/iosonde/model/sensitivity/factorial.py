@@ -1,8 +1,8 @@
 """Shares of a factorial, or of a part of one: group means, noise from the repeats (or the highest interaction).
 
-The settings are fixed, only the noise is random. So residuals are resampled inside each cell (setting), never rows
-over cells: that would give a design that nobody measured. A group mean of G groups holds (G - 1)·σ²/n of noise, which
-the corrected shares leave out: for one factor of a balanced design that is ω² (Hays, Statistics, 1963, §12).
+The settings are fixed, only the noise is random. So residuals are resampled inside each cell (setting), never rows over
+cells: that would give a design that nobody measured. A group mean of G groups contains (G - 1)·σ²/n of noise, which the
+corrected shares omit: for one factor of a balanced design that is ω² (Hays, Statistics, 1963, §12).
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ BY_MODEL = "noise from what the main effects leave, as too little was repeated"
 
 
 def groupings(design: Design, factor_sets: Iterable[Groups]) -> dict[Groups, Grouping]:
-    """The cells grouped by each set of factors."""
+    """Group the cells by each set of factors."""
     return {key: grouping(design.joint(sorted(key))[0], design.counts) for key in factor_sets}
 
 
 def noise_source(design: Design) -> str | None:
-    """Where the noise is read from; None where nothing tells it from the factors."""
+    """Return the source of the noise; None if it cannot be separated from the factors."""
     if design.df_repeats >= LEAST_DF:
         return BY_REPEATS
     if design.kind == FACTORIAL and len(design.features) > 1 and _df_interaction(design) >= LEAST_DF:
@@ -49,7 +49,7 @@ def _df_interaction(design: Design) -> int:
 
 
 def resample(design: Design, factor_sets: Iterable[Groups], rng: np.random.Generator) -> Resampled:
-    """Variances of the data and of ``BOOTSTRAPS`` resampled ones, for the groups of factors ``factor_sets``."""
+    """Compute variances of the data and of ``BOOTSTRAPS`` resampled ones, for the groups of factors ``factor_sets``."""
     groups = groupings(design, factor_sets)
     everything: Groups = frozenset(range(len(design.features)))
     source = noise_source(design)
@@ -78,13 +78,13 @@ def resample(design: Design, factor_sets: Iterable[Groups], rng: np.random.Gener
 
 
 def _count_rounds(design: Design, noise: Array) -> int:
-    """Without noise one resampling is like another."""
+    """Return the number of resamplings; without noise one suffices."""
     return BOOTSTRAPS if float(noise) > 1e-20 * design.total else 2
 
 
 def _scaled_residuals(design: Design, noise: float) -> Array:
-    """Residuals of the repeats, scaled to the variance that they estimate; of a cell of one row the root of the noise
-    (it is never drawn, and stands for the noise in the truth)."""
+    """Return residuals of the repeats, scaled to their variance. A cell of one row gets the root of the noise (never
+    drawn, it represents the noise in the truth)."""
     rows = np.repeat(np.arange(design.n_cells), design.counts.astype(int))
     scale = np.sqrt(design.counts / np.maximum(design.counts - 1, 1))
     residuals = (design.y - design.means[rows]) * scale[rows]
@@ -92,7 +92,7 @@ def _scaled_residuals(design: Design, noise: float) -> Array:
 
 
 def _draw_residuals(design: Design, residuals: Array, rounds: int, rng: np.random.Generator) -> Array:
-    """(rounds, rows): for each row a residual of its own cell, of any repeated cell where it is alone."""
+    """Draw (rounds, rows): for each row a residual of its own cell, or of any repeated cell for a single row."""
     counts = design.counts.astype(np.intp)
     sizes, first = np.repeat(counts, counts), np.repeat(design.starts, counts)
     picked = residuals[first + (rng.random((rounds, design.n)) * sizes).astype(np.intp)]
@@ -104,7 +104,7 @@ def _draw_residuals(design: Design, residuals: Array, rounds: int, rng: np.rando
 
 
 def _build_residual_function(design: Design) -> Callable[[Array], Array]:
-    """What an additive model leaves of (…, cells) values."""
+    """Return a function that computes the residuals of an additive model of (…, cells) values."""
     root = np.sqrt(design.counts)
     joint_basis = basis(design, np.column_stack([columns(design, i) for i in range(len(design.features))]))
     joint_basis = np.column_stack([root / np.linalg.norm(root), joint_basis])
@@ -118,7 +118,7 @@ def _by_rest(
     rest_of: Callable[[Array], Array],
     rng: np.random.Generator,
 ) -> Resampled:
-    """The noise is what ``rest_of`` leaves of the cell means; of a fraction also what few repeats there are."""
+    """Resample with ``rest_of`` the cell means as noise; in a fraction also its few repeats."""
     counts, inside = design.counts, design.ss_within.sum()
     modelled = design.kind == FRACTION
     df, more = (_df_model(design), float(inside)) if modelled else (_df_interaction(design), 0.0)
@@ -147,7 +147,7 @@ def _count_groups(groups: dict[Groups, Grouping]) -> dict[Groups, int]:
 def _compute_truth(
     design: Design, groups: dict[Groups, Grouping], sums: Array, ss_within: float, noise: float
 ) -> Variances:
-    """The world that is resampled from: these cell means are exact."""
+    """Return the resampled world, in which these cell means are exact."""
     variances = _compute_variances(design, groups, sums, np.array(ss_within), np.array(noise))
     return Variances(variances.total, variances.total, variances.noise, variances.plain, variances.plain)
 
@@ -155,7 +155,7 @@ def _compute_truth(
 def _compute_variances(
     design: Design, groups: dict[Groups, Grouping], sums: Array, ss_within: Array, noise: Array
 ) -> Variances:
-    """From the cells' sums (…, cells), the squares inside cells (…) and the noise variance (…)."""
+    """Compute variances from the cells' sums (…, cells), the squares inside cells (…) and the noise variance (…)."""
     n = design.n
     cells = sums / design.counts
     center = sums.sum(-1, keepdims=True) / n

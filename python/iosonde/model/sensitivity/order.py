@@ -1,4 +1,4 @@
-"""Which factors can be told apart, and the ranking in a sentence that never leaves its uncertainty out."""
+"""Groups of factors whose order is inconclusive, and the ranking in a sentence with its uncertainty."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def tied(
     names: Sequence[str], values: Mapping[str, float], deviations: Mapping[str, Array | None], level: float,
     noise_df: int = 0,
 ) -> tuple[tuple[str, ...], ...]:  # fmt: skip
-    """Names (the largest first) in groups: one opens a group where it is surely below the first of the group before.
+    """Group names (the largest first): a name opens a group if it is significantly below the first of the group before.
 
-    Surely: the difference exceeds what resampling moves it, at ``level`` over all such comparisons (Bonferroni).
-    ``noise_df`` are the degrees of freedom of the noise that was resampled (Student's t); 0: many.
+    Significantly: the difference exceeds its variation under resampling, at ``level`` over all such comparisons
+    (Bonferroni). ``noise_df`` are the degrees of freedom of the resampled noise (Student's t); 0: many.
     """
     if not names:
         return ()
@@ -47,8 +47,8 @@ def tied(
 def with_blocks(
     order: Sequence[Sequence[str]], blocks: Sequence[FactorEffect], effects: ResponseEffects
 ) -> tuple[tuple[str, ...], ...]:
-    """The groups of ``order`` with the factors of each block in their place: a group of their own, or in that with
-    whose first factor their share's interval overlaps."""
+    """Insert the factors of each block into the groups of ``order``: as a group of their own, or into the first group
+    with an overlapping interval."""
     groups = [list(group) for group in order]
     for block in blocks:
         heads = [effects.effect_of(group[0]) for group in groups]
@@ -72,7 +72,7 @@ def _is_overlapping(effect: FactorEffect, other: FactorEffect | None) -> bool:
 
 
 def interval_text(shares: Shares) -> str:
-    """``S1 0.55, 0.49–0.60``, and ST where it is surely larger; an unknown interval is ``~``."""
+    """``S1 0.55, 0.49–0.60``, and ST if it is significantly larger; an unknown interval is ``~``."""
     s1 = shares.s1
     if s1.value is None or s1.low is None or s1.high is None:
         return f"S1 {s1.value:.2f}, ~"
@@ -80,7 +80,7 @@ def interval_text(shares: Shares) -> str:
 
 
 def total_text(shares: Shares) -> str:
-    """``; ST 0.74, 0.70–0.78`` where it is surely larger than S1, else nothing."""
+    """``; ST 0.74, 0.70–0.78`` if it is significantly larger than S1, else nothing."""
     s1, st = shares.s1, shares.st
     if s1.high is None or st.value is None or st.low is None or st.high is None or st.low <= s1.high + WORTH_A_WORD:
         return ""
@@ -95,12 +95,14 @@ def adjusted_text(part: VariancePart) -> str:
 
 
 def ranked_text(groups: Sequence[Sequence[str]], numbers: Mapping[str, str]) -> str:
-    """``network first (S1 0.55, 0.49–0.60); replication and clients cannot be told apart``; ``numbers`` by name."""
+    """``network first (S1 0.55, 0.49–0.60); then replication and clients, whose order is inconclusive``.
+
+    ``numbers``: text in parentheses by name."""
     clauses = []
     for place, group in enumerate(groups):
         items = [f"{name} ({numbers[name]})" for name in group]
         if len(group) > 1:
-            apart = f"{joined(items)}, which cannot be told apart"
+            apart = f"{joined(items)}, whose order is inconclusive"
             clauses.append(f"then {apart}" if place else f"first {apart}")
         elif place:
             clauses.append(f"then {items[0]}")
@@ -110,8 +112,8 @@ def ranked_text(groups: Sequence[Sequence[str]], numbers: Mapping[str, str]) -> 
 
 
 def ranked_names(groups: Sequence[Sequence[str]]) -> str:
-    """``stripe first, then cache and hints, which cannot be told apart``."""
-    clauses = [f"{joined(group)}{', which cannot be told apart' if len(group) > 1 else ''}" for group in groups]
+    """``stripe first, then cache and hints, whose order is inconclusive``."""
+    clauses = [f"{joined(group)}{', whose order is inconclusive' if len(group) > 1 else ''}" for group in groups]
     return ", then ".join([f"{clauses[0]}{' first' if len(groups[0]) == 1 else ''}", *clauses[1:]])
 
 

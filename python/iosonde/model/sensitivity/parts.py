@@ -1,7 +1,7 @@
 """Parts of a variance by additive least squares: what a set of columns adds to another, against which noise.
 
-With repeats the noise is theirs; without, it is what the model leaves. Where settings are a sample themselves the
-limits are by influence functions, else by sums of squares (``noncentral``).
+With repeats they give the noise; without, it is the model's residual. If settings are a sample themselves the limits
+come from influence functions, else from sums of squares (``noncentral``).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ DRAWS = 999
 
 @dataclass(frozen=True)
 class Scale:
-    """What an effect is held against: ``total`` sum of squares, ``residual_ss`` of it after all effects, which have
-    ``effects_df``; the ``noise`` behind F, and the number of ``rows`` that it adds itself to."""
+    """Reference of an effect: ``total`` sum of squares, ``residual_ss`` of it after all effects, which have
+    ``effects_df``. ``noise`` is the denominator of F, and ``rows`` the number of rows whose noise is in the total."""
 
     total: float
     residual_ss: float
@@ -38,18 +38,18 @@ class Scale:
 
     @property
     def variance(self) -> float:
-        """Of the noise of one row."""
+        """Variance of the noise of one row."""
         return self.noise.ss / self.noise.df if self.noise.df else 0.0
 
     @property
     def unexplained_share(self) -> float:
-        """Of V(Y), what is left after all effects."""
+        """Share of V(Y) left after all effects."""
         return (
             self.rows * self.variance / (self.total + self.variance) if self.noise.df else self.residual_ss / self.total
         )
 
     def part(self, effect: SumOfSquares, before: SumOfSquares) -> VariancePart:
-        """The share of ``effect`` in all but what comes ``before`` it."""
+        """Return the share of ``effect`` in everything except ``before``."""
         total = self.total - before.ss
         value = effect.ss / total if total > 0 else 0.0
         if self.noise.df < LEAST_DF:
@@ -62,7 +62,7 @@ class Scale:
         return VariancePart(share, value, effect.df, *self.f_test(effect))
 
     def f_test(self, effect: SumOfSquares) -> tuple[float | None, float | None]:
-        """(F, p), exact for normal noise however few degrees of freedom it has; None without any."""
+        """Return (F, p), exact for normal noise at any degrees of freedom; None without any."""
         if effect.df < 1 or self.noise.df < 1:
             return None, None
         if self.variance <= 1e-20 * self.total / self.n:
@@ -73,28 +73,27 @@ class Scale:
 
 @dataclass(frozen=True)
 class Additive:
-    """The rows explained by the columns of a basis: ``basis`` (cells × columns)."""
+    """An additive model of the rows on the columns of ``basis`` (cells × columns)."""
 
     design: Design
     basis: Array
 
     @property
     def df(self) -> int:
-        """Columns beside the mean."""
+        """The number of columns without the mean."""
         return int(self.basis.shape[1])
 
     def squares(self) -> Array:
-        """What each setting adds to the sum of squares that is left."""
+        """Return each setting's part of the residual sum of squares."""
         return np.asarray(self.design.counts * residuals(self.design, self.basis) ** 2 + self.design.ss_within, float)
 
 
 def sampled(before: Additive, after: Additive, reference: Additive, level: float) -> tuple[VariancePart, Array]:
-    """The part of ``reference``'s rest that ``after`` explains beyond ``before``, where settings are a sample
-    themselves.
+    """Return the part of ``reference``'s residual that ``after`` explains beyond ``before``, if settings are a sample.
 
-    The limits are by influence functions: to first order an R² varies with the squared residuals of the settings
-    alone, as least squares leaves no slope in the coefficients (van der Vaart, Asymptotic Statistics, 1998, ch. 20).
-    Also what each setting moves the share, over √settings.
+    The limits come from influence functions. To first order an R² varies with the squared residuals of the settings
+    alone, as least squares leaves no slope in the coefficients. (van der Vaart, Asymptotic Statistics, 1998, ch. 20.)
+    Also returns each setting's influence on the share, over √settings.
     """
     design, m = before.design, before.design.n_cells
     moved, v, adjusted = [], [], []
@@ -117,8 +116,8 @@ def sampled(before: Additive, after: Additive, reference: Additive, level: float
 def part_of(
     design: Design, scale: Scale, before: Array, own: Array, reference: Array, sample: bool
 ) -> tuple[VariancePart, Array | None]:
-    """What the columns ``own`` add to the columns ``before``, as a share of what the columns ``reference`` leave; and,
-    of a ``sample`` of settings, what each of them moves it."""
+    """Return what the columns ``own`` add to the columns ``before``, as a share of the residual of the columns
+    ``reference``. For a ``sample`` of settings also return each setting's influence on it."""
     if sample:
         after = np.column_stack([before, own])
         return sampled(Additive(design, before), Additive(design, after), Additive(design, reference), scale.level)
@@ -127,19 +126,19 @@ def part_of(
 
 
 def squares(along: Array) -> SumOfSquares:
-    """Of the coordinates in an orthonormal basis."""
+    """Return the sum of squares of coordinates in an orthonormal basis."""
     return SumOfSquares(float(along @ along), len(along))
 
 
 def scale_of(design: Design, along: Array, level: float) -> tuple[Scale, SumOfSquares | None]:
-    """(the scale, the interactions where repeats tell them from the noise)."""
+    """Return (the scale, the interactions if repeats separate them from the noise)."""
     total, inside, model = design.total * design.n, float(design.ss_within.sum()), squares(along)
     beyond = SumOfSquares(max(0.0, total - inside - model.ss), design.n_cells - 1 - model.df)
     if design.kind != SCATTERED and design.df_repeats >= LEAST_DF:
         effects_df = design.n_cells - 1
         noise = SumOfSquares(inside, design.df_repeats)
         return Scale(total, inside, effects_df, noise, design.n, level, design.n), beyond
-    # A setting is one row, and its repeats add to the total only.
+    # A setting is one row; its repeats add to the total only.
     variance = beyond.ss / beyond.df if beyond.df else 0.0
     rows = design.n_cells + (inside / variance if variance > 0 else 0.0)
     return Scale(total, beyond.ss + inside, model.df, beyond, rows, level, design.n), None
@@ -148,8 +147,8 @@ def scale_of(design: Design, along: Array, level: float) -> tuple[Scale, SumOfSq
 def drawn_shares(
     turns: Mapping[str, Array], before: Array, along: Array, scale: Scale, rng: np.random.Generator
 ) -> dict[str, Array | None]:
-    """The factors' shares in worlds with another draw of normal noise. ``turns`` are from the coordinates ``along``
-    which are not ``before`` to those of a factor alone."""
+    """Draw the factors' shares under other draws of normal noise. ``turns`` map the coordinates ``along`` that are not
+    ``before`` to those of a factor alone."""
     if scale.noise.df < LEAST_DF:
         return dict.fromkeys(turns)
     drawn = along + np.sqrt(scale.variance) * rng.normal(size=(DRAWS, len(along)))

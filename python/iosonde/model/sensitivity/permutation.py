@@ -1,12 +1,12 @@
-"""Would a dummy do as well? The share of a factor whose labels were shuffled: p, and the zero line.
+"""Permutation tests: the share of a factor with shuffled labels gives p, and the zero line.
 
-In a factorial the labels are shuffled inside each setting of the other factors, whose means are taken out before:
-exact for "no effect whatever the others are", and the others' variance is not noise. In scattered settings what an
-additive model of the other factors leaves of the settings' means is shuffled (Freedman & Lane, J. Business & Economic
-Statistics 1, 1983). The 8 settings of a fraction allow too few shuffles for a small p: there p is that of the F test
-of the adjusted share, of few scattered settings the smaller of both, doubled; as few shuffles of 2 x 2 settings in a
-factorial leave p to the F test inside the settings of the others. The zero line is of the response as it
-is: scattered factors are noise to each other there, and a dummy that was not varied independently has a large one.
+In a factorial the labels are shuffled inside each setting of the other factors, after removing its mean. This is exact
+for "no effect whatever the others are", and the others' variance is not noise. In scattered settings the residuals of
+the settings' means in an additive model of the other factors are shuffled (Freedman & Lane, J. Business & Economic
+Statistics 1, 1983). The 8 settings of a fraction allow too few shuffles for a small p: the F test of the adjusted share
+gives p. With few scattered settings p is the smaller of both, doubled. With few shuffles of 2 x 2 settings in a
+factorial p is that of the F test inside the settings of the others. The zero line uses the raw response. Scattered
+factors are noise to each other there, and a dummy that was not varied independently has a large one.
 """
 
 from __future__ import annotations
@@ -26,22 +26,23 @@ from .shares import Grouping, between, group_means, grouping
 from .variances import Array, batches
 
 _SHUFFLES, _SHUFFLES_OF_MANY, _MANY_ROWS, _MOST_SHUFFLES = 999, 199, 20_000, 100_000
-_MOST_NUMBERS = 500_000_000  # that are shuffled for one factor
-_ENOUGH_LOG_ORDERS = 25.0  # for every p that is asked for
-_MOST_COLUMNS, _MOST_PART = 500, 0.5  # of the other factors, and of all settings: beyond it they stay in
+_MOST_NUMBERS = 500_000_000  # shuffled for one factor
+_ENOUGH_LOG_ORDERS = 25.0  # enough for every requested p
+_MOST_COLUMNS, _MOST_PART = 500, 0.5  # of the other factors, and of all settings: beyond it the others' effects stay in
 
 
 @dataclass(frozen=True)
 class Null:
-    """``p``: how often a dummy has as large a share (Phipson & Smyth 2010: never 0); ``zero_line``: the share that a
-    dummy passes with probability 1 - level. None: no noise is known."""
+    """``p``: probability that a dummy has as large a share (Phipson & Smyth 2010: never 0); ``zero_line``: the share
+    that a dummy exceeds with probability 1 - level. None: the noise is unknown."""
 
     p: float | None
     zero_line: float | None
 
 
 def shuffles(design: Design, level: float) -> int:
-    """How many: enough for a p as small as the step-down over all factors asks for; of many rows fewer."""
+    """Return the number of shuffles: enough for the smallest p of the step-down over all factors; fewer for many
+    rows."""
     if design.n > _MANY_ROWS:
         return _SHUFFLES_OF_MANY
     n_needed = math.ceil(2 * len(design.features) / (1 - level)) - 1
@@ -49,7 +50,7 @@ def shuffles(design: Design, level: float) -> int:
 
 
 def nulls(design: Design, level: float, rng: np.random.Generator, beyond: Adjusted | None = None) -> list[Null]:
-    """A dummy in the place of each factor; by the F test of ``beyond`` where the design allows too few shuffles."""
+    """Test a dummy in the place of each factor; by the F test of ``beyond`` if the design allows too few shuffles."""
     rounds = shuffles(design, level)
     if design.kind == SCATTERED:
         shuffled = _over_cells(design, level, rounds, rng)
@@ -68,7 +69,7 @@ def nulls(design: Design, level: float, rng: np.random.Generator, beyond: Adjust
 
 
 def _combine_p(first: float | None, other: float | None) -> float | None:
-    """Of two tests of one factor (Bonferroni)."""
+    """Combine two tests of one factor (Bonferroni)."""
     p_values = [p for p in (first, other) if p is not None]
     return min(1.0, min(p_values) * len(p_values)) if p_values else None
 
@@ -80,8 +81,9 @@ def _p_of_f(beyond: Adjusted, factor: int) -> float | None:
 def _build_null(
     design: Design, values: Array, weights: Array, groups: Grouping, shuffled: Array, dummies: Array, level: float
 ) -> Null:
-    """Of ``values`` (rows, or cells with their ``weights``) in ``groups``. Where none of a few shuffles of many rows
-    has as large a share, p is the smaller one of the F test, which is exact enough for so many."""
+    """Build the null of ``values`` (rows, or cells with their ``weights``) in ``groups``.
+
+    If no shuffle has as large a share, p of many rows is the smaller one of the F test, which is then exact enough."""
     observed = float(between(values * weights, groups))
     at_least = int((shuffled >= observed * (1 - 1e-9)).sum())
     p = (at_least + 1) / (len(shuffled) + 1)
@@ -92,7 +94,7 @@ def _build_null(
 
 
 def _varies_inside(design: Design, factor: int) -> bool:
-    """Whether any setting of the other factors was measured at several levels of this one."""
+    """Return whether any setting of the other factors was measured at several levels of this one."""
     others = [i for i in range(len(design.features)) if i != factor]
     return design.joint(others)[1] < design.n_cells
 
@@ -118,14 +120,14 @@ def _inside_strata(design: Design, factor: int, level: float, rounds: int, rng: 
     )
     if _count_orders(strata, labels) * (1 - level) >= 2 * len(
         design.features
-    ):  # the order and its mirror image are alike
+    ):  # the order and its mirror image are equivalent
         return null
     p = _p_within(y - means, groups, design.n - int(strata.max()) - groups.n)
     return null if p is None else replace(null, p=p)
 
 
 def _count_orders(strata: npt.NDArray[np.intp], labels: npt.NDArray[np.intp]) -> float:
-    """How many orders of the labels inside their strata can be told apart."""
+    """Count the distinct orders of the labels inside their strata."""
     log_orders = 0.0
     for stratum in np.unique(strata):
         counts = np.bincount(labels[strata == stratum])
@@ -136,8 +138,8 @@ def _count_orders(strata: npt.NDArray[np.intp], labels: npt.NDArray[np.intp]) ->
 
 
 def _p_within(values: Array, groups: Grouping, df: int) -> float | None:
-    """The F test of the groups, of ``values`` without the means of their strata; ``df`` are those of the residuals.
-    None where there are none."""
+    """Return p of the F test of the groups, for ``values`` without the means of their strata; ``df`` are those of the
+    residuals. None without any."""
     explained = float(between(values, groups)) * len(values)
     residual = float(values @ values) - explained
     if df < 1:
@@ -146,7 +148,7 @@ def _p_within(values: Array, groups: Grouping, df: int) -> float | None:
 
 
 def _shuffle_residuals(design: Design, factor: int, level: float, rounds: int, rng: np.random.Generator) -> Null:
-    """What the other factors' main effects leave, shuffled over the cells."""
+    """Shuffle the residuals of the other factors' main effects over the cells."""
     values, groups = _without_others(design)[factor], grouping(design.codes[:, factor], design.counts)
     parts = [
         between(_shuffle_values(values, size, rng) * design.counts, groups)
@@ -157,7 +159,7 @@ def _shuffle_residuals(design: Design, factor: int, level: float, rounds: int, r
 
 
 def _over_cells(design: Design, level: float, rounds: int, rng: np.random.Generator) -> list[Null]:
-    """Cell means shuffled over the cells: repeats of one setting stay together; the same shuffles for every factor."""
+    """Shuffle cell means over the cells: repeats of one setting stay together; every factor has the same shuffles."""
     k = len(design.features)
     raw = design.means - design.y.mean()
     residuals = _without_others(design)
@@ -184,7 +186,7 @@ def _over_cells(design: Design, level: float, rounds: int, rng: np.random.Genera
 
 
 def _compute_between(sums: Array, groups: Grouping) -> float:
-    """As ``shares.between``, of one response of many cells: without sorting them."""
+    """Compute as ``shares.between``, for one response of many cells, without sorting them."""
     group_sums = np.bincount(groups.codes, sums)
     n = groups.weights.sum()
     return float((group_sums**2 / groups.weights).sum() / n - (group_sums.sum() / n) ** 2)

@@ -1,7 +1,7 @@
 """A ranking from a published line: coefficients and the levels of each factor, without the data.
 
-Over a full factorial of the levels, each as often, a line's S1 and ST are the same, bᵢ²·V(xᵢ)/Σ bⱼ²·V(xⱼ), with
-population variances; nothing is left over, so they are shares of what the *line* explains, not of what was measured.
+Over a balanced full factorial of the levels, a line's S1 and ST are equal, bᵢ²·V(xᵢ)/Σ bⱼ²·V(xⱼ), with population
+variances. They are shares of what the *line* explains, not of what was measured.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def rank_line(
     fixed: Sequence[str] = (),
     seed: int = SEED,
 ) -> Ranking:
-    """The ranking of the features that have levels. ``errors`` are standard errors of the coefficients, taken as
-    independent; None: unknown, and there are no intervals. Raises InputError, DataError."""
+    """Rank the features that have levels. ``errors`` are standard errors of the coefficients, taken as independent;
+    None: unknown, without intervals. Raises InputError, DataError."""
     names = [name for name in coefficients if name in levels]
     _check_levels(coefficients, levels)
     _check_features(names, fixed)
@@ -87,7 +87,7 @@ def _check_levels(coefficients: Mapping[str, float], levels: Mapping[str, Sequen
         if name not in coefficients:
             raise InputError(
                 "unknown-feature",
-                "{spell.levels}: there is no feature '{name}'",
+                "{spell.levels}: unknown feature '{name}'",
                 "features: {features}",
                 name=name,
                 features=", ".join(coefficients),
@@ -148,7 +148,7 @@ def _compute_order(
     chosen: list[int],
     level: float,
 ) -> tuple[tuple[str, ...], ...]:
-    """Without errors the published order, and the sentence says that it has none."""
+    """Return the groups of the order; without errors the published order."""
     ranked = sorted(shares, key=lambda name: -(shares[name].s1.value or 0))
     if drawn is None:
         return tuple((name,) for name in ranked)
@@ -168,9 +168,7 @@ def _build_sentence(
     text = ranked_text(order, _format_numbers(shares, unsure))
     if fixed:
         text += f". Within {joined(fixed)}: {ranked_text(inner, _format_numbers(within, unsure))}"
-    return (
-        f"{text}. How sure this order is cannot be told: no standard errors were published." if unsure else f"{text}."
-    )
+    return f"{text}. The order is inconclusive: no standard errors were published." if unsure else f"{text}."
 
 
 def _format_numbers(shares: Mapping[str, Shares], unsure: bool) -> dict[str, str]:
@@ -181,13 +179,13 @@ def _list_warnings(other_features: Sequence[str], unsure: bool) -> list[str]:
     messages: list[str] = [
         Message(
             "published-line",
-            "shares of what the line explains, every level equally often; what the line missed is not in them",
+            "shares of what the line explains, every level equally often; its residual is not included",
         )
     ]
     if other_features:
         messages.append(
-            Message("fixed-features", "without levels, so held fixed: {features}", features=", ".join(other_features))
+            Message("fixed-features", "fixed, as they have no levels: {features}", features=", ".join(other_features))
         )
     if unsure:
-        messages.append(Message("no-standard-errors", "a column std_error in the file would give intervals"))
+        messages.append(Message("no-standard-errors", "add a column std_error to the file to get intervals"))
     return messages

@@ -1,7 +1,7 @@
-"""Rows → Ranking: chooses the estimator by the data, and says which.
+"""Rows → Ranking: chooses the estimator by the data, and names it.
 
-S1 = V(E(Y|X))/V(Y), the first-order share; ST = 1 - V(E(Y|X₋ᵢ))/V(Y), the total share, without the noise where repeats
-tell it (Saltelli et al., Global Sensitivity Analysis, 2008, ch. 1 and 4).
+S1 = V(E(Y|X))/V(Y), the first-order share; ST = 1 - V(E(Y|X₋ᵢ))/V(Y), the total share, without the noise if repeats
+show it (Saltelli et al., Global Sensitivity Analysis, 2008, ch. 1 and 4).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from .variances import Array, Groups, Resampled, VarianceShare
 from .within import Within, within
 
 SEED = 20_130
-REST = "the rest"  # the block of factors that are in none
+REST = "the rest"  # the block of factors in no other
 _NAMES = {
     FACTORIAL: "group means of a factorial",
     FRACTION: "group means of a balanced fraction",
@@ -53,9 +53,9 @@ _NOISES = {
 
 @dataclass(frozen=True)
 class _Estimates:
-    """All that was estimated: variances, shares within the fixed factors, total shares, Shapley effects, dummies,
-    shares ``beyond`` all other factors. ``levels``: the tested effects of all factors by their levels, corrected over
-    the family of tests."""
+    """All estimates: variances, shares within the fixed factors, total shares, Shapley effects, dummies, shares
+    ``beyond`` all other factors. ``levels``: the tested effects of all factors by their levels, corrected over the
+    family of tests."""
 
     design: Design
     level: float
@@ -69,12 +69,12 @@ class _Estimates:
 
     @cached_property
     def names(self) -> list[str]:
-        """Of the factors."""
+        """The names of the factors."""
         return [feature.name for feature in self.design.features]
 
     @cached_property
     def effects(self) -> ResponseEffects:
-        """The tests that decide: of the levels, or where numbers have too many of bins."""
+        """The decisive tests: by levels, or by bins for numbers with too many levels."""
         if not self.design.binned:
             return self.levels
         parts = self.shares if self.adjusted is None else self.adjusted.parts
@@ -82,12 +82,12 @@ class _Estimates:
 
     @cached_property
     def blocks(self) -> list[FactorEffect]:
-        """Factors that go together and matter, the strongest first."""
+        """Significant blocks of factors that change together, the strongest first."""
         return [effect for effect in self.effects.significant if effect.is_block]
 
     @cached_property
     def significant_factors(self) -> list[int]:
-        """The factors whose effect is significant by itself, or that are seen to interact."""
+        """The factors with a significant effect or a significant interaction."""
         alone = {effect.name for effect in self.effects.significant if not effect.is_block}
         together = {name for effect in self.effects.effects if effect.is_block for name in effect.factors}
         return [
@@ -98,24 +98,24 @@ class _Estimates:
 
     @property
     def adjusted(self) -> Adjusted | None:
-        """What is ranked by, where S1 would mix the factors up."""
+        """The adjusted shares if S1 would confound the factors, else None."""
         return self.beyond if ranks_by_adjusted(self.design) else None
 
     @cached_property
     def shares(self) -> list[Shares]:
-        """Of each factor over all."""
+        """The shares of each factor over all."""
         every = range(len(self.names))
         shares = [self._shares(self.resampled, VarianceShare(frozenset([i])), self.totals.of[i]) for i in every]
         return _add_importance(shares, self._weights(self.adjusted.parts) if self.adjusted else None)
 
     def _weights(self, parts: Sequence[VariancePart]) -> Sequence[VariancePart] | None:
-        """What VI is made of: the adjusted shares, but S1 where factors go together, which explain nothing beyond each
-        other."""
+        """Return the weights of VI: the adjusted shares, but None (S1) if some factors always change together, as these
+        explain nothing beyond each other."""
         return None if self.effects.mixes(self.names) else parts
 
     @cached_property
     def parts(self) -> dict[int, Shares]:
-        """Of the factors within the fixed ones."""
+        """The shares of the factors within the fixed ones."""
         if self.inner is None:
             return {}
         shares = self.inner.shares
@@ -124,7 +124,7 @@ class _Estimates:
         return dict(zip(shares, _add_importance(parts, inner), strict=True))
 
     def order(self) -> tuple[tuple[str, ...], ...]:
-        """The factors that matter, in groups that cannot be told apart; those that go together are in one."""
+        """The significant factors, in groups whose order is inconclusive; factors that change together are in one."""
         if self.adjusted is not None:
             order = self._adjusted_order(dict(enumerate(self.adjusted.parts)), self.adjusted.moves)
         else:
@@ -133,7 +133,7 @@ class _Estimates:
         return with_blocks(order, self.blocks, self.effects)
 
     def order_within(self) -> tuple[tuple[str, ...], ...]:
-        """The same within the fixed factors."""
+        """The order within the fixed factors."""
         if self.inner is None:
             return ()
         if self.adjusted is not None:
@@ -166,10 +166,12 @@ def rank(
     progress: Callable[[str], None] = lambda what: None,
     effects: ResponseEffects | None = None,
 ) -> Ranking:
-    """Rank the factors of ``data``. ``fixed`` names those that one cannot choose: the others are then also ranked
-    within them. ``blocks`` are factors by the name of their block, entered in order; factors in none make the last.
-    ``progress`` is told what begins. ``effects``: tests of the same rows that are corrected over a family of responses;
-    by default over these factors alone. Raises InputError, DataError."""
+    """Rank the factors of ``data``.
+
+    ``fixed`` names factors that users cannot choose: the others are then also ranked within them. ``blocks`` are
+    factors by the name of their block, entered in order; factors in none make the last. ``progress`` is called with the
+    next step. ``effects``: tests of the same rows that are corrected over a family of responses; by default over these
+    factors alone. Raises InputError, DataError."""
     check_level(level)
     design = design_of(data)
     names = [feature.name for feature in design.features]
@@ -239,7 +241,7 @@ def _estimate_all(
     remaining_share = 1.0 if inner is None else max(0.0, 1 - (inner.fixed.value or 0.0))
     totals = total_shares(design, resampled, fixed_factors, remaining_share, level, rng)
     shapley = effects_of(design, level, rng) if design.links else None
-    progress("what a dummy would reach")
+    progress("the shares of a dummy")
     beyond = adjusted(design, fixed_factors, level, rng.spawn(1)[0])
     return _Estimates(
         design, level, resampled, inner, totals, shapley, nulls(design, level, rng, beyond), beyond, effects
@@ -247,7 +249,7 @@ def _estimate_all(
 
 
 def _build_factors(estimates: _Estimates, fixed_factors: Groups) -> tuple[tuple[FactorRank, ...], float | None]:
-    """(the factors, the most important first; R² of the line in all of them)."""
+    """Return (the factors, the most important first; R² of the line in all of them)."""
     design, level, resampled = estimates.design, estimates.level, estimates.resampled
     lines, r2 = slopes(design, level)
     noise = float(resampled.observed.noise) if design.kind != SCATTERED and resampled.drawn is not None else None
@@ -282,14 +284,15 @@ def _get_sort_key(factor: FactorRank) -> float:
 
 
 def _noise_from(estimates: _Estimates) -> str:
-    """What is taken for noise, in a word: of few settings of a fraction the F test may know it where S1 does not."""
+    """Return the source of the noise as a code. With few settings of a fraction the F test may have noise where S1 has
+    none."""
     if estimates.resampled.how:
         return _NOISES[estimates.resampled.how]
     return "lack_of_fit" if estimates.beyond is not None and estimates.beyond.scale.noise.df else ""
 
 
 def _index_names(chosen: Sequence[str], names: Sequence[str], option: str) -> list[int]:
-    """The factors' numbers. Raises InputError."""
+    """Return the factors' numbers. Raises InputError."""
     for name in chosen:
         if name not in names:
             raise InputError(
@@ -304,7 +307,7 @@ def _index_names(chosen: Sequence[str], names: Sequence[str], option: str) -> li
 
 
 def _index_blocks(blocks: Mapping[str, Sequence[str]], names: Sequence[str]) -> dict[str, list[int]]:
-    """Factors by number; those in no block are the last. Raises InputError."""
+    """Return factors by number; those in no block are the last. Raises InputError."""
     indices = {name: _index_names(factors, names, f"{spell.block}") for name, factors in blocks.items()}
     placed = [i for factors in indices.values() for i in factors]
     for i in placed:
@@ -336,7 +339,7 @@ def _describe_estimator(design: Design) -> str:
 
 
 def _add_importance(shares: Sequence[Shares], parts: Sequence[VariancePart] | None = None) -> list[Shares]:
-    """With VI = S1 over the sum of all S1; where factors are ranked by the adjusted share, of these."""
+    """Add VI = S1 over the sum of all S1; if factors are ranked by the adjusted share, VI uses it."""
     values = [share.s1.value or 0.0 for share in shares] if parts is None else [_get_value(part) for part in parts]
     total = sum(values)
     return [

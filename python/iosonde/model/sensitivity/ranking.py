@@ -1,4 +1,4 @@
-"""What ``rank`` says: every factor with its shares, coefficients and effects, and which factors can be told apart."""
+"""The result of ``rank``: every factor with its shares, coefficients and effects, and their order."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ BY_S1, BY_ADJUSTED = "s1", "adjusted"
 
 @dataclass(frozen=True)
 class Slope:
-    """Coefficient of a least-squares line in all factors: per unit (``raw``, in units of the response), and in standard
-    deviations of both (``standardised``). Of a category with two levels, from the first to the second."""
+    """Coefficient of a least-squares line in all factors.
+
+    Per unit (``raw``, in units of the response), and in standard deviations of both (``standardised``). For a category
+    with two levels, from the first to the second."""
 
     raw: Estimate
     standardised: Estimate
@@ -33,12 +35,13 @@ class Slope:
 
 @dataclass(frozen=True)
 class FactorRank:
-    """One factor. ``p``: how often a dummy with the same levels has as large an S1; ``zero_line``: the S1 that such a
-    dummy rarely passes. ``within``: shares of what the fixed factors leave, None without fixed factors or for one of
-    them. Only where factors are correlated: ``shapley``; ``adjusted``, what the factor explains beyond all others, and
-    ``adjusted_within`` as a share of what the fixed ones leave. ``aliases`` are the interactions that a fraction cannot
-    tell from its main effect. ``effect``: the test that decides, of the factor or of those that it goes together
-    with."""
+    """Rank of a factor.
+
+    ``p``: how often a dummy with the same levels has as large an S1; ``zero_line``: the S1 that such a dummy rarely
+    exceeds. ``within``: shares of the rest after the fixed factors, None without fixed factors or for one of them. Only
+    for correlated factors: ``shapley``; ``adjusted``, the share beyond all others, and ``adjusted_within``, that of the
+    rest after the fixed ones. ``aliases`` are the interactions that a fraction confounds with its main effect.
+    ``effect``: the decisive test of the factor or of those that change together with it."""
 
     name: str
     unit: str
@@ -58,12 +61,12 @@ class FactorRank:
 
     @property
     def p_of_effect(self) -> float | None:
-        """Of the test that decides."""
+        """The p of the decisive test."""
         return self.p if self.effect is None else self.effect.p
 
     @property
     def change(self) -> tuple[Cell, Cell] | None:
-        """From which level to which the slope of a category goes; None of a number, which rises."""
+        """The two levels between which the slope of a category goes; None for a number."""
         ends = self.effects.levels if self.slope and self.effects else ()
         is_category = len(ends) == 2 and not all(isinstance(end.low, (int, float)) for end in ends)
         return (ends[0].low, ends[1].low) if is_category else None
@@ -96,12 +99,11 @@ class FactorRank:
 class Ranking:
     """All factors of one response, the most important first.
 
-    ``order`` holds groups of names that cannot be told apart, the first group first; ``silent`` those whose effect
-    cannot be told from chance. ``by``: what they are ordered by, ``s1`` or ``adjusted``. ``noise_from``: what is taken
-    for noise, '' where nothing tells it. ``shapley_estimator`` where there are such effects. ``noise`` is the share of
-    the variance between repeats (None: there are none).
-    ``blocks`` where they were asked for. ``transform``: the response is this of what was measured in ``unit``.
-    ``effects``: the tests that decide, ``by_levels`` or by bins of numbers.
+    ``order`` holds groups of names whose order is inconclusive, the first group first; ``silent`` the factors that are
+    not significant. ``by``: the order's criterion, ``s1`` or ``adjusted``. ``noise_from``: the source of the noise, ''
+    if there is none. ``shapley_estimator`` if there are such effects. ``noise`` is the share of the variance between
+    repeats (None: no repeats). ``blocks`` if requested. ``transform``: the response is this function of the measured
+    one in ``unit``. ``effects``: the decisive tests, ``by_levels`` or by bins of numbers.
     """
 
     response: str
@@ -133,7 +135,7 @@ class Ranking:
 
     @property
     def importance_of(self) -> str:
-        """What VI is made of."""
+        """The shares that VI is computed from."""
         return BY_S1 if self.effects.mixes([factor.name for factor in self.factors]) else self.by
 
     def to_json(self) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-"""Shares where settings are scattered: binned group means, whole settings resampled.
+"""Shares of scattered settings: binned group means, whole settings resampled.
 
-Here the other factors vary at random inside a bin and are noise to its mean. So whole settings with all their repeats
-are resampled (a cluster bootstrap: Davison & Hinkley 1997, 3.8), and the part of the noise in a group mean is
-estimated from the spread of its settings.
+The other factors vary at random inside a bin and are noise to its mean. So whole settings with all their repeats are
+resampled (a cluster bootstrap: Davison & Hinkley 1997, 3.8), and the part of the noise in a group mean is estimated
+from the spread of its settings.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from .factorial import groupings
 from .shares import Grouping, group_means, grouping
 from .variances import BOOTSTRAPS, Array, Groups, Resampled, Variances, batches, stacked
 
-_FEWER, _MANY = 199, 20_000  # resamplings beyond so many settings
+_FEWER, _MANY = 199, 20_000  # resamplings beyond _MANY settings
 HOW = "whole settings resampled"
 
 
 def resample(design: Design, factor_sets: Iterable[Groups], rng: np.random.Generator) -> Resampled:
-    """Variances of the data and of resampled ones, for the groups of factors ``factor_sets``."""
+    """Compute variances of the data and of resampled ones, for the groups of factors ``factor_sets``."""
     groups = groupings(design, factor_sets)
     ones = np.ones((1, design.n_cells))
     observed = _squeeze_variances(_compute_variances(design, groups, ones))
@@ -34,9 +34,9 @@ def resample(design: Design, factor_sets: Iterable[Groups], rng: np.random.Gener
 
 
 def _estimate_unseen(design: Design, groups: dict[Groups, Grouping], observed: Variances) -> dict[Groups, float]:
-    """What bins may hide: what a share loses where two bins are made one.
+    """Estimate the share hidden by bins: the loss if two bins are merged.
 
-    A smooth response loses three times as much then as it lost already; one that turns inside the bins, as much.
+    A smooth response loses three times as much by merging as by binning; one that turns inside the bins, as much.
     """
     losses = {}
     for i, feature in enumerate(design.features):
@@ -49,14 +49,14 @@ def _estimate_unseen(design: Design, groups: dict[Groups, Grouping], observed: V
 
 
 def _compute_variances(design: Design, groups: dict[Groups, Grouping], times: Array) -> Variances:
-    """Of designs in which each cell comes ``times`` (rounds × cells)."""
+    """Compute variances of designs in which each cell occurs ``times`` (rounds × cells)."""
     counts, means = design.counts, design.means - design.y.mean()
     weights = times * counts
     n = weights.sum(1)
     center = (weights @ means / n)[:, None]
     spread = (weights * (means - center) ** 2).sum(1) / n
     total = spread + times @ design.ss_within / n
-    # What the mean over settings takes out of their spread; 1 / (settings - 1) of it where all have as many rows.
+    # The mean over settings takes this out of their spread: 1 / (settings - 1) of it if all have as many rows.
     lost = (times * (counts * (means - center)) ** 2).sum(1) / n**2
     plain, corrected = {}, {}
     by_cell = np.ascontiguousarray(times.T)
@@ -71,10 +71,10 @@ def _compute_variances(design: Design, groups: dict[Groups, Grouping], times: Ar
 def _compute_explained(
     group: Grouping, times: Array, counts: Array, means: Array, center: Array, n: Array
 ) -> tuple[Array, Array]:
-    """(V(E(Y|G)), what the noise of the group means adds to it); ``times`` is cells × rounds.
+    """Return (V(E(Y|G)), the part due to the noise of the group means); ``times`` is cells × rounds.
 
-    Sums over groups are a product with a sparse matrix; the response is taken from its group's mean before, so that
-    its squares do not cancel.
+    Sums over groups are a product with a sparse matrix; the response is centred on its group's mean first, so that its
+    squares do not cancel.
     """
     from scipy import sparse
 

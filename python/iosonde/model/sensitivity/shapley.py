@@ -1,8 +1,8 @@
-"""Shapley effects: shares that add up to what the factors explain, fair also where factors are correlated.
+"""Shapley effects: shares that add up to what the factors explain, fair also if factors are correlated.
 
-φᵢ = Σ_u |u|!(k-|u|-1)!/k! · (c(u ∪ i) - c(u)) over all sets u without i, c(u) = V(E(Y|X_u))/V(Y) (Owen, SIAM/ASA J.
-Uncertainty Quantification 2, 2014; Song, Nelson & Staum, ibid. 4, 2016). c(u) is by group means where the sets repeat
-enough, else by forests out of the bag (Williamson & Feng, ICML 2020); of many factors by an additive model.
+φᵢ = Σ_u |u|!(k-|u|-1)!/k! · (c(u ∪ i) - c(u)) over all sets u without i, c(u) = V(E(Y|X_u))/V(Y). (Owen, SIAM/ASA J.
+Uncertainty Quantification 2, 2014; Song, Nelson & Staum, ibid. 4, 2016.) c(u) is by group means if the sets repeat
+enough, else by forests out of the bag (Williamson & Feng, ICML 2020); for many factors by an additive model.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from .shares import grouping
 from .surrogate import out_of_bag
 from .variances import Array, Groups, Resampled, VarianceShare
 
-_MOST_MODELS = 6  # factors: of more the sets are too many for group means and forests
+_MOST_MODELS = 6  # factors: beyond it there are too many sets for group means and forests
 _TREES = 50
-LEAST_ROWS = 5  # of a group mean on average
+LEAST_ROWS = 5  # per group mean on average
 
 
 @dataclass(frozen=True)
 class Shapley:
-    """One effect for each factor, and by which estimator."""
+    """The effect of each factor, and the estimator."""
 
     of: list[Estimate]
     name: str
 
 
 def effects_of(design: Design, level: float, rng: np.random.Generator) -> Shapley:
-    """One effect for each factor, without a value where they have more levels than settings tell apart."""
+    """Estimate the effect of each factor; values are None if the factors have more levels than the settings allow."""
     k = len(design.features)
     if k > _MOST_MODELS:
         return _by_additive(design, level, rng)
@@ -49,7 +49,7 @@ def effects_of(design: Design, level: float, rng: np.random.Generator) -> Shaple
     seed = int(rng.integers(2**31))
     closed = {u: max(0.0, out_of_bag(design, sorted(u), seed, _TREES)[1]) if u else 0.0 for u in sets}
     values = _compute_values({u: np.array(c) for u, c in closed.items()}, k)
-    why = Message("unknown-interval", "the interval of a forest's Shapley effect is not known")
+    why = Message("unknown-interval", "a Shapley effect by forests has no interval")
     return Shapley([Estimate(float(np.clip(v, 0, 1)), None, None, level, design.n, (why,)) for v in values], "forests")
 
 
@@ -82,7 +82,7 @@ def _limit_effect(effects: AdditiveEffects, factor: int, level: float, n: int) -
 
 
 def _groups_are_full(design: Design) -> bool:
-    """Whether even the set of all factors has groups of several rows."""
+    """Return whether even the set of all factors has groups of several rows."""
     groups = grouping(design.joint(list(range(len(design.features))))[0], design.counts)
     return design.kind != SCATTERED or design.n >= LEAST_ROWS * groups.n
 
@@ -113,7 +113,7 @@ def _by_means(design: Design, resampled: Resampled, level: float) -> list[Estima
 
 
 def _compute_values(closed: dict[Groups, Array], k: int) -> list[Array]:
-    """Shapley values of the set function."""
+    """Compute the Shapley values of the set function ``closed``."""
     values = []
     for i in range(k):
         others = [j for j in range(k) if j != i]

@@ -1,9 +1,9 @@
 """Shapley effects of many factors: shares of an additive least-squares model, for every set of factors or sampled ones.
 
-All that a set explains follows from one matrix of products of the factors' columns, whatever the number of rows: the
-2^12 sets of twelve factors are 4096 small systems of equations. Beyond ``MOST_EXACT`` factors permutations are drawn,
-each with its reverse (Castro, Gómez & Tejada, Computers & Operations Research 36, 2009; Mitchell et al., J. Machine
-Learning Research 23, 2022), and the Monte Carlo error is known.
+The share of a set follows from one matrix of products of the factors' columns, whatever the number of rows: the 2^12
+sets of twelve factors are 4096 small systems of equations. Beyond ``MOST_EXACT`` factors permutations are drawn, each
+with its reverse, and the Monte Carlo error is known. (Castro, Gómez & Tejada, Computers & Operations Research 36, 2009;
+Mitchell et al., J. Machine Learning Research 23, 2022.)
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ Closed = Callable[[frozenset[int]], Array]
 
 @dataclass(frozen=True)
 class AdditiveEffects:
-    """``observed`` are the effects, one a factor. ``moved`` (factors × draws): with other draws of the noise, less the
-    truth there; ``dummies``: of the noise alone; both without draws where no noise is known. ``error`` is the Monte
-    Carlo standard error of each, 0 for exact ones; ``residual_share`` the share of the variance that the additive
-    model leaves.
+    """``observed`` are the effects, one a factor.
+
+    ``moved`` (factors × draws): with other draws of the noise, minus the truth there; ``dummies``: of the noise alone;
+    both have no draws if the noise is unknown. ``error`` is the Monte Carlo standard error of each, 0 for exact ones;
+    ``residual_share`` the share of the variance outside the additive model.
     """
 
     observed: Array
@@ -46,8 +47,9 @@ class AdditiveEffects:
     residual_share: float
 
     def limits(self, factor: int, level: float) -> tuple[float, float] | None:
-        """Basic bootstrap, as wide as noise alone at least (the spread of an effect grows with it, so a small one that
-        is seen too small would have too short an interval), and widened by the Monte Carlo error."""
+        """Return the basic bootstrap interval, at least as wide as noise alone, and widened by the Monte Carlo error.
+
+        The spread of an effect grows with it: an underestimated small effect would have too short an interval."""
         if not self.moved.shape[1]:
             return None
         value, tails = float(self.observed[factor]), (0.5 + level / 2, 0.5 - level / 2)
@@ -58,7 +60,7 @@ class AdditiveEffects:
 
 
 def additive_effects(design: Design, level: float, rng: np.random.Generator) -> AdditiveEffects | None:
-    """Of all factors; None where they have more columns than settings tell apart."""
+    """Compute the effects of all factors; None if they have more columns than the settings allow."""
     matrices = [columns(design, i) for i in range(len(design.features))]
     if sum(matrix.shape[1] for matrix in matrices) > min(_MOST_COLUMNS, design.n_cells - 1):
         return None
@@ -78,8 +80,8 @@ def additive_effects(design: Design, level: float, rng: np.random.Generator) -> 
 
 
 def _build_closed(turned: list[Array], along: Array, scale: Scale, rng: np.random.Generator) -> Closed:
-    """c(u): the share of V(Y) that the factors u explain together, less what noise adds; then with other draws of the
-    noise, less the truth there; then of the noise alone."""
+    """Return c(u): the share of V(Y) that the factors u explain together, minus the noise's part; then with other draws
+    of the noise, minus the truth there; then of the noise alone."""
     signal, p = float(along @ along), len(along)
     remainder = max(0.0, scale.total - scale.residual_ss - signal)
     worlds, variances, totals, truth = along[:, None], np.array([scale.variance]), np.array([scale.total]), math.inf
@@ -90,7 +92,7 @@ def _build_closed(turned: list[Array], along: Array, scale: Scale, rng: np.rando
         drawn = along[:, None] + alone
         worlds = np.column_stack([worlds, drawn, alone])
         variances = np.concatenate([variances, *[chi2 / scale.noise.df] * 2])
-        rest = scale.residual_ss - noise  # of few repeats of scattered settings: no part of the noise behind F
+        rest = scale.residual_ss - noise  # with few repeats of scattered settings: no part of the noise behind F
         totals = np.concatenate([totals, *[(drawn**2).sum(0) + remainder + chi2 + rest] * 2])
         truth = signal + remainder + (p + 1 + scale.noise.df) * scale.variance + rest
     gram = np.column_stack(turned).T @ np.column_stack(turned)
@@ -110,7 +112,7 @@ def _build_closed(turned: list[Array], along: Array, scale: Scale, rng: np.rando
 
 
 def _compute_explained(gram: Array, pulled: Array) -> tuple[Array, int]:
-    """(sums of squares along these columns, one a world; the rank)."""
+    """Return (sums of squares along these columns, one per world; the rank)."""
     values, vectors = np.linalg.eigh(gram)
     mask = values > _SINGULAR * values[-1]
     turned = vectors[:, mask].T @ pulled
@@ -118,7 +120,7 @@ def _compute_explained(gram: Array, pulled: Array) -> tuple[Array, int]:
 
 
 def _compute_exact(closed: Closed, k: int) -> Array:
-    """By all 2^k sets, numbered by their bits."""
+    """Compute from all 2^k sets, numbered by their bits."""
     shares = [closed(frozenset(i for i in range(k) if u >> i & 1)) for u in range(2**k)]
     weights = [math.factorial(size) * math.factorial(k - size - 1) / math.factorial(k) for size in range(k)]
     effects = np.zeros((k, len(shares[0])))
@@ -130,7 +132,7 @@ def _compute_exact(closed: Closed, k: int) -> Array:
 
 
 def sampled(closed: Closed, k: int, permutations: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """(effects, the standard error of each) by ``permutations``, half of them drawn and half their reverses."""
+    """Return (effects, the standard error of each) by ``permutations``, half of them drawn and half their reverses."""
     pairs = []
     for _ in range(permutations // 2):
         order = rng.permutation(k)
@@ -141,7 +143,7 @@ def sampled(closed: Closed, k: int, permutations: int, rng: np.random.Generator)
 
 
 def _walk_order(closed: Closed, order: np.ndarray) -> Array:
-    """What each factor adds to those before it."""
+    """Return what each factor adds to those before it."""
     added, before, u = [], closed(frozenset()), frozenset[int]()
     for i in order.tolist():
         u |= {i}

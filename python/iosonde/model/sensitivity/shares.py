@@ -13,7 +13,7 @@ Codes = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Grouping:
-    """Cells in groups, ready to be summed over: ``order`` sorts the cells by group, ``starts`` are the groups' firsts,
+    """Cells in groups, ready for sums: ``order`` sorts the cells by group, ``starts`` are the groups' first cells,
     ``weights`` their rows."""
 
     order: Codes
@@ -23,26 +23,26 @@ class Grouping:
 
     @property
     def n(self) -> int:
-        """How many groups."""
+        """The number of groups."""
         return len(self.starts)
 
 
 def grouping(codes: Codes, counts: Array) -> Grouping:
-    """The groups with these numbers, of cells with ``counts`` rows each."""
+    """Build the groups with these numbers, of cells with ``counts`` rows each."""
     order = np.argsort(codes, kind="stable").astype(np.intp)
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1)).astype(np.intp)
     return Grouping(order, starts, np.add.reduceat(counts[order], starts), codes)
 
 
 def group_means(sums: Array, groups: Grouping) -> Array:
-    """Mean of every group; ``sums`` are the cells' sums of rows, (…, cells)."""
+    """Return the mean of every group; ``sums`` are the cells' sums of rows, (…, cells)."""
     return np.add.reduceat(sums[..., groups.order], groups.starts, axis=-1) / groups.weights
 
 
 def between(sums: Array, groups: Grouping) -> Array:
-    """V(E(Y|G)) with groups weighted by their share of the rows; (…) for ``sums`` of (…, cells).
+    """Return V(E(Y|G)) with groups weighted by their share of the rows; (…) for ``sums`` of (…, cells).
 
-    The response should be centred before: squares of large means cancel badly.
+    Centre the response first: squares of large means cancel badly.
     """
     means = group_means(sums, groups)
     n = groups.weights.sum()
@@ -50,10 +50,9 @@ def between(sums: Array, groups: Grouping) -> Array:
 
 
 def highest_interaction(values: Array, without: list[Grouping], counts: Array) -> Array:
-    """What no function of all factors but one can follow: the residual of (…, cells) ``values``.
+    """Return the residual of (…, cells) ``values`` after every function of all factors but one.
 
-    Group means are taken out in turn until nothing changes (alternating projections; one round in a complete
-    factorial).
+    Group means are removed in turn until nothing changes (alternating projections; one round in a complete factorial).
     """
     rest = values
     scale = float(np.abs(values).max()) or 1.0

@@ -14,8 +14,8 @@ from .variances import Array
 
 
 def slopes(design: Design, level: float) -> tuple[list[Slope | None], float | None]:
-    """(for each factor its slope; R²). None for a category of more than two levels, and for all where the line
-    cannot be fitted. Intervals allow unequal variances (HC3)."""
+    """Return (for each factor its slope; R²). A slope is None for a category of more than two levels; all are None if
+    the line cannot be fitted. Intervals allow unequal variances (HC3)."""
     rows = np.repeat(np.arange(design.n_cells), design.counts.astype(int))
     columns: list[Array] = []
     place: dict[int, int] = {}

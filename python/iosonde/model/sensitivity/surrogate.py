@@ -1,9 +1,9 @@
-"""ST of scattered settings: a forest stands in for the system, and pick-freeze asks it what was not measured.
+"""ST of scattered settings: a forest replaces the system, and pick-freeze evaluates it at unmeasured settings.
 
-Jansen's estimator, ST = E[(f(A) - f(A with xᵢ of B))²] / 2V (Computer Physics Communications 117, 1999; best practice
-in Saltelli et al., ibid. 181, 2010). Rows of A and B are drawn from the factors' observed values, independently: the
-factors have to be. What the forest cannot explain out of the bag is said in the width of the interval: it may belong
-to any factor.
+Jansen's estimator, ST = E[(f(A) - f(A with xᵢ of B))²] ÷ 2V. (Computer Physics Communications 117, 1999; best practice
+in Saltelli et al., ibid. 181, 2010.) Rows of A and B are drawn from the factors' observed values, independently: the
+factors must be independent. The interval includes what the forest leaves unexplained out of the bag: it may belong to
+any factor.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from iosonde.core.types import Estimate
 from .design import Design
 from .variances import Array
 
-MOST_UNEXPLAINED = 0.2  # of V(Y), beside the noise between repeats
+MOST_UNEXPLAINED = 0.2  # of V(Y), in addition to the noise between repeats
 _TREES, _MOST_SETTINGS, _QUERIES = 100, 10_000, 2048
 
 
 class Regressor(Protocol):
-    """What scikit-learn grows."""
+    """Interface of scikit-learn's regressors."""
 
     def predict(self, x: Array, /) -> Array:
         """The response at rows × features."""
@@ -32,7 +32,7 @@ class Regressor(Protocol):
 
 @dataclass(frozen=True)
 class SurrogateShares:
-    """ST of each factor, or why there is none."""
+    """ST of each factor, or the reason why there is none."""
 
     of: dict[int, Estimate]
     name: str
@@ -40,7 +40,7 @@ class SurrogateShares:
 
 
 def out_of_bag(design: Design, factors: list[int], seed: int, trees: int = _TREES) -> tuple[Regressor, float]:
-    """(forest of the cell means on these factors, share of V(Y) that it explains out of the bag)."""
+    """Return (forest of the cell means on these factors, share of V(Y) that it explains out of the bag)."""
     from sklearn.ensemble import ExtraTreesRegressor
 
     x, y, weights = design.x[:, factors], design.means, design.counts
@@ -62,7 +62,8 @@ def out_of_bag(design: Design, factors: list[int], seed: int, trees: int = _TREE
 
 
 def total_shares(design: Design, level: float, noise: float, rng: np.random.Generator) -> SurrogateShares:
-    """By a forest; refused where it leaves more than a fifth of V(Y) open, beside the ``noise`` between repeats."""
+    """Compute total shares by a forest; refused if more than a fifth of V(Y) stays unexplained, not counting the
+    ``noise`` between repeats."""
     k = len(design.features)
     forest, explained = out_of_bag(design, list(range(k)), int(rng.integers(2**31)))
     open_ = max(0.0, 1 - noise - explained)

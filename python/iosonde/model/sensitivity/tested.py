@@ -1,4 +1,4 @@
-"""Rows → the effects of their factors, with the tests that every other command makes of them."""
+"""Rows → the effects of their factors, with the same tests as every other command."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .permutation import Null
 
 
 def effects_of_examples(data: Examples, level: float) -> ResponseEffects:
-    """The effects of all factors, by their levels; not yet corrected."""
+    """Test the effects of all factors by their levels; not yet corrected."""
     order = np.argsort(data.cells, kind="stable")
     _, starts = np.unique(data.cells[order], return_index=True)
     values = np.split(data.y[order], starts[1:])
@@ -25,12 +25,12 @@ def effects_of_examples(data: Examples, level: float) -> ResponseEffects:
 
 
 def effects_of_bins(design: Design, nulls: list[Null], shares: list[Estimate]) -> ResponseEffects:
-    """Where numbers have too many levels for a test of each: by what shuffled labels of their bins reach."""
+    """Test numbers with too many levels by shuffled labels of their bins."""
     names = tuple(feature.name for feature in design.features)
     effects = tuple(
         FactorEffect((name,), Estimate(share.value, share.low or None, share.high, share.level, share.n), null.p)
         for name, null, share in zip(names, nulls, shares, strict=True)
     )
     if all(effect.p is None for effect in effects):
-        return ResponseEffects(names, (), Message("no-error-term", "nothing tells noise from effects"), False)
+        return ResponseEffects(names, (), Message("no-error-term", "no data to estimate the noise"), False)
     return correct([ResponseEffects(names, effects, "", design.df_repeats > 0)])[0]

@@ -1,4 +1,4 @@
-"""Total shares: by group means in a factorial, by a forest surrogate where settings are scattered, or refused."""
+"""Total shares: by group means in a factorial, by a forest surrogate for scattered settings, or refused."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .variances import Groups, Resampled, VarianceShare
 
 _ALIASED = Message(
     "aliased-fraction",
-    "refused: a fraction of the combinations cannot tell a factor's interactions from other factors' effects",
+    "refused: a fraction of the combinations confounds a factor's interactions with other factors' effects",
 )
 _LINKED = Message(
     "correlated-factors",
@@ -28,8 +28,8 @@ Total = tuple[Estimate, float | None]
 
 @dataclass(frozen=True)
 class TotalShares:
-    """(ST, corrected ST) of each factor over all, and within the fixed ones; ``interacts`` where ST exceeds S1 by more
-    than noise. ``name`` is the estimator, or says why there is none."""
+    """(ST, corrected ST) of each factor over all, and within the fixed ones. ``interacts``: ST significantly exceeds
+    S1. ``name`` is the estimator, or the reason for having none."""
 
     name: str
     of: dict[int, Total]
@@ -45,8 +45,8 @@ def total_shares(
     level: float,
     rng: np.random.Generator,
 ) -> TotalShares:
-    """Estimate the total shares as the design allows. ``remaining_share`` is the share of V(Y) that the fixed factors
-    leave."""
+    """Estimate the total shares as the design allows. ``remaining_share`` is the share of V(Y) not explained by the
+    fixed factors."""
     factors = range(len(design.features))
     if design.kind == FACTORIAL:
         return _by_means(design, resampled, fixed_factors, level)
@@ -70,7 +70,7 @@ def total_shares(
 
 
 def _by_means(design: Design, resampled: Resampled, fixed_factors: Groups, level: float) -> TotalShares:
-    """Without repeats the explained variance is V(Y), and ST holds the noise."""
+    """Estimate by group means; without repeats the explained variance is V(Y), and ST includes the noise."""
     everything: Groups = frozenset(range(len(design.features)))
     upper = everything if design.df_repeats else None
     of, within, interacts = {}, {}, {}
@@ -84,7 +84,8 @@ def _by_means(design: Design, resampled: Resampled, fixed_factors: Groups, level
 
 
 def _compute_total(design: Design, resampled: Resampled, share: VarianceShare, level: float) -> Total:
-    """An ST without repeats is corrected for the noise in the highest interaction, which V(Y) - V(others) holds."""
+    """Return one ST; without repeats it is corrected by the noise in the highest interaction, which V(Y) - V(others)
+    contains."""
     has_draws = resampled.drawn is not None
     corrected = float(share.corrected(resampled.observed)) if has_draws else None
     return resampled.estimate(share, level, design.n), corrected
@@ -93,7 +94,8 @@ def _compute_total(design: Design, resampled: Resampled, share: VarianceShare, l
 def _has_interaction(
     resampled: Resampled, total: VarianceShare, first: VarianceShare, level: float, factors: int
 ) -> bool:
-    """ST above S1 by a word's worth, and its interactions above the noise by F, at ``level`` over all factors."""
+    """Return whether ST is relevantly above S1, and its interactions are significant by F, at ``level`` over all
+    factors."""
     over = float(total.corrected(resampled.observed) - first.corrected(resampled.observed))
     if not resampled.noise_df or over <= WORTH_A_WORD:
         return False
@@ -110,7 +112,7 @@ def _has_interaction(
 
 
 def _is_above(total: Estimate, first: Estimate) -> bool:
-    """Whether the intervals are apart, and the values by a word's worth."""
+    """Return whether the intervals do not overlap and the values differ by more than ``WORTH_A_WORD``."""
     over = (total.value or 0.0) - (first.value or 0.0)
     return over > WORTH_A_WORD and (total.low or 0.0) > (first.high or 0.0)
 

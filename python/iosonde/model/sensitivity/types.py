@@ -10,8 +10,8 @@ from iosonde.core.types import Estimate
 
 @dataclass(frozen=True)
 class Shares:
-    """One factor's shares of a variance. ``s1_corrected`` and ``st_corrected`` have the noise's part taken out;
-    ``importance`` is S1 over the sum of all S1. ``st`` without a value: refused, with the reason in its warnings."""
+    """Shares of a variance of one factor. ``s1_corrected`` and ``st_corrected`` exclude the noise's part;
+    ``importance`` is S1 over the sum of all S1. ``st`` without a value was refused, with the reason in its warnings."""
 
     s1: Estimate
     s1_corrected: float | None
@@ -27,7 +27,7 @@ class Shares:
 
 @dataclass(frozen=True)
 class VariancePart:
-    """A part of the variance. ``share`` is without what noise adds to it (adjusted R², ω²), ``plain`` with it; ``f``
+    """A part of the variance. ``share`` excludes what noise adds to it (adjusted R², ω²), ``plain`` includes it; ``f``
     and ``p`` are against the noise, for ``df`` degrees of freedom; None: unknown."""
 
     share: Estimate

@@ -1,4 +1,4 @@
-"""Shares of variance as differences of V(E(Y|G)), plug-in and with the noise's part taken out; their intervals."""
+"""Shares of variance as differences of V(E(Y|G)), plug-in and corrected for noise; their intervals."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _BATCH = 2_000_000  # numbers in memory at once
 class Variances:
     """V(Y) and V(E(Y|G)) for groups of factors, each of shape (…): one response, or many resampled ones.
 
-    ``plain`` are of the means as they are, ``corrected`` without what noise adds to them on average. ``noise`` is the
-    variance of one row at one setting, 0 where it is not known.
+    ``plain`` uses the means as they are, ``corrected`` excludes what noise adds to them on average. ``noise`` is the
+    variance of one row at one setting, 0 if unknown.
     """
 
     total: Array
@@ -35,8 +35,8 @@ class Variances:
 
 @dataclass(frozen=True)
 class VarianceShare:
-    """(V(upper) - V(lower)) / (V(Y) - V(within)), each an explained variance. ``upper`` None is V(Y) itself, where no
-    setting was repeated; what is noise in it, the corrected and the true share leave out."""
+    """(V(upper) - V(lower)) ÷ (V(Y) - V(within)), each an explained variance. ``upper`` None is V(Y) itself, without
+    repeats; the corrected and the true share exclude the noise in it."""
 
     upper: Groups | None
     lower: Groups = frozenset()
@@ -48,12 +48,12 @@ class VarianceShare:
         return _compute_ratio(top - v.plain[self.lower], v.total - v.plain[self.within])
 
     def true(self, v: Variances) -> Array:
-        """The share in a world whose means are exact."""
+        """Return the share in a world whose means are exact."""
         top = v.total - v.noise if self.upper is None else v.plain[self.upper]
         return _compute_ratio(top - v.plain[self.lower], v.total - v.plain[self.within])
 
     def corrected(self, v: Variances) -> Array:
-        """The share with the bias taken out; around 0, and as often below, for a factor without effect."""
+        """Return the share without bias; for a factor without effect it scatters around 0."""
         top = v.total_corrected - v.noise if self.upper is None else v.corrected[self.upper]
         return _compute_ratio(top - v.corrected[self.lower], v.total_corrected - v.corrected[self.within])
 
@@ -64,12 +64,12 @@ def _compute_ratio(top: Array, bottom: Array) -> Array:
 
 @dataclass(frozen=True)
 class Resampled:
-    """What the data say (``observed``), what is true of the world that is resampled from (``truth``), and what is seen
-    there (``drawn``, many). ``drawn`` None: noise is unknown, and there are no intervals.
+    """Variances of the data (``observed``), of the resampled world (``truth``), and of many resamples (``drawn``).
 
-    Where settings are fixed and only noise is random, ``noise_df`` are its degrees of freedom, and ``groups`` says how
-    many groups each set of factors makes, ``n`` how many rows there are; else they are empty. ``unseen`` is the share
-    that bins of a factor may hide: it goes on top of an interval.
+    ``drawn`` None: the noise is unknown, so intervals are missing. If settings are fixed and only noise is random,
+    ``noise_df`` are its degrees of freedom. ``groups`` is then the number of groups of each set of factors, and ``n``
+    the number of rows; else they are empty. ``unseen`` is the share that bins of a factor may hide: it is added on top
+    of an interval.
     """
 
     observed: Variances
@@ -82,13 +82,13 @@ class Resampled:
     unseen: Mapping[Groups, float] = field(default_factory=dict)
 
     def deviations(self, share: VarianceShare) -> Array | None:
-        """Corrected estimate minus truth, once for each resampling."""
+        """Return corrected estimate minus truth, once for each resampling."""
         if self.drawn is None or self.truth is None:
             return None
         return share.corrected(self.drawn) - share.true(self.truth)
 
     def estimate(self, share: VarianceShare, level: float, n: int) -> Estimate:
-        """The plug-in share with its interval."""
+        """Return the plug-in share with its interval."""
         value, center = float(share.plain(self.observed)), float(share.corrected(self.observed))
         if self.noise_df:
             return clamp_share(value, self._compute_limits(share, level), level, n)
@@ -97,7 +97,8 @@ class Resampled:
         )
 
     def sum_of_squares(self, share: VarianceShare) -> SumOfSquares:
-        """Of the top of the share, without the noise where that is V(Y) itself; where ``noise_df`` is known."""
+        """Return the sum of squares of the share's numerator, without the noise if the upper end is V(Y) itself. Needs
+        a known ``noise_df``."""
         lower = float(self.observed.plain[share.lower])
         if share.upper is None:
             noise = float(self.observed.noise) * self.noise_df
@@ -110,7 +111,7 @@ class Resampled:
         )
 
     def _compute_limits(self, share: VarianceShare, level: float) -> tuple[float, float]:
-        """By the sums of squares of the effect, of all other effects, and of the noise."""
+        """Compute the limits from the sums of squares of the effect, of all other effects, and of the noise."""
         noise = float(self.observed.noise) * self.noise_df
         within = float(self.observed.plain[share.within])
         effect = self.sum_of_squares(share)
@@ -119,7 +120,7 @@ class Resampled:
         return share_limits(effect, SumOfSquares(rest, rest_df), SumOfSquares(noise, self.noise_df), self.n, level)
 
     def noise(self, level: float, n: int) -> Estimate:
-        """The share of the noise in V(Y)."""
+        """Estimate the share of the noise in V(Y)."""
         value, deviations = float(_compute_ratio(self.observed.noise, self.observed.total_corrected)), None
         if self.noise_df:
             signal = SumOfSquares(
@@ -140,7 +141,8 @@ class Resampled:
 def _compute_interval(
     value: float, center: float, deviations: Array | None, level: float, n: int, unseen: float = 0.0
 ) -> Estimate:
-    """Basic bootstrap interval around ``center`` (Davison & Hinkley 1997, 5.2.1), ``unseen`` added at its top."""
+    """Return the basic bootstrap interval around ``center`` (Davison & Hinkley 1997, 5.2.1), with ``unseen`` added at
+    its top."""
     if deviations is None:
         return Estimate(float(np.clip(value, 0.0, 1.0)), None, None, level, n, (NO_NOISE,))
     tails = np.quantile(deviations, [0.5 + level / 2, 0.5 - level / 2])
@@ -148,13 +150,13 @@ def _compute_interval(
 
 
 def batches(rounds: int, width: int) -> list[int]:
-    """``rounds`` in pieces so that each piece times ``width`` numbers fits in memory."""
+    """Split ``rounds`` into pieces so that each piece times ``width`` numbers fits in memory."""
     size = max(1, _BATCH // max(1, width))
     return [min(size, rounds - done) for done in range(0, rounds, size)]
 
 
 def stacked(parts: list[Variances]) -> Variances:
-    """The pieces as one."""
+    """Join the pieces."""
     first = parts[0]
     return Variances(
         np.concatenate([p.total for p in parts]),

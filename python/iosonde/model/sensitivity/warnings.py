@@ -1,4 +1,4 @@
-"""What a ranking says in words: one sentence, and what speaks against reading it too simply."""
+"""A ranking in words: one sentence, and the warnings against reading it too simply."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .design import FACTORIAL, FRACTION, SCATTERED, Design
 from .order import adjusted_text, interval_text, joined, ranged, ranked_names, ranked_text, total_text
 from .ranking import BY_ADJUSTED, FactorRank, Ranking
 
-_LINEAR = 0.1  # of V(Y) that a straight line misses of the group means
+_LINEAR = 0.1  # of V(Y) explained by the group means but not by a straight line
 _NOISE_IN_ST = 0.03
 _MOST_LINKS = 3
 _INTERACTIONS = 0.02  # of V(Y)
@@ -26,8 +26,8 @@ _FEW = 100  # below it, 95 % intervals of scattered settings cover 83 to 95 %
 
 
 def sentence(ranking: Ranking, taken: Collection[str] = ()) -> str:
-    """The ranking, never without its uncertainty, of factors that are not ``taken``: what speaks against these others
-    say. Empty where nothing else is to be said."""
+    """Describe the ranking of the factors that are not ``taken``, with its uncertainty. Empty if nothing is left to
+    report."""
     if not ranking.order:
         return _no_effect(ranking)
     order, order_within = _remove_names(ranking.order, taken), _remove_names(ranking.order_within, taken)
@@ -35,7 +35,7 @@ def sentence(ranking: Ranking, taken: Collection[str] = ()) -> str:
     parts += block_sentences([effect for effect in ranking.effects.significant if not set(effect.factors) & set(taken)])
     parts += drift_sentences(ranking.effects)
     parts += [
-        f"{factor.name} is told apart from {format_aliases(full_aliases)} only if "
+        f"the effect of {factor.name} is confounded with {format_aliases(full_aliases)} unless "
         f"{_describe_absence(full_aliases)} absent"
         for factor in ranking.factors
         if factor.name not in (*ranking.silent, *taken)
@@ -46,14 +46,14 @@ def sentence(ranking: Ranking, taken: Collection[str] = ()) -> str:
         if order_within:
             parts.append(f"within {joined(ranking.fixed)}: {ranked_text(order_within, within)}")
         elif not ranking.order_within:
-            parts.append(f"within {joined(ranking.fixed)} no effect can be told from chance")
+            parts.append(f"within {joined(ranking.fixed)} no effect is significant")
     if ranking.blocks is not None:
         parts.append(blocks_text(ranking.blocks))
     untested = [effect.name for effect in ranking.effects.effects if effect.p is None]
     if untested:
-        parts.append(f"what {joined(untested)} did cannot be told from what differs between bring-ups")
+        parts.append(f"not distinguishable from differences between bring-ups: {joined(untested)}")
     if silent := [name for name in ranking.silent if name not in untested]:
-        parts.append(f"of {joined(silent)} no effect can be told from chance")
+        parts.append(f"not significant: {joined(silent)}")
     return "".join(f"{part}. " for part in _capitalise_parts(parts, bool(order))).rstrip()
 
 
@@ -63,7 +63,7 @@ def _remove_names(order: Sequence[Sequence[str]], taken: Collection[str]) -> lis
 
 
 def _capitalise_parts(parts: Sequence[str], has_name: bool) -> Iterator[str]:
-    """Each with a capital, but a first one that begins with a factor's name (``has_name``)."""
+    """Capitalise each part, except a first one that begins with a factor's name (``has_name``)."""
     for place, part in enumerate(parts):
         yield part if has_name and not place else f"{part[:1].upper()}{part[1:]}"
 
@@ -75,14 +75,14 @@ def _no_effect(ranking: Ranking) -> str:
     if effects.untested:
         return f"The effect of {' or '.join(effects.factors)} on {ranking.response} is not tested: {effects.untested}."
     if any(effect.p is None for effect in effects.effects):
-        return f"No factor's effect on {ranking.response} can be told from what differs between bring-ups."
-    against = "chance" if effects.repeated or not ranking.by_levels else "what their main effects leave"
-    text = f"No factor's effect on {ranking.response} can be told from {against} at level {ranking.level:g}"
+        return f"No factor's effect on {ranking.response} is distinguishable from differences between bring-ups."
+    against = "" if effects.repeated or not ranking.by_levels else " against the residual of the main effects"
+    text = f"No factor's effect on {ranking.response} is significant{against} at level {ranking.level:g}"
     return f"{text}: repeat the settings, or vary the factors further."
 
 
 def _merge_units(ranking: Ranking, order: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The groups, with one name for factors that go together."""
+    """Return the groups, with one name for factors that change together."""
     effects = ranking.effects
     return [
         list(dict.fromkeys(effect.name if (effect := effects.effect_of(name)) else name for name in group))
@@ -91,7 +91,7 @@ def _merge_units(ranking: Ranking, order: Sequence[Sequence[str]]) -> list[list[
 
 
 def _format_numbers(ranking: Ranking) -> dict[str, str]:
-    """Unit → its share: by levels that which every command says, by bins what the table holds."""
+    """Map each unit to its share: by levels as in every other command, by bins as in the table."""
     numbers = {factor.name: _format_number(factor) for factor in ranking.factors}
     if ranking.by_levels:
         st = {factor.name: total_text(factor.over_all) for factor in ranking.factors}
@@ -129,7 +129,7 @@ def blocks_text(blocks: Blocks) -> str:
     for place, block in enumerate(blocks.blocks):
         share = block.added.share
         if block.added.p is not None and block.added.p > 1 - share.level:
-            clauses.append(f"{'then nothing' if place else 'nothing'} of {block.name} that can be told from chance")
+            clauses.append(f"{'then ' if place else ''}{block.name}, not significant")
         elif place:
             first = f": {ranked_names(block.order)}" if block.order and len(block.factors) > 1 else ""
             clauses.append(
@@ -143,7 +143,7 @@ def blocks_text(blocks: Blocks) -> str:
 def warnings(
     ranking: Ranking, design: Design, data_warnings: Sequence[str], r2: float | None, beyond: Adjusted | None = None
 ) -> tuple[str, ...]:
-    """Everything that a reader of the numbers has to know."""
+    """Collect the warnings for a reader of the numbers."""
     return (
         *data_warnings,
         *_warn_noise(ranking, design),
@@ -161,34 +161,36 @@ def _warn_noise(ranking: Ranking, design: Design) -> Iterator[str]:
     if not ranking.intervals:
         yield Message(
             "no-replication",
-            ("too little" if ranking.noise_from else "nothing")
-            + " tells noise from effects, so there are no intervals: repeat every setting, 3 times or more",
+            ("too little data" if ranking.noise_from else "no data")
+            + " to estimate the noise, hence no intervals: repeat every setting, 3 times or more",
         )
         if ranking.noise_from:
-            yield Message("lack-of-fit-noise", "p is against what the main effects leave, in which interactions are")
+            yield Message(
+                "lack-of-fit-noise", "p is against the residual of the main effects, which includes interactions"
+            )
     elif not design.df_repeats:
-        st = "ST holds the noise, and " if design.kind == FACTORIAL else ""
-        rest = "noise is what the main effects leave, and " if design.kind in (FRACTION, SCATTERED) else ""
+        st = "ST includes the noise, and " if design.kind == FACTORIAL else ""
+        rest = "noise is the residual of the main effects, and " if design.kind in (FRACTION, SCATTERED) else ""
         yield Message(
             "no-repeats",
-            "no setting was repeated: " + rest + st + "interactions cannot be told from noise; repeat the settings to "
-            "tell them apart",
+            "no setting was repeated: " + rest + st + "interactions are confounded with noise; repeat the settings to "
+            "separate them",
         )
     elif design.ss_within.sum() <= 1e-20 * design.total * design.n:
         yield Message(
             "identical-repeats",
-            "the repeats of every setting are exactly equal: copies, or no noise at all; see iosonde check",
+            "the repeats of every setting are exactly equal: duplicates, or no noise at all; see iosonde check",
         )
 
 
 def _warn_fraction(ranking: Ranking, design: Design) -> Iterator[str]:
-    """What the main effects of a fraction are aliased with."""
+    """Warn about main effects of a fraction that are aliased."""
     aliased_factors = [factor for factor in ranking.factors if any(alias.is_full for alias in factor.aliases)]
     for factor in aliased_factors[:_MOST_LINKS]:
         aliases = [alias for alias in factor.aliases if alias.is_full]
         yield Message(
             "aliased-factors",
-            "{factor} is aliased with {interactions}: told apart only if "
+            "{factor} is aliased with {interactions}: its effect is known only if "
             + ("that interaction is" if len(aliases) == 1 else "these interactions are")
             + " absent",
             factor=factor.name,
@@ -206,7 +208,7 @@ def _warn_fraction(ranking: Ranking, design: Design) -> Iterator[str]:
     if partly:
         yield Message(
             "partly-aliased",
-            "partly aliased with interactions of two others: {factors}; the JSON says with which",
+            "partly aliased with interactions of two others: {factors}; the JSON lists them",
             factors=", ".join(partly),
         )
     if not aliased_factors and not partly and len(ranking.factors) <= MOST_FACTORS:
@@ -218,7 +220,7 @@ def _warn_fraction(ranking: Ranking, design: Design) -> Iterator[str]:
     else:
         yield Message(
             "balanced-fraction",
-            "a balanced fraction of the combinations: a factor's share may hold interactions of the "
+            "a balanced fraction of the combinations: a factor's share may include interactions of the "
             "others (aliases), and ST is refused",
         )
 
@@ -227,7 +229,7 @@ def _warn_settings(ranking: Ranking, design: Design) -> Iterator[str]:
     if design.kind == SCATTERED and design.n_cells < _FEW:
         yield Message(
             "few-settings",
-            "{n_settings} scattered settings are few: intervals may be too short; {n_needed} or more are wanted",
+            "{n_settings} scattered settings are few: intervals may be too short; measure {n_needed} or more",
             n_settings=design.n_cells,
             n_needed=_FEW,
         )
@@ -236,12 +238,12 @@ def _warn_settings(ranking: Ranking, design: Design) -> Iterator[str]:
 
 
 def _warn_links(ranking: Ranking, design: Design) -> Iterator[str]:
-    """Which factors hang together, and what is done about it."""
+    """Warn about dependent factors and the remedy."""
     for link in ranking.links[:_MOST_LINKS]:
         if link.strength > 0.999:
             yield Message(
                 "inseparable-factors",
-                "{first} and {second} always change together: their effects cannot be told apart",
+                "{first} and {second} always change together: their effects cannot be separated",
                 first=link.first,
                 second=link.second,
             )
@@ -249,7 +251,7 @@ def _warn_links(ranking: Ranking, design: Design) -> Iterator[str]:
             yield Message(
                 "correlated-factors",
                 "{first} and {second} were not varied independently (strength {strength:.2f}): S1 of one "
-                "holds effects of the other; the Shapley effects share them out",
+                "includes effects of the other; the Shapley effects divide them",
                 first=link.first,
                 second=link.second,
                 strength=link.strength,
@@ -264,30 +266,28 @@ def _warn_links(ranking: Ranking, design: Design) -> Iterator[str]:
         unbalanced = "" if ranking.links else "the settings are not balanced (strength up to {imbalance:.2f}): "
         yield Message(
             "adjusted-shares",
-            unbalanced + "ranked by the adjusted share, which is what a factor explains beyond all others",
+            unbalanced + "ranked by the adjusted share, the part that a factor explains beyond all others",
             imbalance=design.imbalance,
         )
     estimator = ranking.shapley_estimator
     if isinstance(estimator, Message) and estimator.code == "additive-model":
         yield Message(
             "additive-shapley",
-            "Shapley effects by an {estimator}: interactions are in nobody's effect",
+            "Shapley effects by an {estimator}: they exclude interactions",
             estimator=estimator,
         )
     if ranking.by != BY_ADJUSTED and ranking.links:
-        yield Message(
-            "too-few-settings", "too few settings for shares beyond the other factors: the order is that of S1"
-        )
+        yield Message("too-few-settings", "too few settings for adjusted shares: ranked by S1")
 
 
 def _warn_interactions(ranking: Ranking, beyond: Adjusted | None) -> Iterator[str]:
-    """Where main effects leave more than noise, a share may be that of an interaction."""
+    """Warn if interactions are significant: a main effect's share may contain them."""
     part = None if beyond is None else beyond.interactions
     if part is None or part.p is None or part.p > 1 - ranking.level or (part.share.value or 0.0) <= _INTERACTIONS:
         return
     yield Message(
         "interactions",
-        "main effects leave {share} of the variance to interactions: a factor's share may hold some of them",
+        "interactions are {share} of the variance: a factor's share may include some of them",
         share=ranged(part.share),
     )
 
@@ -310,7 +310,7 @@ def _warn_factors(ranking: Ranking) -> Iterator[str]:
     if strong:
         yield Message(
             "interactions",
-            "{factors}: ST is well above S1: what it does depends on the other factors; look at it within their levels",
+            "{factors}: ST is well above S1: the effect depends on the other factors; look at it within their levels",
             factors=joined(strong),
         )
     raised = [
@@ -320,7 +320,7 @@ def _warn_factors(ranking: Ranking) -> Iterator[str]:
         and (factor.over_all.st.value or 0.0) - max(0.0, factor.over_all.st_corrected) > _NOISE_IN_ST
     ]
     if raised:
-        yield Message("noise-corrected", "without what noise adds to it ST is {shares}", shares=", ".join(raised))
+        yield Message("noise-corrected", "ST corrected for noise: {shares}", shares=", ".join(raised))
     for factor in ranking.factors:
         if factor.effects and factor.effects.turns:
             yield Message(
@@ -332,7 +332,7 @@ def _warn_factors(ranking: Ranking) -> Iterator[str]:
 
 
 def _warn_line(ranking: Ranking, r2: float | None) -> Iterator[str]:
-    """Where the straight line misses what the group means see, coefficients mislead."""
+    """Warn if a straight line explains much less than the group means: coefficients then mislead."""
     if r2 is None:
         return
     means = sum(max(f.over_all.s1_corrected or 0.0, 0.0) for f in ranking.factors)

@@ -1,8 +1,8 @@
-"""Shares within fixed factors F: how much of what F leaves is another factor's.
+"""Shares within fixed factors F: how much of the rest after F belongs to another factor.
 
-Where settings repeat in groups (factorials and parts of them) it is (V(E(Y|X,F)) - V(E(Y|F)))/(V(Y) - V(E(Y|F))). Of
-scattered settings no two are equal in F, and groups by F and X together would hold one setting each and "explain"
-everything. There F is taken out by an additive model, and S1 is read from what that leaves.
+If settings repeat in groups (factorials and parts of them) it is (V(E(Y|X,F)) - V(E(Y|F)))/(V(Y) - V(E(Y|F))).
+Scattered settings are never equal in F, so groups by F and X together would hold one setting each and "explain"
+everything. There an additive model removes F, and S1 is computed from its residual.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .design import SCATTERED, Design
 from .shapley import LEAST_ROWS
 from .variances import Groups, Resampled, VarianceShare
 
-_MOST_COLUMNS = 0.5  # of all settings
+_MOST_COLUMNS = 0.5  # of the number of settings
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Within:
 def within(
     design: Design, resampled: Resampled, fixed_factors: Groups, level: float, rng: np.random.Generator
 ) -> Within:
-    """Compute the shares of every factor outside ``fixed_factors``. Raises DataError where these leave nothing to rank
+    """Compute the shares of every factor outside ``fixed_factors``. Raises DataError if these leave nothing to rank
     in."""
     rest = [i for i in range(len(design.features)) if i not in fixed_factors]
     if design.kind != SCATTERED:
@@ -47,7 +47,7 @@ def within(
     if of.shape[1] > _MOST_COLUMNS * design.n_cells:
         raise DataError(
             "too-few-settings",
-            "the fixed factors take {n_columns} columns, of {n_cells} settings: nothing is left to rank the others in",
+            "the fixed factors take {n_columns} columns of {n_cells} settings: too little is left to rank the others",
             "fix fewer factors, or measure more settings",
             n_columns=of.shape[1],
             n_cells=design.n_cells,
