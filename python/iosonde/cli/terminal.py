@@ -100,6 +100,8 @@ def _run(command: Command, as_json: bool = False, **texts: Any) -> None:
             show([result])
         elif result is not None:
             emit(result, result.text(), as_json, result.write)
+            if result.error:
+                raise result.error
 
 
 def _build_parameter(command: Command, option: Option[Any, Any]) -> click.Parameter:
