@@ -42,7 +42,8 @@ def serve(options: ServeOptions) -> Result[ServeAddress]:
     """
     from iosonde.serve.guard import Doorkeeper, is_loopback
     from iosonde.serve.server import bound, serving
-    from iosonde.serve.shelf import Index, shelf_of
+    from iosonde.serve.shelf import shelf_of
+    from iosonde.store.index import Index
 
     token = address.choose_token(options.token or not is_loopback(options.host))
     shelf = shelf_of(options.stores, Index.at(options.index))
