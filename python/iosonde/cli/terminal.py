@@ -56,7 +56,9 @@ class TerminalFrontEnd(FrontEnd):
 def folder_command(folder: str) -> click.Command:
     """Return the command of a folder of ``commands``, or the group of its commands."""
     module = importlib.import_module(f"iosonde.commands.{folder}.options")
-    declared = [command for command in COMMANDS.values() if command.answer.__module__ == module.__name__]
+    declared = [
+        command for command in COMMANDS.values() if command.answer.__module__.startswith(f"{module.__package__}.")
+    ]
     name = folder.strip("_").replace("_", "-")
     commands = {command.name: command for command in declared if command.name}
     if name in commands:
@@ -84,7 +86,9 @@ def click_command(command: Command) -> click.Command:
         params=parameters,
         help=_for_terminal(command, command.description),
         epilog=f"Example{plural}: iosonde {command.example}",
-        context_settings={"ignore_unknown_options": True, "allow_interspersed_args": rest.is_last} if rest else {},
+        context_settings={"ignore_unknown_options": rest.is_last, "allow_interspersed_args": rest.is_last}
+        if rest
+        else {},
     )
 
 
