@@ -6,7 +6,7 @@ import importlib
 import re
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -16,7 +16,7 @@ from iosonde.core.message import spelled, terminal_spelling
 from iosonde.core.options import Rest
 
 from .default_subcommand import FirstByDefault
-from .output import emit, show, talk
+from .output import emit, show, sink, talk
 from .progress import Counting, ShareDone, Waiting
 
 if TYPE_CHECKING:
@@ -51,6 +51,10 @@ class TerminalFrontEnd(FrontEnd):
     def waiting(self) -> Progress:
         """A line, once it has been for longer than people like to guess."""
         return Waiting()
+
+    def open_output(self, form: str, path: str | None) -> AbstractContextManager[BinaryIO]:
+        """Open the file, or stdout, if that can show the form."""
+        return sink(form, path)
 
 
 def folder_command(folder: str) -> click.Command:
@@ -104,8 +108,8 @@ def _run(command: Command, as_json: bool = False, **texts: Any) -> None:
             show([result])
         elif result is not None:
             emit(result, result.text(), as_json, result.write)
-            if result.error:
-                raise result.error
+            if error := getattr(result, "error", None):
+                raise error
 
 
 def _build_parameter(command: Command, option: Option[Any, Any]) -> click.Parameter:
