@@ -50,7 +50,7 @@ def check_store(options: StoreOptions) -> Result[StoreCheck]:
 
 
 @dataclass
-class RunOptions(StoreOptions):
+class StoredRunOptions(StoreOptions):
     """A run of a store."""
 
     run: Text[str] = Text(
@@ -59,7 +59,7 @@ class RunOptions(StoreOptions):
 
 
 @dataclass
-class TagOptions(RunOptions):
+class TagOptions(StoredRunOptions):
     """Options of ``iosonde store tag``."""
 
     add: Names[NameList] = Names("[TAGS]...", "Tags to give.", (), is_argument=True, is_repeatable=True)
@@ -69,7 +69,7 @@ class TagOptions(RunOptions):
         """Return the run's id and the tags that it has afterwards. Raises InputError, DataError."""
         from iosonde.answers.store import tag
 
-        return tag(self.store, self.run, self.add, self.remove)
+        return tag(self.store, self.run, self.add or (), self.remove or ())
 
 
 @command("", TagOptions)
@@ -94,7 +94,7 @@ def show_changed_tags(options: TagOptions) -> str:
 
 
 @dataclass
-class NoteOptions(RunOptions):
+class NoteOptions(StoredRunOptions):
     """Options of ``iosonde store note``."""
 
     text: Text[str] = Text("TEXT", "The note.", is_argument=True, is_required=True)
@@ -171,7 +171,7 @@ def redact_store(options: RedactOptions) -> Result[StoreCopy]:
     from iosonde.answers.store import redact
     from iosonde.report.text.store import copy_lines
 
-    store_copy = redact(options.store, options.copy, options.also)
+    store_copy = redact(options.store, options.copy, options.also or ())
     report_omissions(store_copy.redacted.problems)
     return Result(store_copy, copy_lines)
 
