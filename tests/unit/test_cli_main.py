@@ -235,7 +235,7 @@ WRAPPED = """
 import sys
 class Interrupted:
     def find_spec(self, name, path, target=None):
-        if name == "iosonde.cli.commands.explain":
+        if name == "iosonde.commands.explain.options":
             raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
 
 sys.meta_path.insert(0, Interrupted())

@@ -6,7 +6,7 @@ import importlib
 import re
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -16,7 +16,7 @@ from iosonde.core.message import spelled, terminal_spelling
 from iosonde.core.options import Rest
 
 from .default_subcommand import FirstByDefault
-from .output import emit, show, talk
+from .output import emit, show, sink, talk
 from .progress import Counting, ShareDone, Waiting
 
 if TYPE_CHECKING:
@@ -52,11 +52,17 @@ class TerminalFrontEnd(FrontEnd):
         """A line, once it has been for longer than people like to guess."""
         return Waiting()
 
+    def open_output(self, form: str, path: str | None) -> AbstractContextManager[BinaryIO]:
+        """Open the file, or stdout, if that can show the form."""
+        return sink(form, path)
+
 
 def folder_command(folder: str) -> click.Command:
     """Return the command of a folder of ``commands``, or the group of its commands."""
     module = importlib.import_module(f"iosonde.commands.{folder}.options")
-    declared = [command for command in COMMANDS.values() if command.answer.__module__ == module.__name__]
+    declared = [
+        command for command in COMMANDS.values() if command.answer.__module__.startswith(f"{module.__package__}.")
+    ]
     name = folder.strip("_").replace("_", "-")
     commands = {command.name: command for command in declared if command.name}
     if name in commands:
@@ -84,7 +90,9 @@ def click_command(command: Command) -> click.Command:
         params=parameters,
         help=_for_terminal(command, command.description),
         epilog=f"Example{plural}: iosonde {command.example}",
-        context_settings={"ignore_unknown_options": True, "allow_interspersed_args": rest.is_last} if rest else {},
+        context_settings={"ignore_unknown_options": rest.is_last, "allow_interspersed_args": rest.is_last}
+        if rest
+        else {},
     )
 
 
@@ -100,6 +108,8 @@ def _run(command: Command, as_json: bool = False, **texts: Any) -> None:
             show([result])
         elif result is not None:
             emit(result, result.text(), as_json, result.write)
+            if error := getattr(result, "error", None):
+                raise error
 
 
 def _build_parameter(command: Command, option: Option[Any, Any]) -> click.Parameter:

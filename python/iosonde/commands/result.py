@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from iosonde.core.errors import InputError
+from iosonde.core.errors import InputError, IosondeError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,12 +30,14 @@ AnswerT = TypeVar("AnswerT", bound=TabularAnswer)
 @dataclass(frozen=True)
 class Result(Generic[AnswerT]):
     """An answer that shows itself. ``answer`` holds its estimates, findings and sentence, with their types; ``lines``
-    makes its text, ``figure`` its figure, where there is one; ``write`` writes the files that were asked for."""
+    makes its text, ``figure`` its figure, where there is one; ``write`` writes the files that were asked for;
+    ``error``: what a command ends with after it printed its answer, in which Python's caller finds the same."""
 
     answer: AnswerT
     lines: Callable[[AnswerT], Iterable[str]]
     figure: Callable[..., Figure] | None = None
     write: Callable[[], object] | None = None
+    error: IosondeError | None = None
 
     def __str__(self) -> str:
         """Return what the terminal shows."""

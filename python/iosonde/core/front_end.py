@@ -8,7 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import Any, Protocol
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from .whole_file import write_atomically
 
 
 class Progress(Protocol):
@@ -41,6 +45,11 @@ class FrontEnd:
     def waiting(self) -> Progress:
         """Return what shows how long something has been waited for, in seconds."""
         return lambda what, done: None
+
+    def open_output(self, form: str, path: str | None) -> AbstractContextManager[BinaryIO]:
+        """Open what a table of this form is written to: the file, which appears whole or not at all, or, where none is
+        named, stdout. Raises InputError."""
+        return nullcontext(BytesIO()) if path is None else write_atomically(Path(path))
 
 
 _listener: ContextVar[FrontEnd | None] = ContextVar("listener", default=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from .errors import InputError
@@ -219,6 +219,22 @@ class NamedLists(Option[V, Mapping[str, GivenNames] | GivenNames]):
     def write(self, value: str) -> str:
         """``hw=net,disk`` as ``{'hw': ['net', 'disk']}``."""
         return Setting("", "").write(value) if "=" in value else super().write(value)
+
+
+class Paths(Option[V, str | PurePath | Sequence[str | PurePath]]):
+    """Paths: one or several."""
+
+    kind = "path or sequence of paths"
+
+    def parse(self, value: Any) -> NameList:
+        """Return their texts. Raises InputError for what is no path."""
+        several = [value] if isinstance(value, str | PurePath) else value
+        if not isinstance(several, Iterable):
+            raise self.type_error(value, "give a path, or a list of paths")
+        paths = tuple(several)
+        if wrong := [path for path in paths if not isinstance(path, str | PurePath)]:
+            raise self.error("not-text", "{option} is not a path", "give paths as texts, in quotes", wrong[0])
+        return tuple(map(str, paths))
 
 
 class FigureFile(Text[V]):

@@ -22,7 +22,7 @@ from pathlib import PurePath
 from typing import Any, Generic, Self, TypeVar, overload
 
 from .errors import InputError
-from .message import current_spelling
+from .message import current_spelling, terminal_spelling
 
 NameList = tuple[str, ...]
 GivenNames = str | Sequence[str] | None
@@ -104,7 +104,11 @@ class Option(Generic[V, G]):
 
     def error(self, code: str, template: str, hint: str, value: object = "", **values: object) -> InputError:
         """Return the error of a value that this option cannot take; ``{option}`` in the template is both of them."""
-        option = current_spelling()(self.flag, level_text(value))
+        spelling, text = current_spelling(), level_text(value)
+        if self.is_argument and spelling is terminal_spelling:
+            option = f"{self.name.upper().replace('_', '-')} {text}".strip()
+        else:
+            option = spelling(self.flag, text)
         return InputError(code, template, hint, option=option, argument=self.name, **values)
 
     def type_error(self, value: object, hint: str) -> InputError:

@@ -1,0 +1,33 @@
+"""``iosonde explain``: the manual page of a finding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from iosonde.commands.command import command
+from iosonde.core.options import Text
+
+
+@dataclass
+class ExplainOptions:
+    """Options of ``iosonde explain``."""
+
+    code: Text[str | None] = Text("CODE", "The code of a finding, as S104.", is_argument=True)
+
+
+@command("explain", ExplainOptions, "explain S104")
+def explain_finding(options: ExplainOptions) -> str:
+    """Explain a finding: what it says, how it is known, when it is wrong, what to do. Without `code`: list all codes.
+
+    Returns
+    -------
+    str
+        The manual page, or the first line of every page.
+
+    Examples
+    --------
+    >>> print(iosonde.explain_finding("S104"))
+    """
+    from iosonde.answers.explain import codes, page
+
+    return "\n".join(codes()) if options.code is None else page(options.code)

@@ -1,0 +1,1 @@
+"""``iosonde lab …`` of a lab that is up."""

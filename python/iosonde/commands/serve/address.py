@@ -1,0 +1,73 @@
+"""Where a server listens, and the token that its address carries."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.front_end import front_end
+
+TOKEN_VARIABLE = "IOSONDE_SERVE_TOKEN"
+
+
+@dataclass(frozen=True)
+class ServeAddress:
+    """The address of a dashboard of stores."""
+
+    stores: tuple[str, ...]
+    host: str
+    port: int
+    token: str | None
+
+    @property
+    def url(self) -> str:
+        """What a browser opens."""
+        name = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{name}:{self.port}/" + (f"?token={self.token}" if self.token else "")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``--json`` prints."""
+        return {"schema": 1, "url": self.url, "port": self.port}
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the one row."""
+        return [{"url": self.url, "port": self.port}]
+
+
+def announce_address(address: ServeAddress) -> Iterator[str]:
+    """Say the address beside stdout, where its JSON alone goes: of the text no line is left."""
+    front_end().note(f"{', '.join(address.stores)}: {address.url}")
+    front_end().note("Ctrl-C ends it")
+    yield from ()
+
+
+def choose_token(is_required: bool) -> str | None:
+    """Return a new token, or the one that the environment gives. Raises InputError for one that can be guessed."""
+    from iosonde.serve.guard import TOKEN_LEAST, new_token
+
+    preset_token = os.environ.get(TOKEN_VARIABLE, "")
+    if preset_token and len(preset_token) < TOKEN_LEAST:
+        raise InputError(
+            "token-too-short",
+            "the token in {variable} is short",
+            "give {minimum} characters or more, or none: one is made",
+            variable=TOKEN_VARIABLE,
+            minimum=TOKEN_LEAST,
+        )
+    if preset_token and not (preset_token.isascii() and preset_token.replace("-", "").replace("_", "").isalnum()):
+        raise InputError(
+            "invalid-token",
+            "the token in {variable} cannot be part of an address",
+            "use A-Z a-z 0-9 - _",
+            variable=TOKEN_VARIABLE,
+        )
+    return (preset_token or new_token()) if is_required or preset_token else None
+
+
+def wait_for_interrupt() -> None:
+    """Wait for Ctrl-C or SIGTERM."""
+    threading.Event().wait()
