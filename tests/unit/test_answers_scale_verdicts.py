@@ -29,7 +29,7 @@ NO_LIMIT = "no limit"
     [
         ({n: 100 * n for n in (1, 2, 4, 8)}, FACTORS, VerdictState.EQUAL, NO_LIMIT),
         ({n: 100 * n for n in (1, 2, 4, 8)}, (1.0,), VerdictState.INCONCLUSIVE, "too little"),
-        ({1: 100, 2: 190, 4: 195, 8: 196}, (1.0,), VerdictState.DIFFERENT, "A limit"),
+        ({1: 100, 2: 190, 4: 195, 8: 196}, (1.0,), VerdictState.DIFFERENT, "limit"),
         ({1: 100, 2: 200, 4: 400, 8: 240}, FACTORS, VerdictState.DIFFERENT, "beyond 4"),
         ({n: min(100 * n, 400) for n in (1, 2, 4, 8, 16)}, FACTORS, VerdictState.DIFFERENT, "A ceiling"),
     ],

@@ -130,7 +130,7 @@ def test_a_bare_command_is_a_step(place):
     ("words", "code", "names"),
     [
         (["sweeep.yaml"], "no-such-file", ("sweeep.yaml", " sweep.yaml?")),
-        (["--file", "none"], "no-such-file", (" none",)),
+        (["--file", "none"], "no-such-file", ("none ",)),
         (["--file", "target"], "not-a-file", ("target ",)),
         ([], "missing-target", ()),
         ([" "], "empty-command", ()),

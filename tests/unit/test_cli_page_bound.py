@@ -163,7 +163,7 @@ def test_a_table_takes_columns_and_units(tmp_path):
         ("net=1GB/s,,", "is not NAME=VALUE"),
         ("net=fast", "--net"),
         ("servers=2,disks=1,net=1GB/s", "every server needs one"),
-        ("servers=4", "nothing is known"),
+        ("servers=4", "no known property"),
         ("erasure=x,net=1GB/s", "is not an erasure code"),
         ("net=1GB/s,redundancy=raid", "unknown"),
         ("net=1GB/s,operation=append", "unknown"),

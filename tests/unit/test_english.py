@@ -16,6 +16,7 @@ DIALECT_PER_1000 = {
     "api": 2.2,
     "campaign": 0.7,
     "cli": 15.2,
+    "commands": 0.5,
     "core": 0.5,
     "data": 1.1,
     "engine": 0.0,

@@ -164,7 +164,7 @@ def test_the_package_and_the_wheel_have_one_version():
 # In a sentence "iosonde" is mostly the subject ("iosonde reads"); after one of these it begins a command.
 CALL = re.compile(r"(?:^|[`($]\s?|[:;] |\b(?:see|with|run|use|try|then) )iosonde ([a-z][a-z-]*)", re.MULTILINE)
 # A title, a workload's name, a trial's; and what the package and `doctor` say at the head of a sentence.
-TALK = {"experiment", "envelope", "commands", "measures", "cannot"}
+TALK = {"experiment", "envelope", "commands", "measures", "cannot", "removes", "does"}
 
 
 def strings_of(path: Path) -> list[str]:

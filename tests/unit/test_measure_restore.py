@@ -155,7 +155,7 @@ def test_a_campaign_leaves_the_system_as_it_was_and_says_so_before(tmp_path, sta
     )
     asked, said = Request(what=str(tmp_path / "x.yaml"), store=str(tmp_path / "store")), []
     words = plan(asked).afterwards
-    assert "restore" in words["stays"] and "restore" not in words["caching"]
+    assert "restore: false" in words["stays"] and "restore: false" not in words["caching"]
     assert run(asked, caller=Caller(say=said.append)).ended.measured == 1
     assert state.read_text() == "on\n" and (tmp_path / "stays").read_text() == "7\n"
     assert_problem(with_code(said, "restored"), "restored", factor="caching", level="on")

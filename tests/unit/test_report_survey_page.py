@@ -59,7 +59,7 @@ def test_the_heavy_tail_is_two_lines_apart(tmp_path):
     assert before[1] > 0.99 and before[2] < 0.5, "one file holds most of it"
     drawn = json.dumps(cumulative_figure(sizes).spec)
     assert "files" in drawn and "capacity" in drawn
-    assert [one.title.split()[-1] for one in page.bars] == ["capacity", "files", "save"]
+    assert [one.title.split()[-1] for one in page.bars] == ["capacity", "files", "compression"]
 
 
 def test_hostile_names_stay_text(hostile):

@@ -78,10 +78,10 @@ class Option(Generic[V, G]):
     def __set__(self, instance: object, value: G) -> None:
         if self.name in vars(instance):
             raise AttributeError(f"{type(instance).__name__}.{self.name} is set already")
-        given: Any = value
-        if given is self:  # nothing was given, and dataclasses take the declaration for the default
-            given = self.default
-        vars(instance)[self.name] = None if given is None else self.parse(given)
+        assigned: Any = value
+        if assigned is self:  # nothing was given, and dataclasses take the declaration for the default
+            assigned = self.default
+        vars(instance)[self.name] = None if assigned is None else self.parse(assigned)
 
     def parse(self, value: Any) -> Any:
         """Return what the field holds for a value that is not None. Raises InputError."""

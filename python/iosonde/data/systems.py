@@ -57,8 +57,8 @@ def clusters_of(rows: Table, columns: Sequence[str]) -> tuple[str, ...]:
     raise InputError(
         "missing-option",
         "no column identifies the system of a run",
-        "name the columns, such as {spell.cluster} institution,system; iosonde import {spell.factors_from} "
-        "takes them from paths",
+        "name the columns, such as {spell.cluster} institution,system; the factors of an import come from "
+        "paths where {spell.factors_from} says so",
     )
 
 
