@@ -45,7 +45,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help run quick test test-long test-docs test-rooms test-mpi test-nodes test-lab test-lab-law lab-deps lab-hdfs test-faults test-faults-breaks test-faults-lab \
-	test-faults-ci test-browser test-postgres truth bench golden lint lock clean \
+	test-faults-ci test-browser test-postgres truth bench golden lint lock wheels release clean \
 	setup
 
 help: ## this list
@@ -213,6 +213,22 @@ lock: .venv/.dev ## pin the newest versions that pyproject.toml allows (requirem
 		json.load(open('build/lock.json'))['install'] if p['metadata']['name'] != 'iosonde'), sep='\n')"; \
 		} >build/requirements.lock && mv build/requirements.lock requirements.lock
 	@cargo update --quiet
+
+# The wheel is for every Python from 3.11 and every glibc from 2.17 (zig links against that one); the sdist beside it.
+wheels: .venv/.dev ## build/dist: wheel and source, the wheel tried in an empty environment without Rust (about 5 min)
+	@$(PIP) 'ziglang>=0.13,<1'
+	@rm -rf build/dist
+	@PATH="$$PWD/.venv/bin:$$PATH" maturin build --quiet --locked --release --zig --compatibility manylinux2014 --out build/dist
+	@PATH="$$PWD/.venv/bin:$$PATH" maturin sdist --quiet --out build/dist
+	@$(PY) tools/try_wheel.py build/dist
+
+release: .venv/.dev ## VERSION=0.2.0: write it everywhere, run the tests, build the wheels, commit and tag
+	@test -n "$(VERSION)" || { echo "which version? make release VERSION=0.2.0"; exit 1; }
+	@test -z "$$(git status --porcelain)" || { echo "commit or remove what is not committed"; exit 1; }
+	@$(PY) tools/set_version.py "$(VERSION)"
+	@$(MAKE) --no-print-directory setup lint test wheels
+	@git commit --quiet --all --message "Release $(VERSION)" && git tag --annotate --message "iosonde $(VERSION)" "$(VERSION)"
+	@echo "tagged $(VERSION); publish it with: git push --follow-tags, and the files in build/dist"
 
 clean: ## remove what make built; results (iosonde-store, reports) stay
 	@rm -rf .venv target build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import set_version
 from iosonde.cli.group import COMMANDS, GROUPS
 from iosonde.stats import checks
 
@@ -89,7 +90,8 @@ def test_what_the_package_imports_is_what_it_asks_for():
 @pytest.mark.slow
 def test_what_tests_import_is_asked_for_and_used():
     asked = distributions(EXTRAS["dev"]) | distributions(EXTRAS["browser"])
-    ours = {path.stem for path in python_files("tests", "benches")} | {path.name for path in (ROOT / "tests").iterdir()}
+    files = python_files("tests", "benches", "tools")
+    ours = {path.stem for path in files} | {path.name for path in (ROOT / "tests").iterdir()}
     used = imported("tests", "benches") - ours
     assert not {module for module in used if not gives(module) & (asked | NEEDED)}
     docs = " ".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md"))
@@ -153,10 +155,10 @@ def test_the_oldest_python_is_said_once():
     assert set(re.findall(r"Python (3[\d.]+)", makefile)) == {oldest}
 
 
-def test_the_package_and_the_wheel_have_one_version():
-    assert re.findall(r'__version__ = "(.+)"', (PACKAGE / "core" / "version.py").read_text(encoding="utf-8")) == [
-        PROJECT["version"]
-    ]
+def test_every_file_that_says_the_version_says_the_same():
+    assert set(set_version.versions().values()) == {PROJECT["version"]}
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(rf"^## {re.escape(PROJECT['version'])} \(", changelog, re.MULTILINE)
 
 
 # Names of commands
