@@ -22,7 +22,6 @@ from .words import (
 )
 
 if TYPE_CHECKING:
-    from iosonde.answers.anova import AnalysisOfVariance
     from iosonde.answers.corpus import Corpus
     from iosonde.answers.explain_difference import Differences
     from iosonde.answers.queue import Network
@@ -135,62 +134,6 @@ def regress(
         return Result(regress_from_sums(data, checked(options["level"]), predicted), lines, figure)
     source, query = open_last_experiment(data, response, on, options)
     return Result(answer(source, query, predicted, names(without, "without")), lines, figure)
-
-
-class AnovaOptions(DataOptions, total=False):
-    """What is asked of an analysis of variance besides its terms."""
-
-    bring_ups: Annotated[Names, None]
-    weighted: Annotated[bool, False]
-
-
-@takes(AnovaOptions)
-def anova(
-    data: Any,
-    response: Names = None,
-    on: Names = None,
-    *,
-    block: str | None = None,
-    kind: int = 2,
-    contrasts: Names = None,
-    **options: Unpack[AnovaOptions],
-) -> Result[AnalysisOfVariance]:
-    """How much of a response's variation each factor and interaction explains.
-
-    Parameters
-    ----------
-    data : path, table or Source
-    response : str, optional
-        What to explain: a column; of a store an operation or metric; ``"log(Y)"``, ``"Y/nodes"``.
-    on : str or sequence of str, optional
-        ``"a"``, ``"a:b"`` for an interaction, ``"a*b"`` for all of both; of a store by default its factors.
-    block : str, optional
-        A factor whose effect is taken out and not asked about.
-    kind : int, optional
-        Sums of squares of type 1 (sequential), 2 or 3: ``--type``.
-    contrasts : str or sequence of str, optional
-        Differences of means, as ``"fs: nfs - afs"``.
-    bring_ups : str or sequence of str, optional
-        Columns that number the trials which share a set-up (whole plots), the outermost first; a store knows its own.
-    weighted : bool, optional
-        Each level of ``block``, as a campaign, counts by its own noise: weights 1 / variance.
-    **options
-        ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
-
-    Returns
-    -------
-    Result[AnalysisOfVariance]
-        One row a term.
-    """
-    from iosonde.answers.anova import SumsOfSquares
-    from iosonde.answers.anova import anova as answer
-    from iosonde.report.text.anova import lines
-
-    source, query = open_last_experiment(data, response, on, options)
-    sums = SumsOfSquares(
-        block, kind, names(contrasts, "contrasts"), names(options["bring_ups"], "bring_ups"), options["weighted"]
-    )
-    return Result(answer(source, query, sums), lines)
 
 
 class ScaleOptions(DataOptions, total=False):
