@@ -47,10 +47,11 @@ if TYPE_CHECKING:
     from .api.sharing import export, import_files, parse, printed, show, show_as, show_run, slowest
     from .api.stored import survey_plan, survey_simulate, survey_tree
     from .api.stores import check_store, merge_stores, note_run, prune_store, redact_store, tag_run
-    from .api.understand import corpus, explain_difference, queue, regress, scale
+    from .api.understand import corpus, explain_difference, queue, scale
     from .api.words import open
     from .commands.anova.options import anova
     from .commands.rank.options import rank
+    from .commands.regress.options import regress
     from .core.errors import IosondeError, IosondeWarning
 
 # Module → what the package has of it; imported when it is first asked for (PEP 562).
@@ -59,7 +60,7 @@ _HOMES = {
     "api.measuring": ("run", "plan", "probe"),
     "api.history": ("watch",),
     "api.believe": ("summary", "check", "noise", "verify", "compare", "doctor", "explain_finding"),
-    "api.understand": ("regress", "corpus", "scale", "queue", "explain_difference"),
+    "api.understand": ("corpus", "scale", "queue", "explain_difference"),
     "api.hardware": ("bound", "time_model", "upgrade"),
     "api.operations": ("diagnose",),
     "api.decide": ("fit", "predict", "describe", "validate", "held_out", "advise"),

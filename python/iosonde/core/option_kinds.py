@@ -176,6 +176,23 @@ class Setting(Option[V, Mapping[str, Any] | str | None]):
         return f"{{{', '.join(items)}}}"
 
 
+class Settings(Setting[V]):
+    """Several settings: ``a=9,b=nfs``, repeated, or a dict or a list of dicts in Python."""
+
+    kind = "dict or sequence of dict"
+
+    def __init__(self, metavar: str, help: str, **more: Any) -> None:  # noqa: A002
+        super().__init__(metavar, help, default=(), is_repeatable=True, **more)
+
+    def parse(self, value: Any) -> Any:
+        """Return a dict of texts for each setting. Raises InputError for what has no names."""
+        several = [value] if isinstance(value, str | Mapping) else value
+        if not isinstance(several, Iterable):
+            raise self.type_error(value, "give a dict, or a list of them: {{'size': 4096}}")
+        parse = super().parse
+        return tuple(parse(setting) for setting in several)
+
+
 class NamedLists(Option[V, Mapping[str, GivenNames] | GivenNames]):
     """Lists by name: ``hardware=network,disk``, repeated, or a dict of lists in Python."""
 
