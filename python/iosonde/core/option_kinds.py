@@ -158,7 +158,7 @@ class Setting(Option[V, Mapping[str, Any] | str | None]):
     def parse(self, value: Any) -> dict[str, str]:
         """Name → text. Raises InputError for what has no names."""
         if isinstance(value, str | list | tuple):
-            return pairs_of(value, current_spelling()(self.flag, ""), self._hint)
+            return pairs_of(value, "" if self.is_argument else current_spelling()(self.flag, ""), self._hint)
         if not hasattr(value, "items"):  # a dict, or a row of a frame
             raise self.type_error(value, "give a dict: {{'size': 4096}}")
         return {str(name): level_text(level) for name, level in value.items()}
