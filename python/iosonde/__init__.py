@@ -38,7 +38,6 @@ from .core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from .api.believe import check, compare, doctor, explain_finding, noise, summary, verify
-    from .api.decide import advise
     from .api.hardware import bound, time_model, upgrade
     from .api.history import watch
     from .api.measuring import plan, probe, run
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from .api.stores import check_store, merge_stores, note_run, prune_store, redact_store, tag_run
     from .api.understand import corpus, explain_difference, queue, scale
     from .api.words import open
+    from .commands.advise.options import advise
     from .commands.anova.options import anova
     from .commands.fit.options import fit
     from .commands.predict.options import describe, predict
@@ -66,7 +66,6 @@ _HOMES = {
     "api.understand": ("corpus", "scale", "queue", "explain_difference"),
     "api.hardware": ("bound", "time_model", "upgrade"),
     "api.operations": ("diagnose",),
-    "api.decide": ("advise",),
     "api.pages": ("write_report", "plot"),
     "api.sharing": ("parse", "import_files", "show", "show_run", "show_as", "slowest", "printed", "export"),
     "api.stores": ("check_store", "tag_run", "note_run", "merge_stores", "redact_store", "prune_store"),
