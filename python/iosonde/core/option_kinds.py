@@ -176,7 +176,7 @@ class Setting(Option[V, Mapping[str, Any] | str | None]):
         return f"{{{', '.join(items)}}}"
 
 
-class Settings(Setting[V]):
+class SettingList(Setting[V]):
     """Several settings: ``a=9,b=nfs``, repeated, or a dict or a list of dicts in Python."""
 
     kind = "dict or sequence of dict"

@@ -11,7 +11,7 @@ from iosonde.commands.command import command
 from iosonde.commands.files import announce, figure_writer
 from iosonde.commands.result import Result
 from iosonde.core.errors import InputError
-from iosonde.core.option_kinds import FigureFile, Integer, Settings
+from iosonde.core.option_kinds import FigureFile, Integer, SettingList
 from iosonde.core.options import Choice, Data, Flag, NameList, Names, Value
 from iosonde.data.options import DataOptions
 
@@ -40,7 +40,7 @@ class RegressOptions(DataOptions):
         default_text="a store's factors",
     )
     _: KW_ONLY
-    at: Settings[tuple[Mapping[str, str], ...]] = Settings(
+    at: SettingList[tuple[Mapping[str, str], ...]] = SettingList(
         "X=V,…", "Predict there. Repeatable.", hint="write it as size=4096,fs=nfs"
     )
     new: Integer[int] = Integer("M", "Predict the mean of M new observations.", 1)
