@@ -38,7 +38,6 @@ from .core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from .api.believe import check, compare, doctor, explain_finding, noise, summary, verify
-    from .api.decide import advise, describe, fit, held_out, predict, validate
     from .api.hardware import bound, time_model, upgrade
     from .api.history import watch
     from .api.measuring import plan, probe, run
@@ -47,9 +46,15 @@ if TYPE_CHECKING:
     from .api.sharing import export, import_files, parse, printed, show, show_as, show_run, slowest
     from .api.stored import survey_plan, survey_simulate, survey_tree
     from .api.stores import check_store, merge_stores, note_run, prune_store, redact_store, tag_run
-    from .api.understand import anova, corpus, explain_difference, queue, regress, scale
+    from .api.understand import corpus, explain_difference, queue, scale
     from .api.words import open
+    from .commands.advise.options import advise
+    from .commands.anova.options import anova
+    from .commands.fit.options import fit
+    from .commands.predict.options import describe, predict
     from .commands.rank.options import rank
+    from .commands.regress.options import regress
+    from .commands.validate.options import held_out, validate
     from .core.errors import IosondeError, IosondeWarning
 
 # Module → what the package has of it; imported when it is first asked for (PEP 562).
@@ -58,10 +63,9 @@ _HOMES = {
     "api.measuring": ("run", "plan", "probe"),
     "api.history": ("watch",),
     "api.believe": ("summary", "check", "noise", "verify", "compare", "doctor", "explain_finding"),
-    "api.understand": ("regress", "anova", "corpus", "scale", "queue", "explain_difference"),
+    "api.understand": ("corpus", "scale", "queue", "explain_difference"),
     "api.hardware": ("bound", "time_model", "upgrade"),
     "api.operations": ("diagnose",),
-    "api.decide": ("fit", "predict", "describe", "validate", "held_out", "advise"),
     "api.pages": ("write_report", "plot"),
     "api.sharing": ("parse", "import_files", "show", "show_run", "show_as", "slowest", "printed", "export"),
     "api.stores": ("check_store", "tag_run", "note_run", "merge_stores", "redact_store", "prune_store"),

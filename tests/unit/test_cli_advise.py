@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import iosonde
 from iosonde.core.errors import InputError, IosondeError
 from messages import raises
 from terminal import command_of
@@ -140,6 +141,18 @@ def test_rules_are_written_as_files_of_a_system(tmp_path):
     (out / "rule-9.sh").write_text("")
     with raises("directory-not-empty", InputError, file="rule-9.sh"):
         invoke(*ARGS, "--write", str(out), "--system", "lustre")
+
+
+def test_python_writes_the_files_that_the_terminal_writes(tmp_path):
+    invoke(*ARGS, "--write", str(tmp_path / "a"), "--system", "lustre", "--as", "servers=-c")
+    iosonde.advise(
+        DATA, ["servers", "stripe", "sieving"], "mib_s", given=["op", "hole_kib", "block_kib"], depth=3,
+        write=tmp_path / "b", system="lustre", renamed={"servers": "-c"},
+    )  # fmt: skip
+    contents = [{path.name: path.read_text() for path in (tmp_path / name).iterdir()} for name in "ab"]
+    assert contents[0] == contents[1] and contents[0]
+    with raises("options-require-each-other", InputError):
+        iosonde.advise(DATA, "servers", "mib_s", write=tmp_path / "c")
 
 
 def test_the_figure_is_written_and_the_same_each_time(tmp_path):

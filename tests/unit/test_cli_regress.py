@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import iosonde
 from iosonde.core.errors import DataError, InputError
 from messages import raises
 from terminal import command_of
@@ -45,6 +46,8 @@ def test_sums_instead_of_data(sums):
     made = json.loads(invoke("--sums", sums, "--level", "0.9", "--at", "x=9", "--json"))
     assert (made["at"][0]["low"], made["at"][0]["high"]) == pytest.approx((280.470901, 420.269099), abs=1e-3)
     assert made["assumptions"] is None
+    for given in ({"sums": sums}, {"data": json.loads(Path(sums).read_text())}):
+        assert iosonde.regress(**given, level=0.9, at=[{"x": 9}]).to_dict()["at"] == made["at"]
 
 
 def test_the_mean_of_many_new_observations_is_known_better():
@@ -87,10 +90,10 @@ def test_a_perfect_line_is_json(tmp_path):
         ((CP,), "--response is missing"),
         ((CP, "--response", "real_s"), "--on is missing"),
         ((*ARGS, "--at", "9"), "--at: '9' is not NAME=VALUE"),
-        ((*ARGS, "--at", "replica=9"), "replicas"),
+        ((*ARGS, "--at", "replica=9"), "lacks replicas"),
         ((*ARGS, "--new", "0"), "below 1"),
         ((*ARGS, "--level", "0"), "confidence level"),
-        ((CP, "--response", "real_s", "--on", "replica"), "'replica'"),
+        ((CP, "--response", "real_s", "--on", "replica"), "unknown column 'replica'"),
         (("--sums", "none.json"), "cannot read none.json"),
         ((CP, "--sums", "x.json"), "both given"),
     ],

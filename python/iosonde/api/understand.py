@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
-
-from iosonde.core.errors import InputError
 
 from . import words
 from .result import Result
 from .words import (
     DataOptions,
     Names,
-    Setting,
-    checked,
     names,
     open_last_experiment,
     takes,
-    texts,
     within,
 )
 
 if TYPE_CHECKING:
-    from iosonde.answers.anova import AnalysisOfVariance
     from iosonde.answers.corpus import Corpus
     from iosonde.answers.explain_difference import Differences
     from iosonde.answers.queue import Network
-    from iosonde.answers.regress import LeastSquares
     from iosonde.answers.scale import ScalingLaws
 
 
@@ -81,116 +74,6 @@ def corpus(
 
     source, query = words.open_query(data, response, on, options)
     return Result(answer(source, query, HowCorpus(names(cluster, "cluster"), per, mine, every)), lines, figure)
-
-
-@takes(DataOptions)
-def regress(
-    data: Any,
-    response: Names = None,
-    on: Names = None,
-    *,
-    at: Setting | Sequence[Setting] = (),
-    new: int = 1,
-    robust: bool = False,
-    without: Names = None,
-    **options: Unpack[DataOptions],
-) -> Result[LeastSquares]:
-    """What explains a response: least squares on the raw repeats, with what speaks against the model.
-
-    Parameters
-    ----------
-    data : path, table or Source
-        Or a dict of the sums that a publication prints: ``n``, ``sum_x``, ``sum_x2``, ``b0``, ``b1``, ``SSR``, ``SSE``.
-    response : str, optional
-        What is explained: a column; of a store an operation or metric; ``"log(Y)"``, ``"Y/nodes"``.
-    on : str or sequence of str, optional
-        Columns, ``"log2(a)"``, ``"C(a)"`` for its levels, ``"a:b"`` for an interaction; of a store by default its
-        factors.
-    at : mapping, or sequence of mappings, optional
-        Points to predict at, as ``{"replicas": 9}``.
-    new : int, optional
-        Predict the mean of so many new observations.
-    robust : bool, optional
-        Standard errors that allow unequal variance (HC3).
-    without : str or sequence of str, optional
-        Lines (of a store: runs) that a second fit leaves out, or ``"influential"``; both are shown.
-    **options
-        ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
-
-    Returns
-    -------
-    Result[LeastSquares]
-        One row a coefficient; ``.plot()`` draws the four diagnostic plots, ``.plot(kind="residuals")`` one of them.
-    """
-    from iosonde.answers.regress import AtPoints, regress_from_sums
-    from iosonde.answers.regress import regress as answer
-    from iosonde.report.figures.regression import figure
-    from iosonde.report.text.regress import lines
-
-    points = [at] if isinstance(at, Mapping) else at
-    predicted = AtPoints([texts(point, "at") for point in points], new, robust)
-    if isinstance(data, Mapping):
-        if without:
-            raise InputError("option-requires-data", "without: sums hold no rows to leave out", "give DATA")
-        return Result(regress_from_sums(data, checked(options["level"]), predicted), lines, figure)
-    source, query = open_last_experiment(data, response, on, options)
-    return Result(answer(source, query, predicted, names(without, "without")), lines, figure)
-
-
-class AnovaOptions(DataOptions, total=False):
-    """What is asked of an analysis of variance besides its terms."""
-
-    bring_ups: Annotated[Names, None]
-    weighted: Annotated[bool, False]
-
-
-@takes(AnovaOptions)
-def anova(
-    data: Any,
-    response: Names = None,
-    on: Names = None,
-    *,
-    block: str | None = None,
-    kind: int = 2,
-    contrasts: Names = None,
-    **options: Unpack[AnovaOptions],
-) -> Result[AnalysisOfVariance]:
-    """How much of a response's variation each factor and interaction explains.
-
-    Parameters
-    ----------
-    data : path, table or Source
-    response : str, optional
-        What to explain: a column; of a store an operation or metric; ``"log(Y)"``, ``"Y/nodes"``.
-    on : str or sequence of str, optional
-        ``"a"``, ``"a:b"`` for an interaction, ``"a*b"`` for all of both; of a store by default its factors.
-    block : str, optional
-        A factor whose effect is taken out and not asked about.
-    kind : int, optional
-        Sums of squares of type 1 (sequential), 2 or 3: ``--type``.
-    contrasts : str or sequence of str, optional
-        Differences of means, as ``"fs: nfs - afs"``.
-    bring_ups : str or sequence of str, optional
-        Columns that number the trials which share a set-up (whole plots), the outermost first; a store knows its own.
-    weighted : bool, optional
-        Each level of ``block``, as a campaign, counts by its own noise: weights 1 / variance.
-    **options
-        ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
-
-    Returns
-    -------
-    Result[AnalysisOfVariance]
-        One row a term.
-    """
-    from iosonde.answers.anova import SumsOfSquares
-    from iosonde.answers.anova import anova as answer
-    from iosonde.report.text.anova import lines
-
-    source, query = open_last_experiment(data, response, on, options)
-    sums = SumsOfSquares(
-        block, kind, names(contrasts, "contrasts"), names(options["bring_ups"], "bring_ups"), options["weighted"]
-    )
-    return Result(answer(source, query, sums), lines)
 
 
 class ScaleOptions(DataOptions, total=False):

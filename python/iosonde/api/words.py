@@ -40,16 +40,6 @@ class DataOptions(TypedDict, total=False):
     level: Annotated[float, 0.95]
 
 
-class LearningOptions(DataOptions, total=False):
-    """How models are judged. ``terms`` are those of linear models; ``together`` is what is kept in one fold: ``twins``
-    (repeats and copies), ``cells`` (only repeats) or ``rows`` (nothing)."""
-
-    terms: Annotated[str | None, None]
-    folds: Annotated[int | None, None]
-    together: Annotated[str, "twins"]
-    seed: Annotated[int, 0]
-
-
 def takes(words: type[Any]) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
     """A function whose ``**options`` are these words: their defaults are filled in, an unknown one is the TypeError
     that Python raises, and its signature, which ``help`` and editors show, has them all."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
@@ -147,14 +147,3 @@ def write_figure(path: str | None, make_figure: Callable[[], Figure]) -> None:
     """Write a figure, if it was asked for, in the format that the path ends with. Raises InputError for another."""
     if path is not None:
         talk(f"wrote {replace_file(Path(path), make_figure().image(figure_format(path)))}")
-
-
-def replace_files(directory: Path, files: Mapping[str, str]) -> None:
-    """Write files into a directory, which is made if it is not there, and say so. Raises InputError."""
-    try:
-        directory.mkdir(exist_ok=True)
-    except OSError as error:
-        raise InputError("cannot-create-directory", "cannot make the directory {directory}: {reason}",
-                         "name another one", directory=directory, reason=error.strerror) from error  # fmt: skip
-    for name, content in files.items():
-        talk(f"wrote {replace_file(directory / name, content.encode())}")

@@ -158,7 +158,7 @@ class Setting(Option[V, Mapping[str, Any] | str | None]):
     def parse(self, value: Any) -> dict[str, str]:
         """Name → text. Raises InputError for what has no names."""
         if isinstance(value, str | list | tuple):
-            return pairs_of(value, current_spelling()(self.flag, ""), self._hint)
+            return pairs_of(value, "" if self.is_argument else current_spelling()(self.flag, ""), self._hint)
         if not hasattr(value, "items"):  # a dict, or a row of a frame
             raise self.type_error(value, "give a dict: {{'size': 4096}}")
         return {str(name): level_text(level) for name, level in value.items()}
@@ -174,6 +174,23 @@ class Setting(Option[V, Mapping[str, Any] | str | None]):
             for name, several in levels.items()
         )
         return f"{{{', '.join(items)}}}"
+
+
+class SettingList(Setting[V]):
+    """Several settings: ``a=9,b=nfs``, repeated, or a dict or a list of dicts in Python."""
+
+    kind = "dict or sequence of dict"
+
+    def __init__(self, metavar: str, help: str, **more: Any) -> None:  # noqa: A002
+        super().__init__(metavar, help, default=(), is_repeatable=True, **more)
+
+    def parse(self, value: Any) -> Any:
+        """Return a dict of texts for each setting. Raises InputError for what has no names."""
+        several = [value] if isinstance(value, str | Mapping) else value
+        if not isinstance(several, Iterable):
+            raise self.type_error(value, "give a dict, or a list of them: {{'size': 4096}}")
+        parse = super().parse
+        return tuple(parse(setting) for setting in several)
 
 
 class NamedLists(Option[V, Mapping[str, GivenNames] | GivenNames]):

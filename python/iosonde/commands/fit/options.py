@@ -1,0 +1,70 @@
+"""``iosonde fit``: a model of a table, chosen by cross-validation, kept in a file that a person can read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+from iosonde.commands.command import command
+from iosonde.commands.files import announce, write_file
+from iosonde.commands.learning_options import LearningOptions
+from iosonde.commands.result import Result
+from iosonde.core.front_end import front_end
+from iosonde.core.options import Flag, NameList, Names, Text
+
+if TYPE_CHECKING:
+    from iosonde.answers.fit import Fitted
+
+
+@dataclass
+class FitOptions(LearningOptions):
+    """Options of ``iosonde fit``."""
+
+    _: KW_ONLY
+    constraints: Names[NameList] = Names(
+        "EXPR",
+        "What every setting fulfils, as 'stripes <= servers'. Repeatable.",
+        (),
+        flag="constraint",
+        is_repeatable=True,
+    )
+    output: Text[str | None] = Text("FILE", "Keep the model here, as JSON.", short="-o")
+    rules: Flag[bool] = Flag("Print a tree as rules.")
+
+
+@command("fit", FitOptions, "fit runs.csv --response speed --on size,fs -o model.json")
+def fit(options: FitOptions) -> Result[Fitted]:
+    """Fit a model that predicts a response from factors.
+
+    Every family is judged on rows that it has not seen. The simplest within one standard error of the best is taken.
+    Beside them stand the mean of everything and the noise of repeats.
+
+    Returns
+    -------
+    Result[Fitted]
+        One row a model that was tried. ``predict``, ``describe`` and ``held_out`` take it as their model.
+        ``.answer.rules`` are a tree's rules; ``.plot()`` draws predicted against observed.
+
+    Examples
+    --------
+    >>> iosonde.fit("runs.csv", "speed", ["size", "fs"], output="model.json")
+    """
+    from iosonde.answers.fit import fit as answer
+    from iosonde.report.fit_plots import fit_plot
+    from iosonde.report.text.fit import lines
+
+    source = options.open_last_experiment()
+    announce("fit", len(source.table), len(source.table.columns))
+    with front_end().share_progress("fit") as progress:
+        fitted = answer(source, options.query, options.learning, options.constraints or (), progress)
+    write = partial(_write, fitted, options.output, options.figure_writer(fit_plot, fitted))
+    return Result(fitted, partial(lines, rules=options.rules), fit_plot, write)
+
+
+def _write(fitted: Fitted, output: str | None, write_figure: Callable[[], None] | None) -> None:
+    if output is not None:
+        write_file(output, lambda: fitted.model_text().encode())
+    if write_figure is not None:
+        write_figure()

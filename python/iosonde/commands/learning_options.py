@@ -1,0 +1,75 @@
+"""Options of commands that train models: which models, their folds, and the figure of unseen rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.option_kinds import FigureFile, Integer, Setting
+from iosonde.core.options import Choice, Data, NameList, Names, Text
+from iosonde.data.options import DataOptions
+
+from .files import figure_writer
+
+if TYPE_CHECKING:
+    from iosonde.answers.candidates import Learning
+    from iosonde.report.figures.figure import Figure
+
+
+@dataclass
+class LearningOptions(DataOptions):
+    """DATA, the models to train on it, and the figure of their errors."""
+
+    data: Data = DataOptions.data
+    response: Names[NameList] = Names(
+        "Y,…", "What to predict: a column; of a store an operation or metric; log(Y), Y/nodes.", ()
+    )
+    on: Names[NameList] = Names("X,…", "The factors.", (), default_text="of a store, those that were set")
+    _: KW_ONLY
+    families: Names[NameList] = Names(
+        "NAME…",
+        "auto, linear,tree or 'tree depth=4'. Repeatable.",
+        (),
+        flag="family",
+        is_repeatable=True,
+        default_text="auto",
+    )
+    terms: Text[str | None] = Text("T,…", "Of linear models: log2(a), C(a), a:b, a*b.", default_text="the factors")
+    folds: Integer[int | None] = Integer("K", "Number of folds.", default_text="10")
+    together: Choice[str] = Choice(
+        ("twins", "cells", "rows"), "Kept in one fold: repeats and copies, only repeats, or nothing.", "twins"
+    )
+    seed: Integer[int] = Integer(
+        "N", "Folds and forests are drawn from it.", 0, least=0, most=2**32 - 1, default_text="0"
+    )
+    plot: FigureFile[str | None] = FigureFile(
+        "FILE", "Predicted against observed rows, and more, as .png, .svg or .pdf."
+    )
+    against: Text[str | None] = Text("X", "With `plot`: also against this factor.")
+    at: Setting[Mapping[str, str] | None] = Setting(
+        "X=V,…",
+        "With `against`: only rows with these levels.",
+        hint="write it as size=4096,fs=nfs",
+        is_repeatable=True,
+    )
+
+    def __post_init__(self) -> None:
+        """Check that what chooses a panel has a figure. Raises InputError."""
+        super().__post_init__()
+        if (self.against or self.at) and not self.plot:
+            raise InputError(
+                "option-requires-option", "{spell.against} and {spell.at} are of a figure", "name it: {spell.plot:FILE}"
+            )
+
+    @property
+    def learning(self) -> Learning:
+        """The models to train, and their folds."""
+        from iosonde.answers.candidates import Learning
+
+        return Learning(self.families or (), self.terms, self.folds, self.together, self.seed)
+
+    def figure_writer(self, draw: Callable[..., Figure], answer: Any) -> Callable[[], None] | None:
+        """Return what writes the figure of an answer; None where none was asked for."""
+        return figure_writer(self.plot, lambda: draw(answer, against=self.against, at=self.at or {}))
