@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 from .core.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from .api.believe import check, compare, doctor, explain_finding, noise, summary, verify
+    from .api.believe import compare, doctor, explain_finding, summary, verify
     from .api.decide import advise, describe, fit, held_out, predict, validate
     from .api.hardware import bound, time_model, upgrade
     from .api.history import watch
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .api.stores import check_store, merge_stores, note_run, prune_store, redact_store, tag_run
     from .api.understand import anova, corpus, explain_difference, queue, regress, scale
     from .api.words import open
+    from .commands.check.options import check, noise
     from .commands.rank.options import rank
     from .core.errors import IosondeError, IosondeWarning
 
@@ -57,7 +58,7 @@ _HOMES = {
     "api.words": ("open",),
     "api.measuring": ("run", "plan", "probe"),
     "api.history": ("watch",),
-    "api.believe": ("summary", "check", "noise", "verify", "compare", "doctor", "explain_finding"),
+    "api.believe": ("summary", "verify", "compare", "doctor", "explain_finding"),
     "api.understand": ("regress", "anova", "corpus", "scale", "queue", "explain_difference"),
     "api.hardware": ("bound", "time_model", "upgrade"),
     "api.operations": ("diagnose",),
