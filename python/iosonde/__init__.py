@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 from .core.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from .api.believe import compare, doctor, explain_finding, summary, verify
+    from .api.believe import compare, doctor, explain_finding, summary
     from .api.decide import advise, describe, fit, held_out, predict, validate
     from .api.hardware import bound, time_model, upgrade
     from .api.history import watch
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from .api.words import open
     from .commands.check.options import check, noise
     from .commands.rank.options import rank
+    from .commands.verify.options import verify
     from .core.errors import IosondeError, IosondeWarning
 
 # Module → what the package has of it; imported when it is first asked for (PEP 562).
@@ -58,7 +59,7 @@ _HOMES = {
     "api.words": ("open",),
     "api.measuring": ("run", "plan", "probe"),
     "api.history": ("watch",),
-    "api.believe": ("summary", "verify", "compare", "doctor", "explain_finding"),
+    "api.believe": ("summary", "compare", "doctor", "explain_finding"),
     "api.understand": ("regress", "anova", "corpus", "scale", "queue", "explain_difference"),
     "api.hardware": ("bound", "time_model", "upgrade"),
     "api.operations": ("diagnose",),

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from iosonde.answers.compare.answer import Comparisons
     from iosonde.answers.doctor import Doctor
     from iosonde.answers.summary import Summary
-    from iosonde.answers.verify import Verification
     from iosonde.stats.estimate.compare import Group
 
 
@@ -71,28 +70,6 @@ def summary(
     source, query = open_last_experiment(data, response, None, options, by, alike=False)
     result = answer(source, query, None if by is None else names(by, "by"))
     return Result(with_spread(result) if quantiles else result, partial(lines, columns=columns, unit=unit))
-
-
-@takes(DataOptions)
-def verify(store: Any, **options: Unpack[DataOptions]) -> Result[Verification]:
-    """Every stored rate computed again from its operations, and the summary from those rates.
-
-    Parameters
-    ----------
-    store : path or Source
-    **options
-        ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
-
-    Returns
-    -------
-    Result[Verification]
-        One row for each thing that does not come out again; ``.answer.problem`` is whether there is one.
-    """
-    from iosonde.answers.verify import verify as answer
-    from iosonde.report.text.verify import lines
-
-    source, query = open_query(store, None, None, options)
-    return Result(answer(source, query.level), lines)
 
 
 class CompareOptions(DataOptions, total=False):
