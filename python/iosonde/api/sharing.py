@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO, TypedDict, Unpack
 
 from iosonde.core.errors import InputError
-from iosonde.core.message import Message, restore
+from iosonde.core.message import Message
 from iosonde.core.whole_file import write_atomically
 
 from .result import Result
@@ -16,7 +16,6 @@ from .words import Names, check_choice, names, takes, warn
 
 if TYPE_CHECKING:
     from iosonde.answers.as_tool import AsTool
-    from iosonde.answers.parse import Parses
     from iosonde.answers.printed import Printed
     from iosonde.answers.show import ChosenRuns, Detail, Listing
     from iosonde.answers.slowest import Slowest
@@ -25,66 +24,6 @@ if TYPE_CHECKING:
 File = str | Path | BinaryIO
 Files = File | list[File] | tuple[File, ...]
 FORMS = ("csv", "json", "parquet")
-
-
-def parse(
-    files: Files,
-    *,
-    format: str | None = None,
-    columns: str | Path | None = None,  # noqa: A002
-) -> Result[Parses]:
-    """What other tools' output says, in base units, with warnings; nothing is stored.
-
-    Parameters
-    ----------
-    files : path, binary file, or list of these
-        As ``"ior.txt"``, or ``io.BytesIO(done.stdout)``.
-    format : str, optional
-        Read as this tool's output, whatever it looks like.
-    columns : path, optional
-        Read CSVs by this file that says what their columns are.
-
-    Returns
-    -------
-    Result[Parses]
-        One row a number, with the line that it stands in.
-
-    Raises
-    ------
-    DataError
-        A file is no tool's output; the sentence says why. Several files: one is not.
-    """
-    from iosonde.answers.parse import Parse, Parses
-    from iosonde.answers.parse import parse as answer
-    from iosonde.report.text.parse import lines
-
-    several = list(files) if isinstance(files, (list, tuple)) else [files]
-    for file in several:
-        if not isinstance(file, (str, Path)) and not (hasattr(file, "read") and isinstance(file.read(0), bytes)):
-            raise InputError(
-                "wrong-argument-type",
-                "{type_name} is neither a path nor a file of bytes",
-                "give a path, or a file of bytes: io.BytesIO(output)",
-                argument="files",
-                type_name=type(file).__name__,
-            )
-    parsed_files = [
-        answer(str(source), format, columns=columns)
-        if isinstance(source, (str, Path))
-        else answer("-", format, source, columns)
-        for source in several
-    ]
-    parses = Parses(tuple(parsed_files))
-    if errors := parses.errors:
-        first = errors[0]
-        sentences = restore(first.code, "; ".join(error.message for error in errors), first.values)
-        raise first if len(errors) == 1 else first.with_words(sentences)
-    return Result(
-        parses,
-        lambda all_of: [
-            line for parsed_file in all_of.files if isinstance(parsed_file, Parse) for line in lines(parsed_file)
-        ],
-    )
 
 
 class ReadAs(TypedDict, total=False):

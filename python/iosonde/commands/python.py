@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from iosonde.core.errors import IosondeWarning
+from iosonde.core.errors import IncompleteError, IosondeWarning
 from iosonde.core.front_end import FrontEnd
 from iosonde.core.options import Option
 
@@ -37,9 +37,12 @@ class PythonFrontEnd(FrontEnd):
 
 
 def finish(result: Any) -> None:
-    """Write the files that a result comes with."""
+    """Write the files that a result comes with. Raise what its command ends with, unless the answer says the same."""
     if write := getattr(result, "write", None):
         write()
+    error = getattr(result, "error", None)
+    if error is not None and not isinstance(error, IncompleteError):
+        raise error
 
 
 def signature_of(command: Command) -> inspect.Signature:
