@@ -5,105 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO, TypedDict, Unpack
+from typing import TYPE_CHECKING
 
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.whole_file import write_atomically
 
 from .result import Result
-from .words import Names, check_choice, names, takes, warn
+from .words import Names, check_choice, names, warn
 
 if TYPE_CHECKING:
     from iosonde.answers.as_tool import AsTool
     from iosonde.answers.printed import Printed
     from iosonde.answers.show import ChosenRuns, Detail, Listing
     from iosonde.answers.slowest import Slowest
-    from iosonde.campaign.import_files import Imported
 
-File = str | Path | BinaryIO
-Files = File | list[File] | tuple[File, ...]
 FORMS = ("csv", "json", "parquet")
-
-
-class ReadAs(TypedDict, total=False):
-    """How a file is read that is not to be recognised: ``format``, as this tool's output; ``columns``, by this map."""
-
-    format: Annotated[str | None, None]
-    columns: Annotated[str | Path | None, None]
-
-
-@takes(ReadAs)
-def import_files(
-    files: Names | Path | Sequence[Path],
-    store: str | Path,
-    *,
-    recursive: bool = False,
-    factors_from: Names = None,
-    experiment: str = "imported",
-    jobs: int | None = None,
-    **options: Unpack[ReadAs],
-) -> Result[Imported]:
-    """Store what other tools' results say. The same content is never stored twice.
-
-    It is ``iosonde import``, which is a keyword of Python.
-
-    Parameters
-    ----------
-    files : path or sequence of paths
-    store : path
-        Made if it is not there.
-    recursive : bool, optional
-        A file may be a directory: everything in it is looked at.
-    factors_from : str or sequence of str, optional
-        Factors from the path (``"site={}/nodes={}/..."``) or from a manifest (``.csv``).
-    experiment : str, optional
-        What the runs belong to.
-    jobs : int, optional
-        Processes that read; as many as there are CPUs. Each starts Python anew.
-    format : str, optional
-        Read every file as this tool's output.
-    columns : path, optional
-        Read CSVs by this file that says what their columns are.
-
-    Returns
-    -------
-    Result[Imported]
-        One row a file. A file that was named and not understood is an ``IosondeWarning``, too.
-
-    Raises
-    ------
-    DataError
-        Nothing was imported.
-    """
-    from iosonde.answers.parse import map_of
-    from iosonde.campaign.import_files import ImportPlan, import_all, iterate_file_groups
-    from iosonde.report.text.import_ import lines
-
-    place = Path(store)
-    paths = [os.fspath(path) for path in ([files] if isinstance(files, (str, Path)) else files or ())]
-    if not paths:
-        raise InputError("missing-file-name", "no file is named", "give a path, or a list of paths")
-    todo = ImportPlan(
-        place, experiment, options["format"], names(factors_from, "factors_from"), map_of(options["columns"])
-    )
-    todo.prepare()
-    with iterate_file_groups(paths, recursive, place) as candidates:
-        imported = import_all(todo, candidates, jobs)
-    imported.check()
-    if imported.failed and not recursive:
-        first = imported.failed[0]
-        warn(
-            Message(
-                "files-not-imported",
-                "{n_failed} of {n_files} files were not imported, the first: {file}: {reason}",
-                n_failed=len(imported.failed),
-                n_files=len(imported.outcomes),
-                file=first.file,
-                reason=first.reason,
-            )
-        )
-    return Result(imported, lambda result: lines(result, str(store)))
 
 
 def show(store: str | Path, *, experiment: str | None = None, where: Names = None) -> Result[Listing]:

@@ -12,7 +12,7 @@ from iosonde.commands.result import Result
 from iosonde.core.errors import DataError
 from iosonde.core.message import restore
 
-from .files import Files, split_source
+from .sources import ParseSources, split_source
 
 if TYPE_CHECKING:
     from iosonde.answers.parse import Parses
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class ParseOptions(ReaderOptions):
     """Options of ``iosonde parse``."""
 
-    files: Files = Files(
+    files: ParseSources = ParseSources(
         "FILE...",
         "Results of other tools; - for standard input. In Python also files of bytes, as io.BytesIO(done.stdout).",
         is_argument=True,

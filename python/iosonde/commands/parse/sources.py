@@ -8,15 +8,15 @@ from typing import Any, BinaryIO
 
 from iosonde.core.options import Option
 
-File = str | Path | BinaryIO
+Source = str | Path | BinaryIO
 
 
-class Files(Option[tuple[File, ...], File | list[File] | tuple[File, ...]]):
+class ParseSources(Option[tuple[Source, ...], Source | list[Source] | tuple[Source, ...]]):
     """Paths, or files of bytes: one or several."""
 
     kind = "path, binary file, or list of these"
 
-    def parse(self, value: Any) -> tuple[File, ...]:
+    def parse(self, value: Any) -> tuple[Source, ...]:
         """Return the files. Raises InputError for what is neither a path nor a file of bytes."""
         files = tuple(value) if isinstance(value, list | tuple) else (value,)
         for file in files:
@@ -25,7 +25,7 @@ class Files(Option[tuple[File, ...], File | list[File] | tuple[File, ...]]):
         return files
 
 
-def split_source(file: File) -> tuple[str, BinaryIO | None]:
+def split_source(file: Source) -> tuple[str, BinaryIO | None]:
     """Return the name of a file, and what to read where the name is no path."""
     if isinstance(file, str | Path):
         return str(file), sys.stdin.buffer if str(file) == "-" else None
