@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from .api.operations import diagnose
     from .api.pages import plot, write_report
     from .api.sharing import export, printed, show, show_as, show_run, slowest
-    from .api.stored import survey_plan, survey_simulate, survey_tree
     from .api.stores import check_store, merge_stores, note_run, prune_store, redact_store, tag_run
     from .api.understand import anova, corpus, explain_difference, queue, regress, scale
     from .api.words import open
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from .commands.import_.options import import_files
     from .commands.parse.options import parse
     from .commands.rank.options import rank
+    from .commands.survey.options import survey_plan, survey_simulate, survey_tree
     from .commands.verify.options import verify
     from .core.errors import IosondeError, IosondeWarning
 
@@ -69,7 +69,6 @@ _HOMES = {
     "api.pages": ("write_report", "plot"),
     "api.sharing": ("show", "show_run", "show_as", "slowest", "printed", "export"),
     "api.stores": ("check_store", "tag_run", "note_run", "merge_stores", "redact_store", "prune_store"),
-    "api.stored": ("survey_tree", "survey_simulate", "survey_plan"),
     "core.errors": ("IosondeError", "IosondeWarning"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
