@@ -439,7 +439,7 @@ FUNCTION_OF = {"report": "write_report"}
 def test_every_option_of_a_survey_is_a_word_of_its_function(name):
     words = inspect.signature(getattr(iosonde, f"survey_{name}")).parameters
     options = {one.name for one in cli.get_command(None, "survey").commands[name].params}
-    assert options - {"as_json", "plot"} == set(words)  # a figure is of what the function returns
+    assert options - {"as_json"} == set(words)
 
 
 def test_surveys(tmp_path):

@@ -24,11 +24,9 @@ from .words import (
 
 if TYPE_CHECKING:
     from iosonde.answers.against import PairVerdicts
-    from iosonde.answers.check import Check, Noise
     from iosonde.answers.compare.answer import Comparisons
     from iosonde.answers.doctor import Doctor
     from iosonde.answers.summary import Summary
-    from iosonde.answers.verify import Verification
     from iosonde.stats.estimate.compare import Group
 
 
@@ -72,89 +70,6 @@ def summary(
     source, query = open_last_experiment(data, response, None, options, by, alike=False)
     result = answer(source, query, None if by is None else names(by, "by"))
     return Result(with_spread(result) if quantiles else result, partial(lines, columns=columns, unit=unit))
-
-
-@takes(DataOptions)
-def check(
-    data: Any, response: Names = None, by: Names = None, *, bound: str | float | None = None,
-    **options: Unpack[DataOptions],
-) -> Result[Check]:  # fmt: skip
-    """What is suspicious in DATA, before any analysis of it is believed: findings with their evidence and cure.
-
-    Parameters
-    ----------
-    data : path, table or Source
-    response : str or sequence of str, optional
-        The measured columns; by default what looks measured.
-    by : str or sequence of str, optional
-        The settings; by default those that are known of a store, or look like settings in a table.
-    bound : str or float, optional
-        What the hardware can carry: ``"117MB/s"``, ``"1Gbit/s"``, or a number in the response's own unit.
-    **options
-        ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
-
-    Returns
-    -------
-    Result[Check]
-        One row a finding; ``.answer.problem`` is whether anything worse than a remark was found.
-    """
-    from iosonde.answers.check import carried
-    from iosonde.answers.check import check as answer
-    from iosonde.report.text.check import lines
-
-    source, query = open_last_experiment(data, response, None, options, by, alike=False)
-    limit = None if bound is None else carried(str(bound))
-    return Result(answer(source, query, names(by, "by"), limit), lines)
-
-
-@takes(DataOptions)
-def noise(data: Any, response: Names = None, by: Names = None, **options: Unpack[DataOptions]) -> Result[Noise]:
-    """The noise passport: how often a comparison cries wolf on this very data, and how small a difference it sees.
-
-    It is ``iosonde check --noise``.
-
-    Parameters
-    ----------
-    data : path, table or Source
-    response : str or sequence of str, optional
-        The measured columns; by default what looks measured.
-    by : str or sequence of str, optional
-        The settings; by default those that are known of a store, or look like settings in a table.
-    **options
-        ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
-
-    Returns
-    -------
-    Result[Noise]
-        One row a metric.
-    """
-    from iosonde.answers.check import noise as answer
-    from iosonde.report.text.noise import lines
-
-    source, query = open_last_experiment(data, response, None, options, by, alike=False)
-    return Result(answer(source, query, names(by, "by")), lines)
-
-
-@takes(DataOptions)
-def verify(store: Any, **options: Unpack[DataOptions]) -> Result[Verification]:
-    """Every stored rate computed again from its operations, and the summary from those rates.
-
-    Parameters
-    ----------
-    store : path or Source
-    **options
-        ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
-
-    Returns
-    -------
-    Result[Verification]
-        One row for each thing that does not come out again; ``.answer.problem`` is whether there is one.
-    """
-    from iosonde.answers.verify import verify as answer
-    from iosonde.report.text.verify import lines
-
-    source, query = open_query(store, None, None, options)
-    return Result(answer(source, query.level), lines)
 
 
 class CompareOptions(DataOptions, total=False):

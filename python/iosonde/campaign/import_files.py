@@ -13,7 +13,14 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
-from iosonde.core.errors import DataError, InputError, IosondeError, SystemFaultError, UnknownFormatError
+from iosonde.core.errors import (
+    DataError,
+    InputError,
+    IosondeError,
+    PartialInputError,
+    SystemFaultError,
+    UnknownFormatError,
+)
 from iosonde.core.message import Message, current_spelling, set_default_spelling
 from iosonde.core.types import Experiment, FactorValue, Run
 from iosonde.foreign.guarded import begin_of, forget_silence, look, open_checked
@@ -158,45 +165,57 @@ class Imported:
         """Return a row per file."""
         return [dict(vars(outcome)) for outcome in self.outcomes]
 
-    def check(self, individually: bool = False) -> None:
-        """Raise SystemFaultError if a system fault prevented reading a file, DataError if nothing was imported. Raise
-        InputError if a file named ``individually`` was not imported."""
+    def build_error(self, individually: bool = False) -> IosondeError | None:
+        """Return what the import ends with, None where it went well: SystemFaultError if a system fault prevented
+        reading a file, DataError if nothing was imported, PartialInputError if a file named ``individually`` was
+        not."""
         failed = self.failed
-        if fault := next((outcome for outcome in failed if outcome.fault), None):
-            raise SystemFaultError(
-                "unreadable-file",
-                "{n_failed} of {n_files} files could not be read, as {path}: {reason}",
-                "repeat the import to read the missing ones",
-                n_failed=sum(outcome.fault for outcome in failed),
-                n_files=len(self.outcomes),
-                path=fault.file,
-                reason=fault.reason,
-            )
+        if any(outcome.fault for outcome in failed):
+            return self._build_fault()
         if self.outcomes and len(failed) + len(self.quoted) == len(self.outcomes):
-            if self.quoted:
-                raise DataError(
-                    "nothing-imported",
-                    "nothing was imported: 1 file only quotes output"
-                    if len(self.quoted) == 1
-                    else "nothing was imported: {n_quoted} files only quote output",
-                    "to read one, name it: {path}",
-                    n_quoted=len(self.quoted),
-                    path=self.quoted[0].file,
-                )
-            raise DataError(
+            return self._build_rejection()
+        if not failed or not individually:
+            return None
+        return PartialInputError(
+            "files-not-imported",
+            "{n_failed} of {n_files} files were not imported, the first: {file}: {reason}",
+            "see the list above",
+            n_failed=len(failed),
+            n_files=len(self.outcomes),
+            file=failed[0].file,
+            reason=failed[0].reason,
+        )
+
+    def _build_fault(self) -> SystemFaultError:
+        faults = [outcome for outcome in self.failed if outcome.fault]
+        return SystemFaultError(
+            "unreadable-file",
+            "{n_failed} of {n_files} files could not be read, as {path}: {reason}",
+            "repeat the import to read the missing ones",
+            n_failed=len(faults),
+            n_files=len(self.outcomes),
+            path=faults[0].file,
+            reason=faults[0].reason,
+        )
+
+    def _build_rejection(self) -> DataError:
+        """Return the error of an import that stored nothing."""
+        if not self.quoted:
+            return DataError(
                 "nothing-imported",
                 "nothing was imported: {reason}",
                 "'iosonde parse FILE' says more about one file",
-                reason=failed[0].reason,
+                reason=self.failed[0].reason,
             )
-        if failed and individually:
-            raise InputError(
-                "files-not-imported",
-                "{n_failed} of {n_files} files were not imported",
-                "see the list above",
-                n_failed=len(failed),
-                n_files=len(self.outcomes),
-            )
+        return DataError(
+            "nothing-imported",
+            "nothing was imported: 1 file only quotes output"
+            if len(self.quoted) == 1
+            else "nothing was imported: {n_quoted} files only quote output",
+            "to read one, name it: {path}",
+            n_quoted=len(self.quoted),
+            path=self.quoted[0].file,
+        )
 
 
 @dataclass(frozen=True)

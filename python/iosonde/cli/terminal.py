@@ -121,8 +121,8 @@ def _build_parameter(command: Command, option: Option[Any, Any]) -> click.Parame
     names = [*([option.short] if option.short else []), flag]
     help_text = _for_terminal(command, option.help) + (f"  [default: {text}]" if (text := option.default_text) else "")
     if option.is_switch:
-        both = f"{flag}/--no-{flag[2:]}" if option.default is None else flag
-        return click.Option([both, option.name], is_flag=True, default=None, help=help_text)
+        names[-1] = f"{flag}/--no-{flag[2:]}" if option.default is None else flag
+        return click.Option([*names, option.name], is_flag=True, default=None, help=help_text)
     more: dict[str, Any] = {"is_flag": False, "flag_value": option.without_value} if option.without_value else {}
     return click.Option(
         [*names, option.name],

@@ -36,8 +36,9 @@ class Command:
 
     @property
     def declarations(self) -> tuple[Option[Any, Any], ...]:
-        """Its options: its own before those that it shares with every analysis."""
-        return tuple(sorted(options_of(self.options), key=lambda option: option.name in SHARED))
+        """Its options: arguments first, then its own, then those that it shares with every analysis."""
+        every = options_of(self.options)
+        return tuple(sorted(every, key=lambda option: (not option.is_argument, option.name in SHARED)))
 
     @property
     def description(self) -> str:

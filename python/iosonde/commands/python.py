@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from iosonde.core.errors import IosondeWarning
-from iosonde.core.front_end import FrontEnd
+from iosonde.core.errors import IncompleteError, IosondeWarning, PartialInputError
+from iosonde.core.front_end import FrontEnd, front_end
 from iosonde.core.options import Option
 
 if TYPE_CHECKING:
@@ -37,9 +37,15 @@ class PythonFrontEnd(FrontEnd):
 
 
 def finish(result: Any) -> None:
-    """Write the files that a result comes with."""
+    """Write the files that a result comes with. Raise what its command ends with, unless the answer says the same;
+    warn of a part of the input that could not be used."""
     if write := getattr(result, "write", None):
         write()
+    error = getattr(result, "error", None)
+    if isinstance(error, PartialInputError):
+        front_end().warn(error.message)
+    elif error is not None and not isinstance(error, IncompleteError):
+        raise error
 
 
 def signature_of(command: Command) -> inspect.Signature:

@@ -31,7 +31,8 @@ AnswerT = TypeVar("AnswerT", bound=TabularAnswer)
 class Result(Generic[AnswerT]):
     """An answer that shows itself. ``answer`` holds its estimates, findings and sentence, with their types; ``lines``
     makes its text, ``figure`` its figure, where there is one; ``write`` writes the files that were asked for;
-    ``error``: what a command ends with after it printed its answer, in which Python's caller finds the same."""
+    ``error``: what a command ends with after it printed its answer. In Python it is raised, but an
+    IncompleteError is only in the answer, and a PartialInputError is a warning."""
 
     answer: AnswerT
     lines: Callable[[AnswerT], Iterable[str]]

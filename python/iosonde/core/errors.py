@@ -82,6 +82,10 @@ class InputError(IosondeError):
     exit_code = WRONG_INPUT
 
 
+class PartialInputError(InputError):
+    """A part of the input could not be used. The rest was, so that Python's caller gets a warning with the answer."""
+
+
 class TargetError(InputError):
     """The target directory cannot be measured: missing, not writable, too small, or not owned by iosonde."""
 

@@ -12,7 +12,7 @@ from .levels import check_level
 from .message import current_spelling
 from .options import GivenNames, NameList, Option, Text, V, level_text, split_names
 from .pairs import pairs_of
-from .units import parse_seconds, parse_share, parse_size
+from .units import parse_rate, parse_seconds, parse_share, parse_size
 
 FIGURE_FORMATS = ("png", "svg", "pdf")
 
@@ -129,7 +129,8 @@ class Size(_Quantity[V]):
     kind = "str or int"
 
     def _parse(self, value: Any) -> int:
-        return parse_size(value)
+        is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+        return parse_size(int(value) if is_whole else str(value))
 
 
 class Duration(_Quantity[V]):
@@ -137,6 +138,13 @@ class Duration(_Quantity[V]):
 
     def _parse(self, value: Any) -> float:
         return parse_seconds(value)
+
+
+class Rate(_Quantity[V]):
+    """A rate such as ``1GiB/s``, in bytes/s."""
+
+    def _parse(self, value: Any) -> float:
+        return parse_rate(value) if isinstance(value, str) else float(value)
 
 
 class Share(_Quantity[V]):

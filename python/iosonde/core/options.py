@@ -146,8 +146,16 @@ class Flag(Option[V, bool | None]):
     is_switch = True
     kind = "bool"
 
-    def __init__(self, help: str, default: bool | None = False, *, flag: str = "", default_text: str = "") -> None:  # noqa: A002
-        super().__init__("", help, default, flag=flag, default_text=default_text)
+    def __init__(
+        self,
+        help: str,  # noqa: A002
+        default: bool | None = False,
+        *,
+        flag: str = "",
+        short: str = "",
+        default_text: str = "",
+    ) -> None:
+        super().__init__("", help, default, flag=flag, short=short, default_text=default_text)
 
     def write(self, value: str) -> str:
         """``True`` of a flag that is given."""

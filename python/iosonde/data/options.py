@@ -53,7 +53,7 @@ class RowOptions(LevelOptions):
     @property
     def conditions(self) -> NameList:
         """``where``, with what ``incomplete`` stands for."""
-        return (*self.where, ALSO_INCOMPLETE) if self.incomplete else self.where
+        return (*(self.where or ()), *([ALSO_INCOMPLETE] if self.incomplete else ()))
 
     def open(self, data: Any, *, ranks: bool = False) -> Source:
         """Open DATA with the conditions applied; warn of a damaged store. With ``ranks`` the single ranks of runs of
@@ -93,7 +93,8 @@ class DataOptions(RowOptions):
     @property
     def query(self) -> ResponseQuery:
         """What the answers take."""
-        return ResponseQuery(self.response, tuple(vars(self).get("on") or ()), self.clock, self.level, self.metric)
+        factors = tuple(vars(self).get("on") or ())
+        return ResponseQuery(self.response or (), factors, self.clock, self.level, self.metric or ())
 
     @property
     def columns(self) -> NameList:
@@ -102,7 +103,7 @@ class DataOptions(RowOptions):
 
     def open_data(self, data: Any = None) -> Source:
         """Open DATA, or ``data``, with the conditions applied. Raises InputError, DataError."""
-        return self.open(self.data if data is None else data, ranks=RANK in (*self.columns, *self.response))
+        return self.open(self.data if data is None else data, ranks=RANK in (*self.columns, *(self.response or ())))
 
     def open_last_experiment(self, *cells: str, data: Any = None, alike: bool = True) -> Source:
         """Open DATA; of a store the last experiment alone where several would be one cell of ``on``, ``by`` and
