@@ -47,8 +47,9 @@ if TYPE_CHECKING:
     from .api.sharing import export, import_files, parse, printed, show, show_as, show_run, slowest
     from .api.stored import survey_plan, survey_simulate, survey_tree
     from .api.stores import check_store, merge_stores, note_run, prune_store, redact_store, tag_run
-    from .api.understand import anova, corpus, explain_difference, queue, regress, scale
+    from .api.understand import anova, corpus, queue, regress, scale
     from .api.words import open
+    from .commands.explain_difference.options import explain_difference
     from .commands.rank.options import rank
     from .core.errors import IosondeError, IosondeWarning
 
@@ -58,7 +59,7 @@ _HOMES = {
     "api.measuring": ("run", "plan", "probe"),
     "api.history": ("watch",),
     "api.believe": ("summary", "check", "noise", "verify", "compare", "doctor", "explain_finding"),
-    "api.understand": ("regress", "anova", "corpus", "scale", "queue", "explain_difference"),
+    "api.understand": ("regress", "anova", "corpus", "scale", "queue"),
     "api.hardware": ("bound", "time_model", "upgrade"),
     "api.operations": ("diagnose",),
     "api.decide": ("fit", "predict", "describe", "validate", "held_out", "advise"),

@@ -24,7 +24,6 @@ from .words import (
 if TYPE_CHECKING:
     from iosonde.answers.anova import AnalysisOfVariance
     from iosonde.answers.corpus import Corpus
-    from iosonde.answers.explain_difference import Differences
     from iosonde.answers.queue import Network
     from iosonde.answers.regress import LeastSquares
     from iosonde.answers.scale import ScalingLaws
@@ -293,32 +292,6 @@ def queue(
         within(spread, 0.01, 10, "spread")
     who = Clients(_sizes(at), arrivals, operations_per_phase, spread)
     return Result(answer(names(stations, "stations"), who), lines)
-
-
-def explain_difference(
-    a: str, b: str, *, store: str | None = None, operation: str | None = None
-) -> Result[Differences]:
-    """Why two tools, or two definitions on one run, give different numbers: named parts that multiply to the whole.
-
-    Parameters
-    ----------
-    a, b : str
-        ``"STORE:RUN@TOOL"`` (ior, mdtest, iozone, iozone/parent, fio, elbencho, elbencho/first, iosonde),
-        ``"STORE:RUN"`` of an import, or a file that a tool wrote (``"FILE#2"``: its third result).
-    store : str, optional
-        ``a`` and ``b`` are runs of this store.
-    operation : str, optional
-        The operation to compare where there are several, as ``"write"`` or ``"write_A,write_B"``.
-
-    Returns
-    -------
-    Result[Differences]
-        One row a part of each difference.
-    """
-    from iosonde.answers.explain_difference import explain_difference as answer
-    from iosonde.report.text.explain_difference import lines
-
-    return Result(answer(str(a), str(b), None if store is None else str(store), operation), lines)
 
 
 def _sizes(at: Any) -> list[float]:
