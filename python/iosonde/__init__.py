@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from .api.believe import check, compare, doctor, explain_finding, noise, summary, verify
     from .api.decide import advise, describe, fit, held_out, predict, validate
     from .api.hardware import bound, time_model, upgrade
-    from .api.history import watch
     from .api.measuring import plan, probe, run
     from .api.operations import diagnose
     from .api.pages import plot, write_report
@@ -51,13 +50,13 @@ if TYPE_CHECKING:
     from .api.words import open
     from .commands.explain_difference.options import explain_difference
     from .commands.rank.options import rank
+    from .commands.watch.options import watch
     from .core.errors import IosondeError, IosondeWarning
 
 # Module → what the package has of it; imported when it is first asked for (PEP 562).
 _HOMES = {
     "api.words": ("open",),
     "api.measuring": ("run", "plan", "probe"),
-    "api.history": ("watch",),
     "api.believe": ("summary", "check", "noise", "verify", "compare", "doctor", "explain_finding"),
     "api.understand": ("regress", "anova", "corpus", "scale", "queue"),
     "api.hardware": ("bound", "time_model", "upgrade"),
