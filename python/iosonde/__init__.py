@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 from .core.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from .api.believe import check, compare, doctor, explain_finding, noise, summary, verify
+    from .api.believe import check, compare, doctor, explain_finding, noise, verify
     from .api.decide import advise, describe, fit, held_out, predict, validate
     from .api.hardware import bound, time_model, upgrade
     from .api.measuring import plan, probe, run
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from .api.words import open
     from .commands.explain_difference.options import explain_difference
     from .commands.rank.options import rank
+    from .commands.summary.options import summary
     from .commands.watch.options import watch
     from .core.errors import IosondeError, IosondeWarning
 
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "api.words": ("open",),
     "api.measuring": ("run", "plan", "probe"),
-    "api.believe": ("summary", "check", "noise", "verify", "compare", "doctor", "explain_finding"),
+    "api.believe": ("check", "noise", "verify", "compare", "doctor", "explain_finding"),
     "api.understand": ("regress", "anova", "corpus", "scale", "queue"),
     "api.hardware": ("bound", "time_model", "upgrade"),
     "api.operations": ("diagnose",),

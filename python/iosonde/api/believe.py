@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
@@ -27,51 +26,8 @@ if TYPE_CHECKING:
     from iosonde.answers.check import Check, Noise
     from iosonde.answers.compare.answer import Comparisons
     from iosonde.answers.doctor import Doctor
-    from iosonde.answers.summary import Summary
     from iosonde.answers.verify import Verification
     from iosonde.stats.estimate.compare import Group
-
-
-@takes(DataOptions)
-def summary(
-    data: Any, response: Names = None, by: Names = None, *, columns: str | None = None, unit: str | None = None,
-    quantiles: bool = False, **options: Unpack[DataOptions],
-) -> Result[Summary]:  # fmt: skip
-    """Every number with its interval, how many trials are behind it, and what looks wrong.
-
-    Parameters
-    ----------
-    data : path, table or Source
-    response : str or sequence of str, optional
-        Columns of a table; of a store operations or metrics; ``"log(Y)"``, ``"Y/nodes"``; by default what was measured.
-    by : str or sequence of str, optional
-        The columns that make the cells; by default the factors that the experiments of a store declare, or the columns
-        of a table that look set. ``[]``: all rows of a table are one cell.
-    columns : str, optional
-        Its text has a column for each level of this factor, a row for each setting of the others.
-    unit : str, optional
-        Of all rates of bytes in its text, as ``"KB/s"``.
-    quantiles : bool, optional
-        Quantiles and the geometric mean of each cell, too, where the trials are enough.
-    **options
-        ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
-
-    Returns
-    -------
-    Result[Summary]
-        One row a cell.
-
-    Examples
-    --------
-    >>> iosonde.summary("runs.csv", "real_s", by="replicas")
-    """
-    from iosonde.answers.summary import summary as answer
-    from iosonde.answers.summary import with_spread
-    from iosonde.report.text.summary import lines
-
-    source, query = open_last_experiment(data, response, None, options, by, alike=False)
-    result = answer(source, query, None if by is None else names(by, "by"))
-    return Result(with_spread(result) if quantiles else result, partial(lines, columns=columns, unit=unit))
 
 
 @takes(DataOptions)

@@ -12,9 +12,10 @@ from iosonde.cli.caller import caller
 from iosonde.cli.options.campaign import campaign_options
 from iosonde.cli.options.data import DataOptions
 from iosonde.cli.output import show, talk
+from iosonde.cli.terminal import answer_command
 from iosonde.data.asked import LAST_DONE
 
-from . import compare, report, summary, time_model
+from . import compare, report, time_model
 
 if TYPE_CHECKING:
     from iosonde.campaign.request import Request
@@ -66,5 +67,7 @@ def show_outcome(outcome: CampaignOutcome, level: float, as_json: bool) -> None:
     data_options = DataOptions(outcome.store, (), (), (), (), LAST_DONE, (), only, level, as_json)
     if pairs:
         compare.show(data_options, answers.compare.answer.Sides())
+    elif outcome.is_path_study:
+        time_model.show_study(data_options)
     else:
-        (time_model.show_study if outcome.is_path_study else summary.show)(data_options)
+        answer_command("summary", as_json, data=outcome.store, experiment=only, level=level)
