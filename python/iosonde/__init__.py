@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 from .core.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from .api.believe import check, compare, doctor, explain_finding, noise, verify
+    from .api.believe import check, doctor, explain_finding, noise, verify
     from .api.decide import advise, describe, fit, held_out, predict, validate
     from .api.hardware import bound, time_model, upgrade
     from .api.measuring import plan, probe, run
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from .api.stores import check_store, merge_stores, note_run, prune_store, redact_store, tag_run
     from .api.understand import anova, corpus, queue, regress, scale
     from .api.words import open
+    from .commands.compare.options import compare
     from .commands.explain_difference.options import explain_difference
     from .commands.rank.options import rank
     from .commands.summary.options import summary
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "api.words": ("open",),
     "api.measuring": ("run", "plan", "probe"),
-    "api.believe": ("check", "noise", "verify", "compare", "doctor", "explain_finding"),
+    "api.believe": ("check", "noise", "verify", "doctor", "explain_finding"),
     "api.understand": ("regress", "anova", "corpus", "scale", "queue"),
     "api.hardware": ("bound", "time_model", "upgrade"),
     "api.operations": ("diagnose",),
