@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from .api.decide import advise, describe, fit, held_out, predict, validate
     from .api.hardware import bound, time_model, upgrade
     from .api.measuring import plan, probe, run
-    from .api.operations import diagnose
     from .api.pages import plot, write_report
     from .api.sharing import export, import_files, parse, printed, show, show_as, show_run, slowest
     from .api.stored import survey_plan, survey_simulate, survey_tree
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from .api.understand import anova, corpus, queue, regress, scale
     from .api.words import open
     from .commands.compare.options import compare
+    from .commands.diagnose.options import diagnose
     from .commands.explain_difference.options import explain_difference
     from .commands.rank.options import rank
     from .commands.summary.options import summary
@@ -62,7 +62,6 @@ _HOMES = {
     "api.believe": ("check", "noise", "verify", "doctor", "explain_finding"),
     "api.understand": ("regress", "anova", "corpus", "scale", "queue"),
     "api.hardware": ("bound", "time_model", "upgrade"),
-    "api.operations": ("diagnose",),
     "api.decide": ("fit", "predict", "describe", "validate", "held_out", "advise"),
     "api.pages": ("write_report", "plot"),
     "api.sharing": ("parse", "import_files", "show", "show_run", "show_as", "slowest", "printed", "export"),
