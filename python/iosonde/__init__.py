@@ -45,9 +45,10 @@ if TYPE_CHECKING:
     from .api.sharing import export, import_files, parse, printed, show, show_as, show_run, slowest
     from .api.stored import survey_plan, survey_simulate, survey_tree
     from .api.stores import check_store, merge_stores, note_run, prune_store, redact_store, tag_run
-    from .api.understand import anova, corpus, queue, regress, scale
+    from .api.understand import anova, queue, regress, scale
     from .api.words import open
     from .commands.compare.options import compare
+    from .commands.corpus.options import corpus
     from .commands.diagnose.options import diagnose
     from .commands.explain_difference.options import explain_difference
     from .commands.rank.options import rank
@@ -60,7 +61,7 @@ _HOMES = {
     "api.words": ("open",),
     "api.measuring": ("run", "plan", "probe"),
     "api.believe": ("check", "noise", "verify", "doctor", "explain_finding"),
-    "api.understand": ("regress", "anova", "corpus", "scale", "queue"),
+    "api.understand": ("regress", "anova", "scale", "queue"),
     "api.hardware": ("bound", "time_model", "upgrade"),
     "api.decide": ("fit", "predict", "describe", "validate", "held_out", "advise"),
     "api.pages": ("write_report", "plot"),

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from iosonde.core.errors import InputError
 
-from . import words
 from .result import Result
 from .words import (
     DataOptions,
@@ -23,63 +22,9 @@ from .words import (
 
 if TYPE_CHECKING:
     from iosonde.answers.anova import AnalysisOfVariance
-    from iosonde.answers.corpus import Corpus
     from iosonde.answers.queue import Network
     from iosonde.answers.regress import LeastSquares
     from iosonde.answers.scale import ScalingLaws
-
-
-@takes(DataOptions)
-def corpus(
-    data: Any,
-    response: Names = None,
-    on: Names = None,
-    *,
-    cluster: Names = None,
-    per: str | None = None,
-    mine: str = "",
-    every: bool = False,
-    **options: Unpack[DataOptions],
-) -> Result[Corpus]:
-    """How results of many systems are spread, what explains it, and where your own lies.
-
-    Runs of one system are no repetitions: each system counts once, and every interval is over systems.
-
-    Parameters
-    ----------
-    data : path or Source
-        A store of other people's results.
-    response : str or sequence of str, optional
-        Operations. Without it those of most systems.
-    on : str or sequence of str, optional
-        Covariates; ``"year"`` is that of the runs' dates. Without it the factors that several systems share.
-    cluster : str or sequence of str, optional
-        Columns that say what is one system: institution and system by default.
-    per : str, optional
-        Rates per ``"nodes"`` (the default, where they are known) or ``"ranks"``; ``"none"`` as they are.
-    mine : str, optional
-        Your own result: a store, or a condition on this one, as ``"submission=mine"``.
-    every : bool, optional
-        Numbers of few systems, too.
-    **options
-        ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
-
-    Returns
-    -------
-    Result[Corpus]
-        One row a number; ``.plot()`` draws every run.
-
-    Examples
-    --------
-    >>> iosonde.corpus("io500", on=["nodes", "api", "year"], mine="submission=mine")
-    """
-    from iosonde.answers.corpus import HowCorpus
-    from iosonde.answers.corpus import corpus as answer
-    from iosonde.report.figures.corpus import figure
-    from iosonde.report.text.corpus import lines
-
-    source, query = words.open_query(data, response, on, options)
-    return Result(answer(source, query, HowCorpus(names(cluster, "cluster"), per, mine, every)), lines, figure)
 
 
 @takes(DataOptions)
