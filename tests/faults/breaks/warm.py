@@ -31,7 +31,7 @@ WALL_S = 90.0
 # What a command may need, so that no fork imports it anew.
 _IMPORTED = ("iosonde.cli.group", "pyarrow.parquet", "pyarrow.compute", "pyarrow.csv", "iosonde.store", "scipy.stats",
              "iosonde.importers.registry", "sqlite3", "jinja2", "jsonschema", "yaml")  # fmt: skip
-_COMMANDS = ("check", "compare", "import_", "parse", "report", "show", "store", "summary", "survey", "verify", "watch")
+_COMMANDS = ("check", "compare", "import", "parse", "report", "show", "store", "summary", "survey", "verify", "watch")
 
 
 @dataclass(frozen=True)
@@ -141,8 +141,11 @@ def run_command(words: list[str]) -> None:
 
 
 def _serve() -> None:
-    for name in (*_IMPORTED, *(f"iosonde.cli.commands.{name}" for name in _COMMANDS)):
+    for name in _IMPORTED:
         importlib.import_module(name)
+    cli = sys.modules["iosonde.cli.group"].cli
+    for name in _COMMANDS:
+        cli.get_command(None, name)
     importlib.import_module("iosonde.importers.registry").importers()
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
