@@ -10,7 +10,7 @@ import diagnose_sample as sample
 import numpy as np
 import pytest
 
-from iosonde.answers.diagnose.answer import bandwidth_of, check_clock, diagnose
+from iosonde.answers.diagnose.answer import bandwidth_of, diagnose
 from iosonde.core.errors import DataError
 from iosonde.data.source import open_data
 from iosonde.explain import cost
@@ -142,8 +142,6 @@ def test_a_table_of_durations_alone(tmp_path):
 
 def test_what_cannot_be_asked(tmp_path):
     sample.store(tmp_path / "s", trials(1))
-    with raises("conflicting-options"):
-        check_clock("first_done")
     with raises("too-few-operations", DataError):
         diagnose(open_data(tmp_path / "s"), 0.95, ["writes"])
     sample.store(tmp_path / "none", [one[:0] for one in []])

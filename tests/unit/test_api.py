@@ -116,7 +116,7 @@ def test_errors_are_exceptions_with_the_sentence_of_the_command(tmp_path):
         (lambda: iosonde.rank(CP, "real_s", on=3), "wrong-argument-type", "on"),
         (lambda: iosonde.rank(CP, "real_s", on=["replicas", 3]), "not-text", "on"),
         (lambda: iosonde.summary(CP, "real_s", by={"replicas": 1}), "wrong-argument-type", "by"),
-        (lambda: iosonde.summary(CP, "real_s", level="95%"), "wrong-argument-type", "level"),
+        (lambda: iosonde.summary(CP, "real_s", level="95%"), "out-of-range", "level"),
         (lambda: iosonde.summary(CP, "reel_s"), "unknown-column", ""),
         (lambda: iosonde.regress(CP, "real_s", "replicas", at=[9]), "wrong-argument-type", "at"),
         (lambda: iosonde.regress(CP, "real_s", "replicas").plot(kind="pie"), "unknown-option-value", ""),

@@ -399,6 +399,7 @@ RENAMED = {
     "family": "families", "constraint": "constraints", "contrast": "contrasts", "block": "blocks", "type": "kind",
     "bring_up": "bring_ups",
     "for": "workload", "station": "stations", "rank": "ranks", "data": "amount", "set": "set",
+    "all": "every",
 }  # fmt: skip
 IN_ANOTHER_WAY = {
     "": {"json", "plot", "plot_kind"},  # .to_dict(), .plot(…)
@@ -407,8 +408,6 @@ IN_ANOTHER_WAY = {
     "advise": {"write", "system", "as"},  # .answer.files(system, names)
     "show": {"thesis_json", "export", "as", "printed", "slowest"}, "plan": {"schema", "as"},  # as_tool="iozone"
    
-    "summary": {"all"},  # .to_frame() has every row
-    "corpus": {"all", "page"},  # every=True, write_report(store)
     "regress": {"sums"}, "predict": {"describe"}, "check": {"noise"},  # DATA may be sums; functions of their own
     "plot": {"output", "format"},  # .save("name.pdf")
     "validate": {"model", "against", "at"},

@@ -8,12 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, Unpack
 
+from iosonde.commands.compare.options import compare
+from iosonde.commands.result import Result
+from iosonde.commands.summary.options import summary
 from iosonde.core.errors import InputError
 from iosonde.core.units import parse_seconds, parse_size
 
 from .again import levels, run_command, target_words
-from .believe import compare, summary
-from .result import Result
 from .words import Names, check_choice, checked, names, takes, warn, within
 
 if TYPE_CHECKING:

@@ -15,12 +15,11 @@ import click
 from iosonde import campaign
 from iosonde import lab as labs
 from iosonde.cli.caller import caller
-from iosonde.cli.commands import report, run, summary
-from iosonde.cli.options.data import DataOptions
+from iosonde.cli.commands import report, run
 from iosonde.cli.output import talk
+from iosonde.cli.terminal import answer_command
 from iosonde.core.errors import PROBLEM_DETECTED
 from iosonde.core.faults import PlannedFault
-from iosonde.data.asked import LAST_DONE
 
 if TYPE_CHECKING:
     from iosonde.campaign.in_lab import LabSetting
@@ -95,7 +94,7 @@ def measure(words: Sequence[str]) -> None:
         code = campaign.lab_by_lab.lab_by_lab(begun, measure_setting, talk)
     if code not in (0, PROBLEM_DETECTED):
         raise click.exceptions.Exit(code)
-    summary.show(DataOptions(begun.store, (), (), (), (), LAST_DONE, (), begun.experiment, level, options["as_json"]))
+    answer_command("summary", options["as_json"], data=begun.store, experiment=begun.experiment, level=level)
     talk(f"stored in {begun.store}; the page: iosonde report {begun.store}")
     if options["page"]:
         report.write_page_of(begun.store, begun.experiment, level, options["page"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -96,10 +97,20 @@ def click_command(command: Command) -> click.Command:
     )
 
 
+def answer_command(folder: str, as_json: bool, **values: Any) -> None:
+    """Answer with the command of a folder, and print it: what another command ends with."""
+    module = importlib.import_module(f"iosonde.commands.{folder}.options")
+    _answer(COMMANDS[f"{module.__name__}.{folder}"], as_json, values)
+
+
 def _run(command: Command, as_json: bool = False, **texts: Any) -> None:
-    """Answer, print the answer, and only then write files."""
     options = {option.name: option for option in command.declarations}
     values = {name: options[name].read(text) for name, text in texts.items() if text not in (None, ())}
+    _answer(command, as_json, values)
+
+
+def _answer(command: Command, as_json: bool, values: Mapping[str, Any]) -> None:
+    """Answer, print the answer, and only then write files."""
     with spelled(terminal_spelling), listening(TerminalFrontEnd()):
         result = command.answer(command.options(**values))
         if isinstance(result, int):

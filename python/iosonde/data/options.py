@@ -97,18 +97,19 @@ class DataOptions(RowOptions):
         return ResponseQuery(self.response or (), factors, self.clock, self.level, self.metric or ())
 
     @property
-    def columns(self) -> NameList:
+    def grouping_columns(self) -> NameList:
         """The columns that ``on`` and ``by`` name, where the command has them."""
         return tuple(name for option in ("on", "by") for name in vars(self).get(option) or ())
 
     def open_data(self, data: Any = None) -> Source:
         """Open DATA, or ``data``, with the conditions applied. Raises InputError, DataError."""
-        return self.open(self.data if data is None else data, ranks=RANK in (*self.columns, *(self.response or ())))
+        columns = (*self.grouping_columns, *(self.response or ()))
+        return self.open(self.data if data is None else data, ranks=RANK in columns)
 
     def open_last_experiment(self, *cells: str, data: Any = None, alike: bool = True) -> Source:
         """Open DATA; of a store the last experiment alone where several would be one cell of ``on``, ``by`` and
         ``cells``, which is said; ``alike`` as in ``by_itself``."""
-        return select_last_experiment(self.open_data(data), (*self.columns, *cells), alike)
+        return select_last_experiment(self.open_data(data), (*self.grouping_columns, *cells), alike)
 
 
 ON: Names[NameList] = Names("X,…", "The factors.", (), default_text="those that are known")

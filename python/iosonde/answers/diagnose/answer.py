@@ -16,7 +16,6 @@ from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Verdict, VerdictState
-from iosonde.data.asked import LAST_DONE
 from iosonde.data.source import Source
 from iosonde.explain import readings
 from iosonde.explain.causes import s410_trials
@@ -182,14 +181,6 @@ def bandwidth_of(text: str | float) -> str | float:
             rules=", ".join(kernel.RULES),
         )
     return bandwidth
-
-
-def check_clock(clock: str) -> None:
-    """Raise InputError for any but the default clock: clocks define rates of phases, not durations."""
-    if clock != LAST_DONE:
-        raise InputError(
-            "conflicting-options", "a clock defines a rate, but operations have durations", "leave {spell.clock} out"
-        )
 
 
 def diagnose(

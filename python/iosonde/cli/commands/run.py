@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from iosonde import answers, campaign
+from iosonde import campaign
 from iosonde.cli.caller import caller
 from iosonde.cli.options.campaign import campaign_options
 from iosonde.cli.options.data import DataOptions
 from iosonde.cli.output import show, talk
+from iosonde.cli.terminal import answer_command
 from iosonde.data.asked import LAST_DONE
 
-from . import compare, report, summary, time_model
+from . import report, time_model
 
 if TYPE_CHECKING:
     from iosonde.campaign.request import Request
@@ -63,8 +64,8 @@ def show_outcome(outcome: CampaignOutcome, level: float, as_json: bool) -> None:
     """The summary of what was measured, the comparison of pairs, or the lines of a path study."""
     only, pairs = outcome.experiment.id if outcome.experiment else None, outcome.pairs
     level = pairs.level if pairs else level
-    data_options = DataOptions(outcome.store, (), (), (), (), LAST_DONE, (), only, level, as_json)
-    if pairs:
-        compare.show(data_options, answers.compare.answer.Sides())
+    if outcome.is_path_study and not pairs:
+        time_model.show_study(DataOptions(outcome.store, (), (), (), (), LAST_DONE, (), only, level, as_json))
     else:
-        (time_model.show_study if outcome.is_path_study else summary.show)(data_options)
+        folder = "compare" if pairs else "summary"
+        answer_command(folder, as_json, data=outcome.store, experiment=only, level=level)

@@ -2,4 +2,4 @@
 
 from iosonde.commands.about import About
 
-ABOUT = About("Understand", 5, "which factor matters: shares of the variance", ("rank",))
+ABOUT = About("Understand", 4, "which factor matters: shares of the variance", ("rank",))

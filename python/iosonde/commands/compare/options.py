@@ -1,0 +1,146 @@
+"""``iosonde compare``: is B different from A, by how much, and are the data sufficient?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from iosonde.commands.command import command
+from iosonde.commands.files import announce
+from iosonde.commands.result import Result
+from iosonde.core.gate import gate_of
+from iosonde.core.option_kinds import Setting, Share
+from iosonde.core.options import Data, Flag, Levels, NameList, Names, Text
+from iosonde.data.options import DataOptions
+
+from .second_data import find_second_data
+
+if TYPE_CHECKING:
+    from iosonde.answers.against import PairVerdicts
+    from iosonde.answers.compare.answer import Comparisons, Sides
+
+_EXAMPLE = "write mean=177.1,low=167.6,high=186.6,n=8,level=0.9 or mean=177.1,sd=14.2,n=8"
+
+
+@dataclass
+class CompareOptions(DataOptions):
+    """Options of ``iosonde compare``."""
+
+    data: Data = Data(
+        "DATA", "The base: a store, a .csv or a .parquet; in Python also a table in memory.", is_argument=True
+    )
+    group: Text[str | None] = Text("G", "The column that tells A from B; its first level is the base.")
+    levels: Levels[NameList] = Levels(
+        "[OTHER | A B …]",
+        "The other DATA, or the levels to compare, the base first.",
+        (),
+        is_argument=True,
+        is_repeatable=True,
+    )
+    _: KW_ONLY
+    response: Names[NameList] = Names(
+        "Y,…",
+        "What to compare: columns; of a store operations or metrics; log(Y), Y/nodes.",
+        (),
+        default_text="what was measured",
+    )
+    by: Names[NameList] = Names(
+        "X,…", "Within each combination of these columns.", (), default_text="a store's other factors"
+    )
+    pair: Names[NameList] = Names("K,…", "Columns whose equal values pair a trial of A with one of B.", ())
+    base_only: Flag[bool] = Flag("Of several levels, each with the first only.")
+    adjust: Names[NameList | None] = Names(
+        "X,…|none", "Compare inside the cells of these.", default_text="all settings that vary"
+    )
+    margin: Share[float] = Share("SHARE", "What counts as practically equal.", "2%")
+    a_summary: Setting[Mapping[str, str] | None] = Setting(
+        "mean=…,n=…", "A published side: mean, n, and sd or low, high, level.", hint=_EXAMPLE
+    )
+    b_summary: Setting[Mapping[str, str] | None] = Setting("mean=…,n=…", "The same for B.", hint=_EXAMPLE)
+    fail_if: Names[NameList] = Names(
+        "COND", "Exit 1 where the whole interval is so: 'slower>5%'. Repeatable.", (), is_repeatable=True
+    )
+    strict: Flag[bool] = Flag("With `fail_if`: also where that is inconclusive.")
+    markdown: Flag[bool] = Flag("A Markdown table, for a pull request.")
+
+    def build_sides(self) -> Sides:
+        """Return the sides, without a second DATA. Raises InputError."""
+        from iosonde.answers.compare.answer import Sides
+        from iosonde.answers.published_side import side_of
+
+        return Sides(
+            self.levels or (),
+            self.group,
+            self.by or (),
+            self.pair or (),
+            self.margin,
+            None if self.a_summary is None else side_of(self.a_summary, "A"),
+            None if self.b_summary is None else side_of(self.b_summary, "B"),
+            adjust=() if self.adjust == ("none",) else self.adjust,
+            gate=gate_of(self.fail_if or (), self.strict),
+            base_only=self.base_only,
+        )
+
+
+@dataclass
+class DataPairOptions(CompareOptions):
+    """Options of ``iosonde.compare``, to which the other DATA may be a table in memory."""
+
+    _: KW_ONLY
+    b: Data = Data("OTHER", "The other DATA: the two are matched setting by setting.")
+
+
+@command("", DataPairOptions)
+def compare(options: DataPairOptions) -> Result[Comparisons | PairVerdicts]:
+    """Compare `b` with DATA, or level B of a column with level A: the first is the base, always.
+
+    Two DATA are matched setting by setting. Without `group`, A and B are two columns of a wide table; a store of
+    ``run(…, against=…)`` needs no option, and its sealed rule decides. The verdict follows from the interval of the
+    ratio B ÷ A, against 1 and against the margin. With `a_summary` and `b_summary` no DATA is needed.
+
+    Returns
+    -------
+    Result[Comparisons | PairVerdicts]
+        One row a comparison; ``.answer.problem`` is whether a condition of `fail_if` holds.
+
+    Examples
+    --------
+    >>> iosonde.compare("runs.csv", "version", ["before", "after"], response="bandwidth")
+    >>> iosonde.compare("store_before", b="store_after", fail_if="slower>5%").answer.problem
+    """
+    return _compare(options, options.b)
+
+
+@command(
+    "compare",
+    CompareOptions,
+    "compare before after; iosonde compare runs.csv --response bandwidth --group version 1 2",
+    in_python=False,
+)
+def compare_words(options: CompareOptions) -> Result[Comparisons | PairVerdicts]:
+    """Compare OTHER with DATA, or level B of a column with level A: the first is the base, always.
+
+    Two stores or files are matched setting by setting. Without `group`, A and B are two columns of a wide table; a
+    store of `run --against` needs no option, and its sealed rule decides. The verdict follows from the interval of the
+    ratio B ÷ A, against 1 and against the margin. The tests beside it are evidence. With `a_summary` and `b_summary`
+    no DATA is needed.
+    """
+    return _compare(options)
+
+
+def _compare(options: CompareOptions, second: Any = None) -> Result[Comparisons | PairVerdicts]:
+    from iosonde.answers.compare.answer import compare as answer
+    from iosonde.report.text.compare import lines
+    from iosonde.report.text.compare_markdown import markdown
+
+    sides = options.build_sides()
+    source = None if options.data is None else options.open_data()
+    if source is not None:
+        announce("comparison", len(source.table), len(source.table.columns))
+        if second is None and not sides.published:
+            second = find_second_data(source, sides.levels, sides.group)
+            sides = sides if second is None else replace(sides, levels=())
+    if second is not None:
+        sides = replace(sides, other=options.open_data(second))
+    return Result(answer(source, options.query, sides), markdown if options.markdown else lines)

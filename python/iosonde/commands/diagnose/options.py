@@ -1,0 +1,86 @@
+"""``iosonde diagnose``: why operations were slow, from nothing but what was recorded of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iosonde.commands.command import command
+from iosonde.commands.files import announce, figure_writer
+from iosonde.commands.result import Result
+from iosonde.core.front_end import front_end
+from iosonde.core.option_kinds import FigureFile, Setting
+from iosonde.core.options import Data, NameList, Names, Text
+from iosonde.data.options import DataOptions, RowOptions, select_last_experiment
+
+if TYPE_CHECKING:
+    from iosonde.answers.diagnose.answer import OperationCauses
+    from iosonde.data.source import Source
+
+
+@dataclass
+class DiagnoseOptions(RowOptions):
+    """Options of ``iosonde diagnose``: no clock, as operations have durations."""
+
+    data: Data = DataOptions.data
+    response: Names[NameList] = Names(
+        "Y,…", "Of a table: the column that says how long each operation took.", (), default_text=""
+    )
+    _: KW_ONLY
+    bandwidth: Text[str] = Text(
+        "RULE|H", "Of the density: stable, isj, silverman, scott, or a number, as 0.05 for 5 %.", "stable"
+    )
+    metric: Names[NameList] = Names("NAME,…", "Only these operations, as read_large.", ())
+    plot: FigureFile[str | None] = FigureFile("FILE", "Operations by class as .png, .svg or .pdf.")
+    confirm: Text[str | None] = Text("FILE", "Write the experiment that would confirm the costliest finding.")
+    name: Setting[Mapping[str, str] | None] = Setting(
+        "CLASS=NAME,…",
+        "Call classes so: 'class 1=cached,slow=from the server'.",
+        hint="write it as 'class 1=cached'",
+    )
+
+
+@command("diagnose", DiagnoseOptions, "diagnose results --metric read_large --plot classes.png")
+def diagnose(options: DiagnoseOptions) -> Result[OperationCauses]:
+    """Diagnose slow operations: classes by how long they took, what each has in common, what it costs.
+
+    DATA is a store with recorded operations, or a .csv or .parquet with a row for each operation.
+
+    Returns
+    -------
+    Result[OperationCauses]
+        One row a class; ``.plot()`` draws the operations by class and the density.
+
+    Examples
+    --------
+    >>> iosonde.diagnose("results", metric="read_large").plot().save("classes.png")
+    """
+    from iosonde.answers.diagnose.answer import bandwidth_of
+    from iosonde.answers.diagnose.answer import diagnose as answer
+    from iosonde.answers.diagnose.names import rename_classes
+    from iosonde.report.figures.diagnose import figure
+    from iosonde.report.text.diagnose import lines
+
+    bandwidth = bandwidth_of(options.bandwidth)
+    source = select_last_experiment(options.open(options.data), alike=False)
+    announce("diagnose", len(source.table), len(source.table.columns))
+    causes = answer(source, options.level, options.metric or (), options.response or (), bandwidth)
+    if options.name is not None:
+        causes = rename_classes(causes, options.name)
+    write_figure = figure_writer(options.plot, lambda: figure(causes))
+
+    def write() -> None:
+        if write_figure:
+            write_figure()
+        if options.confirm is not None:
+            _write_experiment(source, causes, options.confirm)
+
+    return Result(causes, lines, figure, write)
+
+
+def _write_experiment(source: Source, causes: OperationCauses, path: str) -> None:
+    from iosonde.answers.diagnose.confirm import write
+
+    front_end().note(f"wrote {write(source, causes, Path(path))}")

@@ -1,0 +1,5 @@
+"""``iosonde watch``: what changed over the history of a store, and is it a regression?"""
+
+from iosonde.commands.about import About
+
+ABOUT = About("Understand", 9, "what changed over the history, and is it a regression", ("watch",))

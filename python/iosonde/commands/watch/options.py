@@ -1,0 +1,66 @@
+"""``iosonde watch``: what changed over the history of a store, and is it a regression?"""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
+
+from iosonde.commands.command import command
+from iosonde.commands.files import announce
+from iosonde.commands.result import Result
+from iosonde.core.option_kinds import Integer, Share
+from iosonde.core.options import Data, NameList, Names, Text
+from iosonde.data.options import DataOptions
+
+if TYPE_CHECKING:
+    from iosonde.answers.watch import Watch, Watching
+
+
+@dataclass
+class WatchOptions(DataOptions):
+    """Options of ``iosonde watch``."""
+
+    data: Data = Data("STORE", "A store.", is_argument=True, is_required=True)
+    response: Names[NameList] = Names(
+        "Y,…", "Operations or metrics of the store.", (), default_text="what was measured"
+    )
+    _: KW_ONLY
+    least: Share[float] = Share("SHARE", "The smallest change that counts.", "3%")
+    min_segment: Integer[int] = Integer("N", "Points on either side of a change.", 5, least=3, most=1000)
+    newest: Integer[int] = Integer("N", "Changes among so many last points are new.", 14, least=5, most=10_000)
+    since: Text[str | None] = Text("DATE|RUN|COMMIT", "Changes from here on are new.")
+    false_alarms: Share[float] = Share("SHARE", "The most false alarms of all series and looks together.", "5%")
+    looks: Integer[int] = Integer("N", "How many looks share the false alarms.", 365, least=1)
+
+    @property
+    def watching(self) -> Watching:
+        """What counts as a change, and which are new. Raises InputError."""
+        from iosonde.answers.watch import watching
+
+        return watching(self.least, self.min_segment, self.newest, self.since, self.false_alarms, self.looks)
+
+
+@command("watch", WatchOptions, "watch nightly --since 2026-11-01")
+def watch(options: WatchOptions) -> Result[Watch]:
+    """Find changes over the history of STORE: when, by how much, and with which commit or change of the system.
+
+    A series is one metric of one operation at one setting, in the order of time. Autocorrelation is respected, and
+    false alarms are counted over all series and over a year of daily looks. Exit code 1: a change for the worse is
+    new, or its level is not back.
+
+    Returns
+    -------
+    Result[Watch]
+        One row a change; ``.answer.problem`` is whether there is a new one for the worse.
+
+    Examples
+    --------
+    >>> iosonde.watch("nightly", since="2026-11-01").to_frame()
+    """
+    from iosonde.answers.watch import watch as answer
+    from iosonde.report.text.watch import lines
+
+    watching = options.watching
+    source = options.open_data()
+    announce("changes", len(source.table), len(source.table.columns))
+    return Result(answer(source, options.query, watching), lines)
