@@ -1,4 +1,4 @@
-"""What the hardware allows, computed from its numbers: the bound, the time of one operation, what to buy."""
+"""What the hardware allows, computed from its numbers: the bound and the time of one operation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from .words import (
     DataOptions,
     Names,
     check_choice,
-    checked,
     level_text,
     names,
     nothing,
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from iosonde.answers.bound.application import PredictedTimes
     from iosonde.answers.path_study import PathStudy
     from iosonde.answers.time_model import TimeModel
-    from iosonde.answers.upgrade import Upgrade
     from iosonde.model.time_model import TimePart
 
 Word = str | float | None
@@ -282,34 +280,3 @@ def _parts(arguments: Mapping[str, Any]) -> list[TimePart]:
 
 def _to_sequence(value: Any) -> Sequence[Any]:
     return () if value is None else [value] if isinstance(value, (str, int, float)) else list(value)
-
-
-def upgrade(
-    cluster: str | Path, *, order: str = "gain", model: str | Path | None = None, level: float = 0.95
-) -> Result[Upgrade]:
-    """What to buy: changes of a cluster by gain, by money and by watt, and the change that would gain nothing.
-
-    Parameters
-    ----------
-    cluster : path
-        ``cluster.yaml``: the cluster today, limits, candidates (docs/commands/upgrade.md).
-    order : {"gain", "money", "watt"}, optional
-        Best by the gain itself, for each unit of money, or for each further watt.
-    model : path, optional
-        A model of ``fit``: what it predicts stands beside the bound.
-    level : float, optional
-        The confidence of every interval.
-
-    Returns
-    -------
-    Result[Upgrade]
-        One row a change; ``.plot()`` draws the cluster of today and what limits it.
-    """
-    from iosonde.answers.cluster import read_cluster
-    from iosonde.answers.upgrade import upgrade as answer
-    from iosonde.report.cluster_plot import cluster_plot
-    from iosonde.report.text.upgrade import lines
-
-    by = check_choice(order, ("gain", "money", "watt"), "order")
-    upgrades = answer(read_cluster(str(cluster)), by, None if model is None else str(model), checked(level))
-    return Result(upgrades, lines, cluster_plot)
