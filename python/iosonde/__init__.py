@@ -39,7 +39,7 @@ from .core.version import __version__ as __version__
 if TYPE_CHECKING:
     from .api.believe import check, compare, doctor, explain_finding, noise, summary, verify
     from .api.decide import advise, describe, fit, held_out, predict, validate
-    from .api.hardware import bound, time_model
+    from .api.hardware import time_model
     from .api.history import watch
     from .api.measuring import plan, probe, run
     from .api.operations import diagnose
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .api.stores import check_store, merge_stores, note_run, prune_store, redact_store, tag_run
     from .api.understand import anova, corpus, explain_difference, queue, regress, scale
     from .api.words import open
+    from .commands.bound.options import bound
     from .commands.rank.options import rank
     from .commands.upgrade.options import upgrade
     from .core.errors import IosondeError, IosondeWarning
@@ -60,7 +61,7 @@ _HOMES = {
     "api.history": ("watch",),
     "api.believe": ("summary", "check", "noise", "verify", "compare", "doctor", "explain_finding"),
     "api.understand": ("regress", "anova", "corpus", "scale", "queue", "explain_difference"),
-    "api.hardware": ("bound", "time_model"),
+    "api.hardware": ("time_model",),
     "api.operations": ("diagnose",),
     "api.decide": ("fit", "predict", "describe", "validate", "held_out", "advise"),
     "api.pages": ("write_report", "plot"),

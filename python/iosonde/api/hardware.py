@@ -1,4 +1,4 @@
-"""What the hardware allows, computed from its numbers: the bound and the time of one operation."""
+"""What the hardware allows, computed from its numbers: the time of one operation."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
-from iosonde.core.errors import InputError
-from iosonde.core.system_words import FLAGS, READS
 from iosonde.core.units import parse_per_byte, parse_rate, parse_seconds, parse_size
 
 from .result import Result
@@ -20,15 +18,12 @@ from .words import (
     names,
     nothing,
     open_last_experiment,
-    open_query,
     takes,
     warn,
     within,
 )
 
 if TYPE_CHECKING:
-    from iosonde.answers.bound.answer import Bounds
-    from iosonde.answers.bound.application import PredictedTimes
     from iosonde.answers.path_study import PathStudy
     from iosonde.answers.time_model import TimeModel
     from iosonde.model.time_model import TimePart
@@ -36,136 +31,6 @@ if TYPE_CHECKING:
 Word = str | float | None
 # A number without a unit is in base units: bytes/s, s, s/byte.
 _BASE_UNITS: dict[Callable[..., Any], str] = {parse_rate: "B/s", parse_seconds: "s", parse_per_byte: "s/B"}
-
-
-class BoundOptions(DataOptions, total=False):
-    """A system in the words of ``iosonde bound``: texts with a unit (``"117MB/s"``), numbers in base units, or columns
-    of DATA."""
-
-    clients: Annotated[Word, None]
-    servers: Annotated[Word, None]
-    disks: Annotated[Word, None]
-    net: Annotated[Word, None]
-    client_net: Annotated[Word, None]
-    server_net: Annotated[Word, None]
-    fabric: Annotated[Word, None]
-    disk: Annotated[Word, None]
-    disk_read: Annotated[Word, None]
-    disk_write: Annotated[Word, None]
-    cpu: Annotated[Word, None]
-    server_cpu: Annotated[Word, None]
-    memory_copy: Annotated[Word, None]
-    copies: Annotated[Word, None]
-    latency: Annotated[Word, None]
-    request: Annotated[Word, None]
-    queue_depth: Annotated[Word, None]
-    metadata_rate: Annotated[Word, None]
-    metadata_operations: Annotated[Word, None]
-    file_size: Annotated[Word, None]
-    replicas: Annotated[Word, None]
-    chunk: Annotated[Word, None]
-    stripe: Annotated[Word, None]
-    files: Annotated[Word, None]
-    operation: Annotated[str | None, None]
-    redundancy: Annotated[str | None, None]
-    erasure: Annotated[str | None, None]
-    placement: Annotated[str | None, None]
-    probe: Annotated[str | Sequence[str] | None, None]
-    cluster: Annotated[str | Path | Mapping[str, Any] | None, None]
-    amount: Annotated[Word, None]
-    client_memory: Annotated[Word, None]
-    server_memory: Annotated[Word, None]
-    application: Annotated[Mapping[str, Any] | None, None]
-    unit: Annotated[str | None, None]
-
-
-@takes(BoundOptions)
-def bound(
-    data: Any = None,
-    response: Names = None,
-    by: Names = None,
-    *,
-    waterfall: bool = False,
-    **options: Unpack[BoundOptions],
-) -> Result[Bounds] | Result[PredictedTimes]:
-    """The most that the hardware can deliver, what limits it, and what share of it was measured.
-
-    Parameters
-    ----------
-    data : path, table or Source, optional
-        What was measured. Without it the bound of the system that the other words describe.
-    response : str or sequence of str, optional
-        The measured columns; of a store by default its rates.
-    by : str or sequence of str, optional
-        The settings; by default those that are known.
-    waterfall : bool, optional
-        Of a store: where the time between bound and result was lost.
-    **options
-        The system, in the words of ``iosonde bound --help``: ``clients``, ``servers``, ``disks``, ``net``,
-        ``client_net``, ``server_net``, ``fabric``, ``disk``, ``disk_read``, ``disk_write``, ``cpu``, ``server_cpu``,
-        ``memory_copy``, ``copies``, ``latency``, ``request``, ``queue_depth``, ``metadata_rate``,
-        ``metadata_operations``, ``file_size``, ``replicas``, ``chunk``, ``stripe``, ``files``: a text with its unit
-        (``"117MB/s"``), a number in base units (bytes, s, bytes/s), or a column of DATA. ``operation`` (``"read"``,
-        ``"write"``), ``redundancy``, ``erasure`` (``"4+2"``), ``placement``; ``probe``: files or stores of a probe,
-        or what netperf, iperf or IOzone printed (of IOzone files larger than ``server_memory`` count);
-        ``cluster``: the system as a file, or as a mapping of what it would hold under ``today``
-        (``{"clients": 2, "servers": 2, "network": "117MB/s"}``); ``amount``: how much data, the ``--data`` of the
-        command; ``client_memory``, ``server_memory``; ``unit`` of the response; ``application``: one whose time is
-        predicted, as ``{"compute": 0.8, "write": "nodes * field"}`` (``read``, ``read_files``, ``write_files``, too).
-        And ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
-
-    Returns
-    -------
-    Result[Bounds] or Result[PredictedTimes]
-        One row a cell, or a term of the bound. ``.plot(against="servers")`` draws the roofline against clients (or
-        servers, or request), ``.plot(kind="waterfall")`` the losses.
-
-    Examples
-    --------
-    >>> iosonde.bound(clients=8, servers=4, disks=8, net="117MB/s", disk="25MB/s")
-    """
-    from iosonde.answers.bound.answer import How
-    from iosonde.answers.bound.answer import bound as answer
-    from iosonde.answers.bound.inputs import SystemDescription, words_of
-    from iosonde.answers.bound.own_probe import read_with_own_probe
-    from iosonde.report.figures.bound import figure
-    from iosonde.report.text.bound import lines
-
-    arguments: dict[str, Any] = dict(options)
-    if data is None and (options["where"] or response or by or options["unit"]):
-        raise InputError("missing-data", "there is no DATA to choose from", "name a store, a .csv or a .parquet")
-    source, query = open_query(data, response, by, options) if data is not None else nothing(options)
-    cluster = str(options["cluster"]) if isinstance(options["cluster"], Path) else options["cluster"]
-    words = words_of(options["operation"], options["redundancy"], options["erasure"], options["placement"])
-    sizes = [
-        None if arguments[name] is None else float(parse_size(level_text(arguments[name])))
-        for name in ("amount", "client_memory", "server_memory")
-    ]
-    system = SystemDescription(
-        _fields(arguments), words, names(options["probe"], "probe"), cluster, memory_bytes=sizes[2]
-    )
-    inputs = read_with_own_probe(system, source, query.level)
-    if options["application"]:
-        from iosonde.answers.bound.application import predicted_times
-        from iosonde.report.text import application
-
-        each = {name: level_text(value) for name, value in options["application"].items()}
-        return Result(predicted_times(source, inputs, query, each), application.lines)
-    bounds = answer(source, inputs, query, How(options["unit"], options["operation"], *sizes), waterfall)
-    for warning in bounds.warnings if bounds.alone else ():  # with DATA they are part of the text
-        warn(warning)
-    amount = "" if arguments["amount"] is None else level_text(arguments["amount"])
-    return Result(bounds, lambda result: lines(result, amount), figure)
-
-
-def _fields(arguments: Mapping[str, Any]) -> dict[str, str]:
-    """Field of a System → its text, a number with its base unit."""
-    words = {field: flag[2:].replace("-", "_") for field, flag in FLAGS.items()}
-    return {
-        field: in_base_units(arguments[word], READS[field], word)
-        for field, word in words.items()
-        if arguments[word] is not None
-    }
 
 
 def in_base_units(value: str | float, read: Callable[..., Any], word: str) -> str:
