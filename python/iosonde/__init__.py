@@ -47,10 +47,11 @@ if TYPE_CHECKING:
     from .api.sharing import export, import_files, parse, printed, show, show_as, show_run, slowest
     from .api.stored import survey_plan, survey_simulate, survey_tree
     from .api.stores import check_store, merge_stores, note_run, prune_store, redact_store, tag_run
-    from .api.understand import anova, corpus, explain_difference, queue, regress, scale
+    from .api.understand import anova, corpus, explain_difference, regress
     from .api.words import open
     from .commands.bound.options import bound
     from .commands.rank.options import rank
+    from .commands.scale.options import queue, scale
     from .commands.upgrade.options import upgrade
     from .core.errors import IosondeError, IosondeWarning
 
@@ -60,7 +61,7 @@ _HOMES = {
     "api.measuring": ("run", "plan", "probe"),
     "api.history": ("watch",),
     "api.believe": ("summary", "check", "noise", "verify", "compare", "doctor", "explain_finding"),
-    "api.understand": ("regress", "anova", "corpus", "scale", "queue", "explain_difference"),
+    "api.understand": ("regress", "anova", "corpus", "explain_difference"),
     "api.hardware": ("time_model",),
     "api.operations": ("diagnose",),
     "api.decide": ("fit", "predict", "describe", "validate", "held_out", "advise"),

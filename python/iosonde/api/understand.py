@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from iosonde.core.errors import InputError
@@ -18,16 +18,13 @@ from .words import (
     open_last_experiment,
     takes,
     texts,
-    within,
 )
 
 if TYPE_CHECKING:
     from iosonde.answers.anova import AnalysisOfVariance
     from iosonde.answers.corpus import Corpus
     from iosonde.answers.explain_difference import Differences
-    from iosonde.answers.queue import Network
     from iosonde.answers.regress import LeastSquares
-    from iosonde.answers.scale import ScalingLaws
 
 
 @takes(DataOptions)
@@ -193,108 +190,6 @@ def anova(
     return Result(answer(source, query, sums), lines)
 
 
-class ScaleOptions(DataOptions, total=False):
-    """What is asked of a growth besides where to predict."""
-
-    of_time: Annotated[bool, False]
-    bootstrap: Annotated[int, 0]
-    seed: Annotated[int, 1]
-    as_stations: Annotated[str | int | None, None]
-
-
-@takes(ScaleOptions)
-def scale(
-    data: Any,
-    on: str = "nodes",
-    *,
-    response: Names = None,
-    by: Names = None,
-    at: Sequence[float] = (),
-    **options: Unpack[ScaleOptions],
-) -> Result[ScalingLaws]:
-    """How a rate grows with ``on``, what stops it, and what more would bring: laws of scaling of every series.
-
-    Parameters
-    ----------
-    data : path, table or Source
-    on : str, optional
-        The column that counts nodes or ranks.
-    response : str or sequence of str, optional
-        The rate: columns; of a store operations or metrics, without it all of its rates; ``"1/Y"``.
-    by : str or sequence of str, optional
-        Each combination of these columns is a series; of a store by default its other factors.
-    at : sequence of float, optional
-        Predict there.
-    **options
-        ``of_time``: the response is the time of a fixed amount of work. ``bootstrap``: so many samples instead of
-        profile likelihood, drawn from ``seed``. ``as_stations``: also what an operation of this size asks of client
-        and server. And ``where``, ``incomplete``, ``metric``, ``clock``, ``experiment``, ``level``.
-
-    Returns
-    -------
-    Result[ScalingLaws]
-        One row a number of nodes of each series; ``.plot()`` draws trials, laws and predictions.
-
-    See Also
-    --------
-    queue : a network of queues by hand, for numbers of clients that nobody has.
-    """
-    from iosonde.answers.scale import Growth
-    from iosonde.answers.scale import scale as answer
-    from iosonde.report.figures.scaling import figure
-    from iosonde.report.text.scale import lines
-
-    source, query = open_last_experiment(data, response, None, options, (on, *names(by, "by")) if by else None)
-    if options["bootstrap"]:
-        within(options["bootstrap"], 100, 100_000, "bootstrap")
-    size = None if options["as_stations"] is None else str(options["as_stations"])
-    how = Growth(on, names(by, "by"), options["of_time"], _sizes(at), options["bootstrap"], options["seed"], size)
-    return Result(answer(source, query, how), lines, figure)
-
-
-def queue(
-    stations: Names,
-    at: Sequence[float] = (),
-    *,
-    arrivals: float | None = None,
-    operations_per_phase: int | None = None,
-    spread: float | None = None,
-) -> Result[Network]:
-    """A network of queues by hand: what limits, for numbers of clients that nobody has.
-
-    It is ``iosonde scale --station``.
-
-    Parameters
-    ----------
-    stations : str or sequence of str
-        Where an operation needs time: ``"disk=2ms"``, ``"disk=2ms:4"`` (4 servers of one queue),
-        ``"client=5ms:delay"``.
-    at : sequence of float, optional
-        Numbers of clients.
-    arrivals : float, optional
-        Operations a second that arrive from outside.
-    operations_per_phase : int, optional
-        All clients wait for the slowest after so many operations each.
-    spread : float, optional
-        Of a phase: the coefficient of variation of the time at a station; 1 by default.
-
-    Returns
-    -------
-    Result[Network]
-        One row a number of clients.
-    """
-    from iosonde.answers.queue import Clients
-    from iosonde.answers.queue import queue as answer
-    from iosonde.report.text.queue import lines
-
-    if operations_per_phase is not None:
-        within(operations_per_phase, 1, 10**6, "operations_per_phase")
-    if spread is not None:
-        within(spread, 0.01, 10, "spread")
-    who = Clients(_sizes(at), arrivals, operations_per_phase, spread)
-    return Result(answer(names(stations, "stations"), who), lines)
-
-
 def explain_difference(
     a: str, b: str, *, store: str | None = None, operation: str | None = None
 ) -> Result[Differences]:
@@ -319,11 +214,3 @@ def explain_difference(
     from iosonde.report.text.explain_difference import lines
 
     return Result(answer(str(a), str(b), None if store is None else str(store), operation), lines)
-
-
-def _sizes(at: Any) -> list[float]:
-    """Numbers of nodes or clients, each once. Raises InputError."""
-    several = at if isinstance(at, Iterable) and not isinstance(at, str) else [at]
-    for size in (sizes := list(several)):
-        within(size, 1, 10**7, "at")
-    return [float(size) for size in dict.fromkeys(sizes)]
