@@ -39,7 +39,6 @@ from .core.version import __version__ as __version__
 if TYPE_CHECKING:
     from .api.believe import check, compare, doctor, explain_finding, noise, summary, verify
     from .api.decide import advise, describe, fit, held_out, predict, validate
-    from .api.hardware import time_model
     from .api.history import watch
     from .api.measuring import plan, probe, run
     from .api.operations import diagnose
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
     from .commands.bound.options import bound
     from .commands.rank.options import rank
     from .commands.scale.options import queue, scale
+    from .commands.time_model.options import time_model
     from .commands.upgrade.options import upgrade
     from .core.errors import IosondeError, IosondeWarning
 
@@ -62,7 +62,6 @@ _HOMES = {
     "api.history": ("watch",),
     "api.believe": ("summary", "check", "noise", "verify", "compare", "doctor", "explain_finding"),
     "api.understand": ("regress", "anova", "corpus", "explain_difference"),
-    "api.hardware": ("time_model",),
     "api.operations": ("diagnose",),
     "api.decide": ("fit", "predict", "describe", "validate", "held_out", "advise"),
     "api.pages": ("write_report", "plot"),

@@ -11,10 +11,11 @@ from iosonde import answers, campaign
 from iosonde.cli.caller import caller
 from iosonde.cli.options.campaign import campaign_options
 from iosonde.cli.options.data import DataOptions
-from iosonde.cli.output import show, talk
+from iosonde.cli.output import emit, show, talk
+from iosonde.commands.time_model.path_study import analyse_path_study
 from iosonde.data.asked import LAST_DONE
 
-from . import compare, report, summary, time_model
+from . import compare, report, summary
 
 if TYPE_CHECKING:
     from iosonde.campaign.request import Request
@@ -66,5 +67,8 @@ def show_outcome(outcome: CampaignOutcome, level: float, as_json: bool) -> None:
     data_options = DataOptions(outcome.store, (), (), (), (), LAST_DONE, (), only, level, as_json)
     if pairs:
         compare.show(data_options, answers.compare.answer.Sides())
+    elif outcome.is_path_study:
+        study = analyse_path_study(data_options.open_last_experiment(), level)
+        emit(study, study.text(), as_json)
     else:
-        (time_model.show_study if outcome.is_path_study else summary.show)(data_options)
+        summary.show(data_options)
