@@ -40,10 +40,11 @@ def table_of(options: list[Option]) -> Iterator[str]:
     """The rows of these options."""
     yield "| option | meaning | default |"
     yield "|---|---|---|"
+    flags = {option.name: option.flag for option in options}
     for option in options:
         keyword = "" if option.name == option.flag or option.is_argument else f" (`{option.name}=`)"
         default = option.default_text or ("required" if option.is_required else "")
-        meaning = _OPTION.sub(lambda match: f"`--{match[1].replace('_', '-')}`", option.help)
+        meaning = _OPTION.sub(lambda match: f"`--{flags.get(match[1], match[1]).replace('_', '-')}`", option.help)
         yield f"| `{_cell(_words(option))}`{keyword} | {_cell(meaning)} | {_cell(default)} |"
 
 

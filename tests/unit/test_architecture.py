@@ -428,7 +428,7 @@ def test_every_module_says_what_it_is_for():
 
 # One meaning in two places: the words of a command and of its function, what a campaign asks for and the terminal does,
 # what a workload is told.
-ONE_MEANING = {"DataOptions", "BoundOptions", "Progress", "Stop", "Settings"}
+ONE_MEANING = {"DataOptions", "Progress", "Stop", "Settings"}
 
 
 def test_a_public_class_has_a_name_of_its_own():

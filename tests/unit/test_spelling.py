@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 import pickle
 import re
@@ -19,9 +20,8 @@ from test_api_incomplete import stored
 import iosonde
 from iosonde.api.spelling import ELSEWHERE, KEYWORDS, KEYWORDS_OF, PythonSpelling, python_spelling
 from iosonde.cli.group import COMMANDS, cli
-from iosonde.commands.python import COMMANDS as DECLARED
-from iosonde.commands.python import PythonSpelling as DeclaredSpelling
-from iosonde.core.message import Spelling, current_spelling, spell, spelled, terminal_spelling
+from iosonde.commands import python
+from iosonde.core.message import current_spelling, spell, spelled, terminal_spelling
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "iosonde"
@@ -35,13 +35,6 @@ def parameters(function: str) -> set[str]:
     return set(inspect.signature(getattr(iosonde, function)).parameters)
 
 
-def spelling_of(function: str) -> Spelling:
-    """How this function names options; '' for none in particular."""
-    assert not function or getattr(iosonde, function)  # a function that is used is loaded
-    keys = [key for key, command in DECLARED.items() if function and command.function == function]
-    return DeclaredSpelling(keys[0]) if keys else PythonSpelling(function)
-
-
 @pytest.mark.parametrize(
     ("function", "option", "value", "text"),
     [
@@ -50,17 +43,29 @@ def spelling_of(function: str) -> Spelling:
         ("", "level", "0.95", "level=0.95"), ("", "hosts", "FILE", "hosts=FILE"), ("", "until", "2%", "until='2%'"),
         ("", "nodes", "1,2", "nodes=[1, 2]"), ("", "on", "fs,size", "on=['fs', 'size']"),
         ("anova", "block", "", "block="),
-        ("regress", "at", "size=4096", "at={'size': 4096}"), ("scale", "at", "1,64", "at=[1, 64]"),
+        ("regress", "at", "size=4096", "at={'size': 4096}"),
         ("advise", "for", "fs=nfs,n=2", "workload={'fs': 'nfs', 'n': 2}"),
         ("survey_tree", "for", "10min", "seconds='10min'"),
-        ("bound", "data", "3GB", "amount='3GB'"), ("plan", "as", "iozone", "as_tool='iozone'"),
+        ("plan", "as", "iozone", "as_tool='iozone'"),
         ("run", "set", "n=1,4", "set={'n': [1, 4]}"), ("run", "target", "NAME=DIR", "target={'NAME': DIR}"),
         ("fit", "family", "'tree depth=4'", "families='tree depth=4'"),
         ("summary", "json", "", ".to_dict()"), ("show", "export", "", "iosonde.export()"),
     ],
 )  # fmt: skip
 def test_an_option_is_written_as_the_function_takes_it(function, option, value, text):
-    assert spelling_of(function)(option, value) == text
+    assert PythonSpelling(function)(option, value) == text
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "value", "text"),
+    [
+        ("bound", "data", "3GB", "amount='3GB'"), ("bound", "data", "", "amount="),
+        ("scale", "at", "1,64", "at=[1, 64]"), ("scale", "station", "disk=2ms", "stations='disk=2ms'"),
+    ],
+)  # fmt: skip
+def test_an_option_of_a_folder_is_written_as_its_function_takes_it(command, option, value, text):
+    module = importlib.import_module(f"iosonde.commands.{command}.options").__name__
+    assert python.PythonSpelling(f"{module}.{command}")(option, value) == text
 
 
 def options(

@@ -21,8 +21,8 @@ from iosonde.core.errors import FAULT, WRONG_INPUT, IosondeError
 from iosonde.core.message import spelled, terminal_spelling
 from iosonde.core.version import __version__
 
-# What one wants → command → one line for --help. Its module is cli/commands/<name>.py (import_.py for the keyword),
-# with `command` in it.
+# What one wants → command → one line for --help, of those that are no folder of commands/. Its module is
+# cli/commands/<name>.py (import_.py for the keyword), with `command` in it.
 GROUPS = {
     "Measure": {
         "run": "an experiment file, a command, or the MTC envelope",
@@ -69,7 +69,14 @@ GROUPS = {
     },
 }
 COMMANDS = {name: text for commands in GROUPS.values() for name, text in commands.items()}
-_WIDEST = max(map(len, COMMANDS))
+
+
+def command_groups() -> dict[str, dict[str, str]]:
+    """Return title → command → its line for --help: a folder of ``commands`` is a command without further ado."""
+    groups = {title: dict(commands) for title, commands in GROUPS.items()}
+    for folder, about in abouts().items():
+        groups[about.group][folder.strip("_").replace("_", "-")] = about.brief
+    return groups
 
 
 class _ReaderGoneError(Exception):
@@ -88,12 +95,13 @@ class _LazyGroup(click.Group):
             raise _ReaderGoneError from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return [name for commands in command_groups().values() for name in commands]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        groups = command_groups()
+        if not any(cmd_name in commands for commands in groups.values()):
             return None
-        if cmd_name not in GROUPS["Measure"]:
+        if cmd_name not in groups["Measure"]:
             _limit_blas_threads()
         module = cmd_name.replace("-", "_") + "_" * keyword.iskeyword(cmd_name)
         if module in abouts():
@@ -104,9 +112,11 @@ class _LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for title, commands in GROUPS.items():
+        groups = command_groups()
+        widest = max(len(name) for commands in groups.values() for name in commands)
+        for title, commands in groups.items():
             with formatter.section(title):
-                formatter.write_dl(list(commands.items()), col_spacing=2 + _WIDEST - max(map(len, commands)))
+                formatter.write_dl(list(commands.items()), col_spacing=2 + widest - max(map(len, commands)))
 
 
 @click.command(

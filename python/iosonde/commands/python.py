@@ -87,7 +87,7 @@ class PythonSpelling:
         """Return an option as a keyword with its value."""
         flag, text = option.strip("_"), value.strip("'\"")
         declarations = COMMANDS[self.command].declarations if self.command in COMMANDS else ()
-        for declared in declarations:
+        for declared in sorted(declarations, key=lambda option: option.is_argument):  # DATA, and `--data 3GB`
             if flag in (declared.flag, declared.name):
                 return f"{declared.name}=" + (declared.write(text) if text or declared.is_switch else "")
         if flag in _METHODS:

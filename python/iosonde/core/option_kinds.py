@@ -147,6 +147,25 @@ class Rate(_Quantity[V]):
         return parse_rate(value) if isinstance(value, str) else float(value)
 
 
+class Quantities(Option[V, str | float | Sequence[str | float] | None]):
+    """Several quantities: ``4KiB,1MiB``, or a list of them; ``member`` is the kind of each."""
+
+    kind = "str, float or sequence of them"
+
+    def __init__(self, metavar: str, help: str, member: type[_Quantity[Any]], **more: Any) -> None:  # noqa: A002
+        super().__init__(metavar, help, (), **more)
+        self._member = member(metavar, help)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        super().__set_name__(owner, name)
+        self._member.name, self._member.flag = self.name, self.flag
+
+    def parse(self, value: Any) -> tuple[Any, ...]:
+        """The quantities in base units. Raises InputError."""
+        several = split_names(value) if isinstance(value, str) else value if isinstance(value, Iterable) else [value]
+        return tuple(map(self._member.parse, several))
+
+
 class Share(_Quantity[V]):
     """A share: ``2%`` or ``0.02``."""
 

@@ -16,6 +16,7 @@ once: options never change (``frozen=True`` would say so, but makes mypy take on
 from __future__ import annotations
 
 import numbers
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import PurePath
@@ -24,6 +25,7 @@ from typing import Any, Generic, Self, TypeVar, overload
 from .errors import InputError
 from .message import current_spelling, terminal_spelling
 
+_LITERAL = re.compile(r"\d+(\.\d*)?|[A-Z_]+")  # a number, or a placeholder as FILE
 NameList = tuple[str, ...]
 GivenNames = str | Sequence[str] | None
 V = TypeVar("V")
@@ -93,7 +95,7 @@ class Option(Generic[V, G]):
 
     def write(self, value: str) -> str:
         """Return a value of the command line as Python writes it."""
-        return value if value.replace(".", "", 1).isdigit() or value.isupper() else repr(value)
+        return value if _LITERAL.fullmatch(value) else repr(value)
 
     @property
     def default_text(self) -> str:

@@ -61,21 +61,21 @@ OPTIONS: dict[str, SystemWord] = {
         "--server-cpu": ("server_cpu", parse_per_byte, "C", "CPU time of a server for the data."),
         "--memory-copy": ("memory_copy", parse_rate, "B", "Memory copy rate of a client."),
         "--copies": ("copies", count, "K", "Number of times a client copies each byte [default: 1]."),
-        "--latency": ("latency", parse_seconds, "L", "Latency of one request, such as 2ms; with --request."),
+        "--latency": ("latency", parse_seconds, "L", "Latency of one request, such as 2ms; with `request`."),
         "--request": ("request_size", size, "SIZE", "Size of one request, such as 64KiB."),
         "--queue-depth": ("queue_depth", count, "Q", "Outstanding requests per client [default: 1]."),
-        "--metadata-rate": ("metadata_rate", count, "K", "Operations/s of all metadata servers; with --file-size."),
+        "--metadata-rate": ("metadata_rate", count, "K", "Operations/s of all metadata servers; with `file_size`."),
         "--metadata-operations": ("metadata_operations", count, "O", "Metadata operations per file [default: 1]."),
         "--file-size": ("file_size", size, "SIZE", "One file's size."),
         "--replicas": (
             "replicas",
             parse_integer,
             "R",
-            "Copies of everything; with --redundancy [default: client].",
+            "Copies of everything; with `redundancy` [default: client].",
         ),
         "--chunk": ("chunk_size", size, "SIZE", "One chunk of an erasure code."),
         "--stripe": ("stripe_count", parse_integer, "S", "Number of servers per file."),
-        "--files": ("files", parse_integer, "F", "Files in use at once, for --stripe [default: one per client]."),
+        "--files": ("files", parse_integer, "F", "Files in use at once, for `stripe` [default: one per client]."),
     }.items()
 }
 FLAGS = {word.field: flag for flag, word in OPTIONS.items()}

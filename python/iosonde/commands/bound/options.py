@@ -1,0 +1,118 @@
+"""``iosonde bound``: the most that the hardware can deliver, what limits it, and what share was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from iosonde.commands.command import command
+from iosonde.commands.files import figure_writer
+from iosonde.commands.result import Result
+from iosonde.commands.system_options import SystemOptions
+from iosonde.core.errors import InputError
+from iosonde.core.front_end import front_end
+from iosonde.core.message import spell
+from iosonde.core.option_kinds import FigureFile, Setting, Size
+from iosonde.core.options import Choice, Data, Flag, NameList, Names, Text
+from iosonde.core.units import parse_size
+from iosonde.data.options import DataOptions
+
+if TYPE_CHECKING:
+    from iosonde.answers.bound.answer import Bounds, How
+    from iosonde.answers.bound.application import PredictedTimes
+    from iosonde.data.asked import ResponseQuery
+    from iosonde.data.source import Source
+    from iosonde.report.figures.figure import Figure
+
+
+@dataclass
+class BoundOptions(DataOptions, SystemOptions):
+    """Options of ``iosonde bound``."""
+
+    data: Data = Data("DATA", "A store, a .csv or a .parquet; in Python also a table in memory.", is_argument=True)
+    response: Names[NameList] = Names("Y,…", "The measured columns; of a store by default its rates.", ())
+    by: Names[NameList] = Names("X,…", "The settings; by default those that are known.", ())
+    _: KW_ONLY
+    amount: Text[str | None] = Text("D", "How much data, as 3GB: prints T = D/S.", flag="data")
+    client_memory: Size[int | None] = Size("SIZE", "Warn if a client's part of `amount` fits into it.")
+    application: Setting[Mapping[str, str] | None] = Setting(
+        "K=EXPR,…",
+        "How long one takes that computes, reads and writes, predicted beside the measured seconds: "
+        "compute, read, write, read_files, write_files of a trial.",
+    )
+    unit: Text[str | None] = Text("UNIT", "The response's unit, as MB/s or KiB/s, where its name does not say it.")
+    waterfall: Flag[bool] = Flag("Store: where the time between bound and result was lost.")
+    plot: FigureFile[str | None] = FigureFile("FILE", "A figure as .png, .svg or .pdf.")
+    plot_kind: Choice[str] = Choice(("roofline", "waterfall"), "Which one.", "roofline")
+    against: Choice[str] = Choice(("clients", "servers", "request"), "The axis of the roofline.", "clients")
+
+    @property
+    def query(self) -> ResponseQuery:
+        """What the answers take: the settings are its factors."""
+        return replace(super().query, on=self.by)
+
+    @property
+    def how(self) -> How:
+        """What to take of DATA. Raises InputError."""
+        from iosonde.answers.bound.answer import How
+
+        n_bytes = None if self.amount is None else parse_size(self.amount)
+        return How(self.unit, self.operation, n_bytes, self.client_memory, self.server_memory)
+
+    @property
+    def needs_losses(self) -> bool:
+        """Whether something shows where the time was lost."""
+        return self.waterfall or (self.plot is not None and self.plot_kind == "waterfall")
+
+    def open_measured(self) -> Source | None:
+        """Open DATA; None where there is none. Raises InputError, DataError."""
+        if self.data is not None:
+            return self.open_data()
+        if self.conditions or self.response or self.by or self.unit:
+            raise InputError("missing-data", "there is no DATA to choose from", "name a store, a .csv or a .parquet")
+        return None
+
+
+@command("bound", BoundOptions, "bound --clients 8 --servers 4 --disks 8 --net 117MB/s --disk 25MB/s")
+def bound(options: BoundOptions) -> Result[Bounds] | Result[PredictedTimes]:
+    """Compute the ceiling S = min(N/c, N·I, M·I, P·R), its limiting term, and what share of it was measured.
+
+    Values have units (117MB/s, 0.02s/MB, 3GB) or are columns of DATA: a store, a .csv or a .parquet.
+
+    Returns
+    -------
+    Result[Bounds] or Result[PredictedTimes]
+        One row a cell, or a term of the bound. ``.plot(against="servers")`` draws the roofline against clients (or
+        servers, or request), ``.plot(kind="waterfall")`` the losses.
+
+    Examples
+    --------
+    >>> iosonde.bound(clients=8, servers=4, disks=8, net="117MB/s", disk="25MB/s")
+    """
+    from iosonde.answers.bound.answer import bound as answer
+    from iosonde.answers.bound.application import predicted_times
+    from iosonde.answers.bound.own_probe import read_with_own_probe
+    from iosonde.report.figures.bound import figure
+    from iosonde.report.text import application
+    from iosonde.report.text.bound import lines
+
+    source = options.open_measured()
+    inputs = read_with_own_probe(options.description, source, options.level)
+    if options.application:
+        return Result(predicted_times(source, inputs, options.query, options.application), application.lines)
+    bounds = answer(source, inputs, options.query, options.how, options.needs_losses)
+    for warning in bounds.warnings if bounds.alone else ():  # with DATA they are part of the text
+        front_end().warn(warning)
+    write = figure_writer(options.plot, partial(_draw, bounds, options, figure))
+    return Result(bounds, partial(lines, amount=options.amount or ""), figure, write)
+
+
+def _draw(bounds: Bounds, options: BoundOptions, draw: Callable[..., Figure]) -> Figure:
+    from iosonde.report.figures.bound import MOST_PANELS
+
+    n_panels = len(bounds.rooflines(options.against)) if options.plot_kind == "roofline" else 0
+    if n_panels > MOST_PANELS:
+        front_end().remark(f"the first {MOST_PANELS} of {n_panels} panels are drawn: choose with {spell.where}")
+    return draw(bounds, options.plot_kind, options.against)

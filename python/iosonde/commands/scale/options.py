@@ -1,0 +1,140 @@
+"""``iosonde scale``: how a rate grows with the number of nodes, what limits it, and what more nodes would bring."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
+
+from iosonde.commands.command import command
+from iosonde.commands.files import announce, figure_writer
+from iosonde.commands.result import Result
+from iosonde.core.errors import InputError
+from iosonde.core.message import spell
+from iosonde.core.option_kinds import FigureFile, Integer
+from iosonde.core.options import Data, Flag, NameList, Names, Text
+from iosonde.data.options import DataOptions, select_last_experiment
+
+from .network import NetworkOptions
+from .network import queue as queue
+
+if TYPE_CHECKING:
+    from iosonde.answers.queue import Network
+    from iosonde.answers.scale import ScalingLaws
+
+
+@dataclass
+class GrowthOptions(DataOptions):
+    """A rate that grows with a column of DATA."""
+
+    data: Data = Data("DATA", "A store, a .csv or a .parquet; in Python also a table in memory.", is_argument=True)
+    on: Names[NameList] = Names("X,…", "The column that counts nodes or ranks.", "nodes")
+    _: KW_ONLY
+    response: Names[NameList] = Names(
+        "Y,…", "The rate: columns; of a store operations or metrics; Y/ranks. A store needs none.", ()
+    )
+    by: Names[NameList] = Names(
+        "X,…", "Columns of which each combination is a series of its own. A store needs none: its other factors.", ()
+    )
+    of_time: Flag[bool] = Flag("Y is the time of a fixed amount of work: the rate is 1/Y.")
+    bootstrap: Integer[int | None] = Integer(
+        "B",
+        "Parameters' intervals from B bootstrap samples instead of profile likelihood.",
+        least=100,
+        most=100_000,
+    )
+    seed: Integer[int] = Integer("S", "Of the bootstrap.", 1, least=0)
+    as_stations: Text[str | None] = Text(
+        "SIZE",
+        "Also say what an operation of SIZE asks of client and server, for `stations` (1: the rate counts operations).",
+    )
+    plot: FigureFile[str | None] = FigureFile("FILE", "A figure of trials, laws and predictions as .png, .svg or .pdf.")
+
+
+@dataclass
+class ScaleOptions(NetworkOptions, GrowthOptions):
+    """Options of ``iosonde scale``: DATA, or a network of queues."""
+
+
+@command("scale", ScaleOptions, "scale results --on nodes --at 64,1024")
+def scale(options: ScaleOptions) -> Result[ScalingLaws] | Result[Network]:
+    """Fit laws of scaling to DATA: linear, Amdahl, USL, min-law, one queue.
+
+    A change of regime (a cliff from cache to disk) is looked for first. Laws are compared where there are enough
+    trials. Beyond 4 times the largest number measured a prediction is a scenario.
+
+    With `stations` no data are needed: a network of queues, solved for the numbers of clients in `at`.
+
+    Returns
+    -------
+    Result[ScalingLaws] or Result[Network]
+        One row a number of nodes of each series, or a number of clients; ``.plot()`` draws trials, laws and
+        predictions.
+
+    See Also
+    --------
+    queue : a network of queues by hand, for numbers of clients that nobody has.
+
+    Examples
+    --------
+    >>> iosonde.scale("results", at=[64, 1024])
+    """
+    if options.stations or options.data is None:
+        _check_network(options)
+        return options.solve()
+    _check_laws(options)
+    return _fit_laws(options)
+
+
+def _fit_laws(options: ScaleOptions) -> Result[ScalingLaws]:
+    from iosonde.answers.scale import Growth
+    from iosonde.answers.scale import scale as answer
+    from iosonde.report.figures.scaling import figure
+    from iosonde.report.text.scale import lines
+
+    source = select_last_experiment(options.open_data(), options.columns if options.by else ())
+    announce("scaling", len(source.table), len(source.table.columns))
+    growth = Growth(
+        options.on[0],
+        options.by,
+        options.of_time,
+        options.sizes,
+        options.bootstrap or 0,
+        options.seed,
+        options.as_stations,
+    )
+    scaling = answer(source, options.query, growth)
+    return Result(scaling, lines, figure, figure_writer(options.plot, lambda: figure(scaling)))
+
+
+def _check_laws(options: ScaleOptions) -> None:
+    """Check options of DATA. Raises InputError."""
+    if options.has_clients:
+        raise InputError(
+            "option-requires-option",
+            "{spell.arrivals}, {spell.operations_per_phase} and {spell.spread} are for {spell.station}",
+            "leave them out",
+        )
+    if len(options.on) != 1:
+        raise InputError(
+            "too-many-columns",
+            "{spell.on} names {n_columns} columns",
+            "name the one that counts nodes or ranks",
+            n_columns=len(options.on),
+        )
+
+
+def _check_network(options: ScaleOptions) -> None:
+    """Check options without DATA. Raises InputError."""
+    if options.data is not None:
+        raise InputError("conflicting-options", "DATA and {spell.station} are both given", "leave one out")
+    if options.plot or options.as_stations:
+        raise InputError(
+            "option-requires-data",
+            "{option} is for DATA",
+            "leave it out",
+            option=str(spell.plot if options.plot else spell.as_stations),
+        )
+    if not options.stations:
+        raise InputError(
+            "missing-data", "neither DATA nor {spell.station} is given", "name a store, a .csv or a .parquet"
+        )
