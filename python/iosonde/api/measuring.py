@@ -14,7 +14,7 @@ from iosonde.core.units import parse_seconds, parse_size
 from .again import levels, run_command, target_words
 from .believe import compare, summary
 from .result import Result
-from .words import Names, check_choice, checked, names, takes, warn, within
+from .words import Names, check_choice, checked, names, takes, warn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from iosonde.answers.summary import Summary
     from iosonde.campaign.as_iozone import IozonePlan
     from iosonde.campaign.plan import CampaignPlan
-    from iosonde.campaign.probe import Probed
     from iosonde.campaign.request import Request
     from iosonde.campaign.run import CampaignOutcome
 
@@ -225,70 +224,6 @@ def plan(
         return Result(campaign_plan, lines)
     check_choice(as_tool, ("iozone",), "as_tool")
     return Result(iozone_plan(campaign_plan), commands)
-
-
-class ProbeOptions(TypedDict, total=False):
-    """How the hardware is measured, besides its disk."""
-
-    servers: Annotated[Names, None]
-    disk_dir: Annotated[Names, None]
-    hosts: Annotated[str | Path | None, None]
-    launcher: Annotated[str | None, None]
-    repetitions: Annotated[int, 6]
-    size: Annotated[str | int, "256MiB"]
-    idle_timeout: Annotated[str | float, "2min"]
-    wait: Annotated[Time, None]
-    alongside: Annotated[bool, False]
-    level: Annotated[float, 0.95]
-
-
-@takes(ProbeOptions)
-def probe(
-    target: str | Path | None = None, nodes: int | None = None, store: str | Path = "iosonde-store",
-    **options: Unpack[ProbeOptions],
-) -> Result[Probed]:  # fmt: skip
-    """Measure the network between every pair of nodes, disks, memory and CPU time, and keep it in a store.
-
-    Parameters
-    ----------
-    target : path, optional
-        A directory on the disk to measure; without it no disk is.
-    nodes : int, optional
-        How many; by default all there are.
-    store : path, optional
-        Where the runs are kept, not on the target.
-    **options
-        ``servers``: a file with one host per line, or host names, whose own disks are measured at ``disk_dir``, one
-        directory or several; ``hosts``: a file with one host per line; ``launcher``; ``repetitions``: how often
-        everything is measured; ``size``: what each node writes and reads on a disk; ``idle_timeout``; ``wait``
-        (for another measurement on this machine), ``alongside``; ``level``.
-
-    Returns
-    -------
-    Result[Probed]
-        One row for each quantity of a pair of nodes, a link, a node, or a disk of a server.
-
-    Raises
-    ------
-    IncompleteError
-        A repetition was incomplete. What was measured is in the store.
-    """
-    from iosonde.campaign.probe import ProbeRequest
-    from iosonde.campaign.probe import probe as measured
-    from iosonde.report.text.probe import lines
-
-    for name, count in (("nodes", nodes), ("repetitions", options["repetitions"])):
-        if count is not None:
-            within(count, 1, 10**6, name)
-    request = ProbeRequest(
-        _text(target), nodes, _text(options["hosts"]), options["launcher"], options["repetitions"],
-        parse_size(options["size"]), str(store), parse_seconds(options["idle_timeout"]),
-        ",".join(names(options["servers"], "servers")) or None, names(options["disk_dir"], "disk_dir"),
-        None if options["wait"] is None else parse_seconds(options["wait"]), options["alongside"],
-    )  # fmt: skip
-    probe_result = measured(request, checked(options["level"]))
-    probe_result.check()
-    return Result(probe_result, lines)
 
 
 def _build_request(what: str | Path | None, options: RunOptions) -> Request:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import sys
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -17,18 +18,23 @@ from iosonde.core.options import Rest
 
 from .default_subcommand import FirstByDefault
 from .output import emit, show, sink, talk
-from .progress import Counting, ShareDone, Waiting
+from .progress import Counting, ShareDone, TrialLine, Waiting
+from .stop import Interrupts
 
 if TYPE_CHECKING:
     from iosonde.commands.command import Command, Group
     from iosonde.core.front_end import Progress
     from iosonde.core.options import Option
+    from iosonde.core.trial_progress import Stop, TrialProgress
 
 _OPTION = re.compile(r"`([a-z][a-z_]*)`")
 
 
 class TerminalFrontEnd(FrontEnd):
     """Somebody looks at stderr."""
+
+    def __init__(self, is_json: bool = False) -> None:
+        self.command_line, self.is_json = tuple(sys.argv), is_json
 
     def warn(self, text: str) -> None:
         """A line that begins with what it is."""
@@ -51,6 +57,14 @@ class TerminalFrontEnd(FrontEnd):
     def waiting(self) -> Progress:
         """A line, once it has been for longer than people like to guess."""
         return Waiting()
+
+    def trial_progress(self, expected_s: float) -> TrialProgress:
+        """A line with the trial and the time left."""
+        return TrialLine(expected_s)
+
+    def stopping(self) -> AbstractContextManager[Stop]:
+        """Ctrl-C and SIGTERM wait for their moment."""
+        return Interrupts()
 
     def open_output(self, form: str, path: str | None) -> AbstractContextManager[BinaryIO]:
         """Open the file, or stdout, if that can show the form."""
@@ -100,7 +114,7 @@ def _run(command: Command, as_json: bool = False, **texts: Any) -> None:
     """Answer, print the answer, and only then write files."""
     options = {option.name: option for option in command.declarations}
     values = {name: options[name].read(text) for name, text in texts.items() if text not in (None, ())}
-    with spelled(terminal_spelling), listening(TerminalFrontEnd()):
+    with spelled(terminal_spelling), listening(TerminalFrontEnd(as_json)):
         result = command.answer(command.options(**values))
         if isinstance(result, int):
             raise click.exceptions.Exit(result)
