@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .api.decide import advise, describe, fit, held_out, predict, validate
     from .api.hardware import bound, time_model, upgrade
     from .api.history import watch
-    from .api.measuring import plan, run
+    from .api.measuring import run
     from .api.operations import diagnose
     from .api.pages import plot, write_report
     from .api.sharing import export, import_files, parse, printed, show, show_as, show_run, slowest
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from .api.stores import check_store, merge_stores, note_run, prune_store, redact_store, tag_run
     from .api.understand import anova, corpus, explain_difference, queue, regress, scale
     from .api.words import open
+    from .commands.plan.options import plan
     from .commands.probe.options import probe
     from .commands.rank.options import rank
     from .core.errors import IosondeError, IosondeWarning
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 # Module → what the package has of it; imported when it is first asked for (PEP 562).
 _HOMES = {
     "api.words": ("open",),
-    "api.measuring": ("run", "plan"),
+    "api.measuring": ("run",),
     "api.history": ("watch",),
     "api.believe": ("summary", "check", "noise", "verify", "compare", "doctor", "explain_finding"),
     "api.understand": ("regress", "anova", "corpus", "scale", "queue", "explain_difference"),

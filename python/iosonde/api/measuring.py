@@ -14,7 +14,7 @@ from iosonde.core.units import parse_seconds, parse_size
 from .again import levels, run_command, target_words
 from .believe import compare, summary
 from .result import Result
-from .words import Names, check_choice, checked, names, takes, warn
+from .words import Names, checked, names, takes, warn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from iosonde.answers.against import PairVerdicts
     from iosonde.answers.compare.answer import Comparisons
     from iosonde.answers.summary import Summary
-    from iosonde.campaign.as_iozone import IozonePlan
-    from iosonde.campaign.plan import CampaignPlan
     from iosonde.campaign.request import Request
     from iosonde.campaign.run import CampaignOutcome
 
@@ -192,40 +190,6 @@ def run(what: str | Path | None = None, *, level: float = 0.95, **options: Unpac
     return Measured(outcome, level)
 
 
-@takes(RunOptions)
-def plan(
-    what: str | Path | None = None, as_tool: str | None = None, **options: Unpack[RunOptions]
-) -> Result[CampaignPlan] | Result[IozonePlan]:
-    """What :func:`run` would do with the same words: the commands, the trials in their order, how long they take.
-
-    Writes nothing, starts nothing.
-
-    Parameters
-    ----------
-    what : str or path, optional
-        An experiment file, a command for the shell, or the name of a benchmark. Without it the envelope is planned.
-    as_tool : {"iozone"}, optional
-        The commands that would ask this tool for what is measured natively, one a setting, or why there is none.
-    **options
-        The words of :func:`run`.
-
-    Returns
-    -------
-    Result[CampaignPlan] or Result[IozonePlan]
-        One row a trial; of a tool one a setting.
-    """
-    from iosonde.campaign.as_iozone import iozone_plan
-    from iosonde.campaign.plan import plan as planned
-    from iosonde.report.text.plan import lines
-    from iosonde.report.text.plan_iozone import lines as commands
-
-    campaign_plan = planned(_build_request(what, options))
-    if as_tool is None:
-        return Result(campaign_plan, lines)
-    check_choice(as_tool, ("iozone",), "as_tool")
-    return Result(iozone_plan(campaign_plan), commands)
-
-
 def _build_request(what: str | Path | None, options: RunOptions) -> Request:
     """The words as the campaign takes them. Raises InputError."""
     from iosonde.campaign.request import Request
@@ -233,7 +197,7 @@ def _build_request(what: str | Path | None, options: RunOptions) -> Request:
     arguments: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     words = {name: _read(name, value) for name, value in arguments.items() if name not in ("set", "file")}
     return Request(
-        what=_text(what), spec_file=_text(arguments.get("file")), levels=tuple(levels(arguments.get("set"))), **words
+        what=_text(what), file=_text(arguments.get("file")), set=tuple(levels(arguments.get("set"))), **words
     )
 
 

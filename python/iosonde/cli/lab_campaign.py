@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -46,28 +46,6 @@ def remounting(words: Sequence[str], file_systems: Sequence[str]) -> tuple[str, 
         return tuple(words)
     talk(f"note: clients here keep data themselves: each mounts anew before cold reads ({cold.CLIENTS_ANEW})")
     return ("--before-reads", cold.CLIENTS_ANEW, *words)
-
-
-def planned(request: Request) -> Request:
-    """The request as it is measured in the lab that its file asks for, unless a target is given."""
-    file = campaign.lab_file.lab_file(request.spec_file, request.what)
-    if request.target or labs.on_host() or not file.asks:
-        return request
-    return replace(request, in_lab=True, target=(str(labs.target_of(file.name)),))
-
-
-def checking_plan(request: Request) -> Callable[[LabSetting, Sequence[PlannedFault]], None]:
-    """Who looks at the labs of a plan: that they can be, on some machine."""
-    file = campaign.lab_file.lab_file(request.spec_file, request.what)
-
-    def check(setting: LabSetting, faults: Sequence[PlannedFault]) -> None:
-        labs.check_options(file.file_systems, file.options)
-        description = _build_lab_description(file.name, setting)
-        labs.check_description(description, setting.profiled)
-        for fault in faults:
-            labs.check_fault(description, fault)
-
-    return check
 
 
 def measure(words: Sequence[str]) -> None:
@@ -145,7 +123,7 @@ def _options(words: Sequence[str]) -> dict[str, Any]:
 
 
 def _file(options: dict[str, Any]) -> campaign.lab_file.LabFile:
-    return campaign.lab_file.lab_file(options["spec_file"], options["what"])
+    return campaign.lab_file.lab_file(options["file"], options["what"])
 
 
 def _build_request(options: dict[str, Any]) -> Request:

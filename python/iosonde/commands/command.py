@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 from iosonde.core.front_end import listening
 from iosonde.core.message import set_default_spelling, spelled
 from iosonde.core.options import Option, options_of
-from iosonde.data.options import SHARED
+from iosonde.data.options import SHARED, DataOptions
 
 from . import python
 from .python import COMMANDS
@@ -37,7 +37,7 @@ class Command:
     @property
     def declarations(self) -> tuple[Option[Any, Any], ...]:
         """Its options: its own before those that it shares with every analysis."""
-        return tuple(sorted(options_of(self.options), key=lambda option: option.name in SHARED))
+        return tuple(sorted(options_of(self.options), key=_is_shared))
 
     @property
     def description(self) -> str:
@@ -55,6 +55,11 @@ class Command:
     def has_json(self) -> bool:
         """Whether it answers with something that has a stable JSON."""
         return str(inspect.signature(self.answer).return_annotation) not in ("None", "str", "int")
+
+
+def _is_shared(option: Option[Any, Any]) -> bool:
+    """Return whether this is the option of every analysis, and no other of its name."""
+    return option.name in SHARED and option is getattr(DataOptions, option.name)
 
 
 @dataclass(frozen=True)

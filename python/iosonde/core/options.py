@@ -81,6 +81,8 @@ class Option(Generic[V, G]):
         given: Any = value
         if given is self:  # nothing was given, and dataclasses take the declaration for the default
             given = self.default
+        elif (given_values := getattr(instance, "given_values", None)) is not None:
+            given_values[self.name] = given
         vars(instance)[self.name] = None if given is None else self.parse(given)
 
     def parse(self, value: Any) -> Any:

@@ -15,14 +15,14 @@ from .types import Counts, Duration, SizeType, Until
 ON = ("single", "all", "each", "mpi")
 OPTIONS = [
     click.argument("what", metavar="[SPEC|'COMMAND']", required=False),
-    click.option("--file", "spec_file", metavar="FILE", help="An experiment file, whatever its name ends in."),
+    click.option("--file", metavar="FILE", help="An experiment file, whatever its name ends in."),
     click.option("--native", is_flag=True,
                  help="Do what COMMAND (of ior, mdtest or iozone) would do with our own engine."),
     click.option("--on", type=click.Choice(ON),
                  help="Where COMMAND runs [default: all; ior, mdtest, md-workbench and io500: mpi]."),
     click.option("--parse", metavar="auto|none|TOOL", help="What reads COMMAND's output [default: auto]."),
-    click.option("--set", "levels", multiple=True, metavar="FACTOR=A,B,…", help="Levels of a factor (repeatable)."),
-    click.option("--target", metavar="[NAME=]DIR", multiple=True, callback=lambda *arguments: arguments[-1] or None,
+    click.option("--set", multiple=True, metavar="FACTOR=A,B,…", help="Levels of a factor (repeatable)."),
+    click.option("--target", metavar="[NAME=]DIR", multiple=True, callback=lambda *arguments: arguments[-1],
                  help="Directory to measure (must exist); several are levels of the factor target (repeatable)."),
     click.option("--nodes", type=Counts(), metavar="1,2,4", help="Series of node counts [default: 1]."),
     click.option("--ranks-per-node", type=Counts(), metavar="K", help="Ranks on each node [default: 1]."),
