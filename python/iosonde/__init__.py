@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from .api.decide import advise, describe, fit, held_out, predict, validate
     from .api.hardware import bound, time_model, upgrade
     from .api.history import watch
-    from .api.measuring import run
     from .api.operations import diagnose
     from .api.pages import plot, write_report
     from .api.sharing import export, import_files, parse, printed, show, show_as, show_run, slowest
@@ -52,12 +51,12 @@ if TYPE_CHECKING:
     from .commands.plan.options import plan
     from .commands.probe.options import probe
     from .commands.rank.options import rank
+    from .commands.run.options import run
     from .core.errors import IosondeError, IosondeWarning
 
 # Module → what the package has of it; imported when it is first asked for (PEP 562).
 _HOMES = {
     "api.words": ("open",),
-    "api.measuring": ("run",),
     "api.history": ("watch",),
     "api.believe": ("summary", "check", "noise", "verify", "compare", "doctor", "explain_finding"),
     "api.understand": ("regress", "anova", "corpus", "scale", "queue", "explain_difference"),
