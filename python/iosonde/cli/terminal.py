@@ -97,16 +97,14 @@ def click_command(command: Command) -> click.Command:
     if command.has_json:
         parameters.append(click.Option(["--json", "as_json"], is_flag=True, help="Stable JSON on stdout."))
     plural = "s" if "; iosonde " in command.example else ""
-    rest = next((option for option in command.declarations if isinstance(option, Rest)), None)
+    has_rest = any(isinstance(option, Rest) for option in command.declarations)
     return click.Command(
         command.name.split()[-1],
         callback=partial(_run, command),
         params=parameters,
         help=_for_terminal(command, command.description),
         epilog=f"Example{plural}: iosonde {command.example}",
-        context_settings={"ignore_unknown_options": rest.is_last, "allow_interspersed_args": rest.is_last}
-        if rest
-        else {},
+        context_settings={"allow_interspersed_args": False} if has_rest else {},
     )
 
 

@@ -195,14 +195,12 @@ class Levels(Names[V]):
 
 
 class Rest(Option[tuple[str, ...], Sequence[str]]):
-    """Every word that is left on a terminal, as it is: a command for another program. ``is_last``: options of ours may
-    stand among them."""
+    """Every word that is left on a terminal, as it is: a command for another program."""
 
     kind = "sequence of str"
 
-    def __init__(self, metavar: str, help: str, *, is_last: bool = False) -> None:  # noqa: A002
+    def __init__(self, metavar: str, help: str) -> None:  # noqa: A002
         super().__init__(metavar, help, (), is_argument=True, is_repeatable=True)
-        self.is_last = is_last
 
     def parse(self, value: Any) -> tuple[str, ...]:
         """Return the words."""
