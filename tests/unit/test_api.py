@@ -133,7 +133,7 @@ def test_errors_are_exceptions_with_the_sentence_of_the_command(tmp_path):
         (lambda: iosonde.advise(CP, "replicas", "real_s", better="up"), "unknown-option-value", "better"),
         (lambda: iosonde.parse(b"IOR-4.0"), "wrong-argument-type", "files"),
         (lambda: iosonde.import_files([], "store"), "missing-file-name", ""),
-        (lambda: iosonde.run("true", nodes="1,2"), "not-a-count-list", "nodes"),
+        (lambda: iosonde.run("true", nodes="1,a"), "not-a-count-list", "nodes"),
         (lambda: iosonde.run("true", set=3), "wrong-argument-type", "set"),
         (lambda: iosonde.plan("true", budget="soon"), "invalid-duration", ""),
         (lambda: iosonde.probe(repetitions=0), "out-of-range", "repetitions"),

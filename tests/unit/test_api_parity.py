@@ -381,8 +381,8 @@ def test_a_run_keeps_the_command_that_makes_it_again(tmp_path):
     command = iosonde.show_run(made.store, run).answer.document["facts"]["command"]
     assert command[:2] == ["iosonde", "run"]
     asked = cli.get_command(None, "run").make_context("run", list(command[2:])).params
-    assert (asked["what"], asked["levels"], asked["nodes"]) == ("echo ${n}", ("n=1,2",), (1,))
-    assert (asked["trial_timeout"], asked["max_bytes"], asked["quick"]) == (60, 2**20, False)
+    assert (asked["what"], asked["set"], asked["nodes"]) == ("echo ${n}", ("n=1,2",), "1")
+    assert (asked["trial_timeout"], asked["max_bytes"], asked["quick"]) == ("1min", "1048576", None)
     page = iosonde.write_report(made.store, tmp_path / "page.html")
     assert any(command[1].startswith("iosonde run") for command in page.page.reproduce.commands)
 
@@ -403,7 +403,6 @@ RENAMED = {
 }  # fmt: skip
 IN_ANOTHER_WAY = {
     "": {"json", "plot", "plot_kind"},  # .to_dict(), .plot(…)
-    "run": {"page"},  # write_report(result.store)
     "fit": {"rules", "against", "at"}, "bound": {"against"},  # .answer.rules, .plot(against=…)
     "advise": {"write", "system", "as"},  # .answer.files(system, names)
     "show": {"thesis_json", "export", "as", "printed", "slowest"}, "plan": {"schema", "as"},  # as_tool="iozone"

@@ -37,7 +37,7 @@ def cells(tmp_path):
         (tmp_path / "t").mkdir(exist_ok=True)
         body = "\n".join(f"      {one}" for one in phases)
         file.write_text(f"target: {tmp_path}/t\n{keys}\nsteps:\n  - workload: phases\n    phases:\n{body}\n")
-        return iozone_plan(plan(Request(spec_file=str(file)))).cells
+        return iozone_plan(plan(Request(file=str(file)))).cells
 
     return of
 

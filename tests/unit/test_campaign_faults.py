@@ -92,13 +92,13 @@ def test_on_a_real_system_a_factor_of_faults_can_be_held_at_none(asked):
     with raises("lab-required", keys="faults") as raised:
         document.document(asked(unsettled, in_lab=False))
     assert_problem(raised.value, "lab-required", keys="faults", options="--set fault=none")
-    spared = document.document(asked(unsettled, in_lab=False, levels=("fault=none",)))
+    spared = document.document(asked(unsettled, in_lab=False, set=("fault=none",)))
     assert "faults" not in spared.data and spared.data["factors"]["fault"] == ["none"]
     with raises("lab-required", keys="faults"):
-        document.document(asked(unsettled, in_lab=False, levels=("fault=none,stop",)))
+        document.document(asked(unsettled, in_lab=False, set=("fault=none,stop",)))
     for other in ("${nobody}", "kill-${fault}"):  # what cannot be known is no none
         with raises("lab-required", keys="faults"):
-            document.document(asked(unsettled.replace("${fault}", other), in_lab=False, levels=("fault=none",)))
+            document.document(asked(unsettled.replace("${fault}", other), in_lab=False, set=("fault=none",)))
 
 
 def test_on_a_host_of_a_lab_whose_machine_does_not_attend_they_are_refused(asked, tmp_path, monkeypatch):

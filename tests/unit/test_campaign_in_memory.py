@@ -30,7 +30,7 @@ def said(tmp_path, monkeypatch):
         (tmp_path / "target").mkdir(exist_ok=True)
         file.write_text(FILE.format(target=tmp_path / "target", step=step, moves=moves))
         sentences: list[str] = []
-        plan(Request(spec_file=str(file), nodes=None), Caller(say=sentences.append))
+        plan(Request(file=str(file), nodes=None), Caller(say=sentences.append))
         return [one for one in sentences if "memory" in one]
 
     return of

@@ -23,7 +23,7 @@ KINDS = ("file", "user:ls", "interference:ls", "true", None)
 def asked(kind, place, *levels, **more):
     (place / "sweep.yaml").write_text(FILE)
     what = str(place / "sweep.yaml") if kind == "file" else kind
-    return Request(what=what, target=(str(place),), levels=levels, store=str(place.parent / "store"), **more)
+    return Request(what=what, target=(str(place),), set=levels, store=str(place.parent / "store"), **more)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -38,12 +38,12 @@ def test_a_label_is_a_declared_factor_of_one_level_and_is_said(kind, tmp_path):
 
 
 def test_an_empty_level_beside_others_is_a_flag_that_is_not_there(tmp_path):
-    request = Request(what="ls ${F} ${TARGET}", target=(str(tmp_path),), levels=("F=,-l",), store=str(tmp_path / "s"))
+    request = Request(what="ls ${F} ${TARGET}", target=(str(tmp_path),), set=("F=,-l",), store=str(tmp_path / "s"))
     made = campaign(request, Caller())
     assert Factor("F", "", ("", "-l")) in made.spec.factors
     assert format_level("") == "(empty)" and called("", "F") == "(empty)"
     with raises("invalid-assignment"):
-        campaign(Request(what="ls ${F}", levels=("F=",), store=str(tmp_path / "s")), Caller())
+        campaign(Request(what="ls ${F}", set=("F=",), store=str(tmp_path / "s")), Caller())
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_what_was_hardly_meant_as_a_label_is_refused(kind, words, code, values, 
 def test_a_factor_that_a_file_uses_and_does_not_have_can_be_given(tmp_path):
     (tmp_path / "one.yaml").write_text("steps: ['echo ${n}']\n")
     said = []
-    made = campaign(Request(what=str(tmp_path / "one.yaml"), levels=("n=1,2",)), Caller(say=said.append))
+    made = campaign(Request(what=str(tmp_path / "one.yaml"), set=("n=1,2",)), Caller(say=said.append))
     assert made.spec.levels("n") == (1, 2)
     assert not said
 
@@ -76,7 +76,7 @@ def test_a_factor_that_a_file_uses_and_does_not_have_can_be_given(tmp_path):
 def test_two_campaigns_in_one_store_are_two_levels_of_a_factor(tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     for level in ("nfs", "ext4"):
-        outcome = run(Request(what="true", levels=(f"fs={level}",), repetitions=2, store="store", seed=1))
+        outcome = run(Request(what="true", set=(f"fs={level}",), repetitions=2, store="store", seed=1))
         outcome.check()
     assert capfd.readouterr() == ("", "")
     source = open_data("store")

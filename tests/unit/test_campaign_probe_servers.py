@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("iosonde.engine._native")
-from iosonde.campaign.probe import ProbeRequest, probe
+from iosonde.campaign.probe import probe
+from iosonde.campaign.probe_request import ProbeRequest
 from iosonde.core.errors import IncompleteError, TargetError
 from iosonde.measure.probe import server_program
 from iosonde.measure.probe.server_program import ServerAssignment

@@ -26,7 +26,7 @@ def said(tmp_path):
         file = tmp_path / "e.yaml"
         file.write_text(f"target: {tmp_path}/t\nrepetitions: 1\n{keys}\n")
         sentences: list[str] = []
-        plan(Request(spec_file=str(file)), Caller(say=sentences.append))
+        plan(Request(file=str(file)), Caller(say=sentences.append))
         return sentences
 
     return of

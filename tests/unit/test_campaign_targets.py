@@ -130,7 +130,7 @@ def test_the_store_must_not_lie_on_any_of_them(here):
 @pytest.mark.slow
 @pytest.mark.parametrize("what", ['echo "$IOSONDE_TARGET ${TARGET} ${target}" >&2; touch ${TARGET}/x', "user:ls"])
 def test_each_trial_is_on_its_own_target_which_is_left_as_it_was(here, what):
-    more = {"levels": ("files=10",)} if what == "user:ls" else {}
+    more = {"set": ("files=10",)} if what == "user:ls" else {}
     run(asked("gluster=g", "nfs=n", what=what, repetitions=2, **more)).check()
     runs = Store.open(here / "store").runs()
     assert len(runs) == 4

@@ -16,7 +16,6 @@ from iosonde.campaign.request import Request
 from iosonde.campaign.spec import file as spec_file
 from iosonde.campaign.spec.schema import schema_text
 from iosonde.cli.group import cli
-from iosonde.cli.options.campaign import OPTIONS
 from iosonde.core.errors import InputError
 from iosonde.core.problems import SpecError
 from iosonde.store import Store
@@ -51,18 +50,7 @@ def place(tmp_path):
 
 def spec_of(*what, **asked):
     """What options mean, without a process."""
-    names = [parameter.name for parameter in _parameters()]
-    given = dict.fromkeys(names) | {"quick": False, "levels": (), "what": what[0] if what else None} | asked
-    return spec_file.build(document(Request(**given)), importer_names())
-
-
-def _parameters():
-    import click
-
-    command = click.Command("x", callback=lambda **_: None)
-    for option in OPTIONS:
-        command = option(command)
-    return command.params
+    return spec_file.build(document(Request(*what, **asked)), importer_names())
 
 
 def test_a_file_is_measured_kept_and_resumed(place):
@@ -184,7 +172,7 @@ def test_control_characters_of_a_file_do_not_reach_the_terminal(place):
 
 def test_options_override_the_keys_of_their_names(place):
     os.chdir(place)
-    asked = spec_of("sweep.yaml", target=("target",), nodes=(1, 2), seed=3, name="n", levels=("size=4KiB",), budget=5.0,
+    asked = spec_of("sweep.yaml", target=("target",), nodes=(1, 2), seed=3, name="n", set=("size=4KiB",), budget=5.0,
                     repetitions=9, before_reads="sync", between_trials="drop")  # fmt: skip
     assert asked.spec.targets == {"": place / "target"}
     assert (asked.spec.levels("nodes"), asked.spec.levels("size")) == ((1, 2), (4096,))

@@ -7,7 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from iosonde.cli import lab_campaign
+from iosonde.cli.terminal import TerminalFrontEnd
+from iosonde.commands.lab.campaigns import mount_before_cold_reads
+from iosonde.commands.run.options import RunOptions
+from iosonde.core.front_end import listening
 from iosonde.lab import place
 from iosonde.measure import trial
 from iosonde.measure.rank import hooks
@@ -26,31 +29,38 @@ def here(tmp_path, monkeypatch):
     return tmp_path
 
 
+def words(options: RunOptions, *file_systems: str) -> tuple[str, ...]:
+    return mount_before_cold_reads(options, file_systems).words()
+
+
 @pytest.mark.parametrize("file_system", ["glusterfs", "ceph", "moosefs", "openafs"])
 def test_where_clients_keep_data_they_are_mounted_anew(file_system, capsys):
-    words = ("--nodes", "1,2", "--store", "s")
-    assert lab_campaign.remounting(words, [file_system]) == (*ADDED, *words)
+    options = RunOptions(nodes="1,2", store="s")
+    with listening(TerminalFrontEnd()):
+        added = words(options, file_system)
+    assert added == ("--nodes", "1,2", "--store", "s", *ADDED)
     assert f"({CLIENTS_ANEW})" in capsys.readouterr().err
-    assert lab_campaign.remounting(words, ["local", file_system]) == (*ADDED, *words)
+    assert words(options, "local", file_system) == added
 
 
 @pytest.mark.parametrize(
-    ("words", "file"),
+    ("asked", "file"),
     [
-        (("--before-reads", "mine"), ""), (("--cache", "warm"), ""), (("ls",), ""),
-        (("e.yaml",), PHASES + "cache: {before_reads: mine}\n"), (("e.yaml",), "steps: [ls]\n"),
-        (("e.yaml",), "steps: [{workload: envelope, cache: warm}]\n"),
+        ({"before_reads": "mine"}, ""), ({"cache": "warm"}, ""), ({"what": "ls"}, ""),
+        ({"what": "e.yaml"}, PHASES + "cache: {before_reads: mine}\n"), ({"what": "e.yaml"}, "steps: [ls]\n"),
+        ({"what": "e.yaml"}, "steps: [{workload: envelope, cache: warm}]\n"),
     ],
 )  # fmt: skip
-def test_not_where_it_is_said_what_is_done_or_nothing_reads_cold(here, words, file):
+def test_not_where_it_is_said_what_is_done_or_nothing_reads_cold(here, asked, file):
     (here / "e.yaml").write_text(file)
-    assert lab_campaign.remounting(words, ["glusterfs"]) == words
+    options = RunOptions(**asked)
+    assert mount_before_cold_reads(options, ["glusterfs"]) is options
 
 
 def test_a_file_with_a_lab_or_between_trials_has_it_too(here):
     (here / "e.yaml").write_text(PHASES + "cache: drop\nlab: {file_system: [nfs, ceph]}\n")
-    assert lab_campaign.remounting(("e.yaml",), ["nfs", "ceph"]) == (*ADDED, "e.yaml")
-    assert lab_campaign.remounting(("e.yaml",), ["nfs", "sshfs", "local", "xrootd"]) == ("e.yaml",)
+    assert words(RunOptions("e.yaml"), "nfs", "ceph") == ("e.yaml", *ADDED)
+    assert words(RunOptions("e.yaml"), "nfs", "sshfs", "local", "xrootd") == ("e.yaml",)
 
 
 def test_a_new_mount_of_clients_makes_no_server_forget():

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from iosonde.campaign.rate_now import RateNow
-from iosonde.cli.progress import Progress
+from iosonde.cli.progress import TrialLine
 from iosonde.core.types import Trial
 from iosonde.ranks.beats import Beat
 
@@ -42,7 +42,7 @@ def test_the_line_says_the_rate(monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     clock = iter(range(100, 200))
     monkeypatch.setattr("iosonde.cli.progress.time", SimpleNamespace(monotonic=lambda: float(next(clock))))
-    progress = Progress(60.0)
+    progress = TrialLine(60.0)
     progress.trial(Trial(0, {"nodes": 2}, 0, 0, 1), 0, 3)
     progress.tick(beats("write", 0, 0))
     progress.tick(beats("write", 10_000, 20_000))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import inspect
 import pickle
 import re
@@ -20,7 +19,7 @@ from test_api_incomplete import stored
 import iosonde
 from iosonde.api.spelling import ELSEWHERE, KEYWORDS, KEYWORDS_OF, PythonSpelling, python_spelling
 from iosonde.cli.group import COMMANDS, cli
-from iosonde.commands import python
+from iosonde.commands import python as commands_python
 from iosonde.core.message import current_spelling, spell, spelled, terminal_spelling
 
 ROOT = Path(__file__).parents[2]
@@ -41,13 +40,12 @@ def parameters(function: str) -> set[str]:
         ("", "where", "'fs=nfs'", "where='fs=nfs'"), ("", "where", "fs=nfs", "where='fs=nfs'"),
         ("", "robust", "", "robust=True"),
         ("", "level", "0.95", "level=0.95"), ("", "hosts", "FILE", "hosts=FILE"), ("", "until", "2%", "until='2%'"),
-        ("", "nodes", "1,2", "nodes=[1, 2]"), ("", "on", "fs,size", "on=['fs', 'size']"),
+        ("", "on", "fs,size", "on=['fs', 'size']"),
         ("anova", "block", "", "block="),
-        ("regress", "at", "size=4096", "at={'size': 4096}"),
+        ("regress", "at", "size=4096", "at={'size': 4096}"), ("scale", "at", "1,64", "at=[1, 64]"),
         ("advise", "for", "fs=nfs,n=2", "workload={'fs': 'nfs', 'n': 2}"),
         ("survey_tree", "for", "10min", "seconds='10min'"),
-        ("plan", "as", "iozone", "as_tool='iozone'"),
-        ("run", "set", "n=1,4", "set={'n': [1, 4]}"), ("run", "target", "NAME=DIR", "target={'NAME': DIR}"),
+        ("bound", "data", "3GB", "amount='3GB'"),
         ("fit", "family", "'tree depth=4'", "families='tree depth=4'"),
         ("summary", "json", "", ".to_dict()"), ("show", "export", "", "iosonde.export()"),
     ],
@@ -57,15 +55,18 @@ def test_an_option_is_written_as_the_function_takes_it(function, option, value, 
 
 
 @pytest.mark.parametrize(
-    ("command", "option", "value", "text"),
+    ("function", "option", "value", "text"),
     [
-        ("bound", "data", "3GB", "amount='3GB'"), ("bound", "data", "", "amount="),
-        ("scale", "at", "1,64", "at=[1, 64]"), ("scale", "station", "disk=2ms", "stations='disk=2ms'"),
+        ("run", "nodes", "1,2", "nodes=[1, 2]"), ("run", "set", "n=1,4", "set={'n': [1, 4]}"),
+        ("run", "target", "NAME=DIR", "target={'NAME': DIR}"), ("run", "target", "DIR", "target=DIR"),
+        ("run", "shared_writes", "", "shared_writes=True"), ("plan", "as", "iozone", "as_tool='iozone'"),
+        ("probe", "hosts", "FILE", "hosts=FILE"), ("probe", "json", "", ".to_dict()"),
     ],
 )  # fmt: skip
-def test_an_option_of_a_folder_is_written_as_its_function_takes_it(command, option, value, text):
-    module = importlib.import_module(f"iosonde.commands.{command}.options").__name__
-    assert python.PythonSpelling(f"{module}.{command}")(option, value) == text
+def test_an_option_is_written_as_its_declaration_says(function, option, value, text):
+    getattr(iosonde, function)  # declares it
+    key = f"iosonde.commands.{function}.options.{function}"
+    assert commands_python.PythonSpelling(key)(option, value) == text
 
 
 def options(

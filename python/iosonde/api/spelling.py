@@ -20,7 +20,7 @@ KEYWORDS = {
 }  # fmt: skip
 # The same of single functions: DATA is the first argument of `bound`.
 KEYWORDS_OF = {
-    "bound": {"data": "amount"}, "plan": {"as": "as_tool"}, "survey_tree": {"for": "seconds"},
+    "bound": {"data": "amount"}, "survey_tree": {"for": "seconds"},
 }  # fmt: skip
 # Options that are no keyword: functions of their own, and methods of results.
 ELSEWHERE = {

@@ -6,61 +6,19 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from iosonde.core.types import Trial
+from iosonde.core.trial_progress import Silent, Stop, TrialProgress
 from iosonde.measure.servers_seen import ServerHands
 
-__all__ = ["Caller", "Progress", "ServerHands", "Silent", "Stop"]
-
-
-class Progress(Protocol):
-    """Receiver of a campaign's progress."""
-
-    def trial(self, trial: Trial, place: int, total: int) -> None:
-        """Start ``trial``; ``place`` trials of ``total`` are done."""
-
-    def expect(self, rest_s: float) -> None:
-        """Receive the expected time of the rest, in seconds from now, estimated from the trials so far."""
-
-    def tick(self, beats: list[Any]) -> None:
-        """Update about once a second; ``beats`` are the ranks' last reports."""
-
-    def clear(self) -> None:
-        """Finish: no more calls follow."""
-
-
-class Stop(Protocol):
-    """A way to end the campaign."""
-
-    def check(self) -> None:
-        """Raise KeyboardInterrupt to end it; called about once a second."""
-
-
-class Silent:
-    """A Progress and a Stop that do nothing."""
-
-    def trial(self, trial: Trial, place: int, total: int) -> None:
-        """Do nothing."""
-
-    def expect(self, rest_s: float) -> None:
-        """Do nothing."""
-
-    def tick(self, beats: list[Any]) -> None:
-        """Do nothing."""
-
-    def clear(self) -> None:
-        """Do nothing."""
-
-    def check(self) -> None:
-        """Continue."""
+__all__ = ["Caller", "ServerHands", "Silent", "Stop", "TrialProgress"]
 
 
 def _say_nothing(*_: Any) -> None:
     return None
 
 
-def _create_silent_progress(_expected_s: float) -> Progress:
+def _create_silent_progress(_expected_s: float) -> TrialProgress:
     return Silent()
 
 
@@ -85,6 +43,6 @@ class Caller:
     again: tuple[str, ...] = ()
     say: Callable[[str], None] = _say_nothing
     waiting: Callable[[str, float], None] = _say_nothing
-    progress: Callable[[float], Progress] = _create_silent_progress
+    progress: Callable[[float], TrialProgress] = _create_silent_progress
     stopping: Callable[[], AbstractContextManager[Stop]] = _create_silent_stop
     servers: Callable[[Path, bool], ServerHands | None] = _out_of_reach

@@ -64,7 +64,7 @@ def document(request: Request, say: Callable[[str], None] = lambda _: None) -> D
     _put_settings(document, request)
     if request.fake is not None:
         _put_machine(document, request.fake)
-    for words in request.levels:
+    for words in request.set:
         _put_levels(document, words, say)
     return document if request.in_lab else _without_lab(document, say)
 
@@ -112,7 +112,7 @@ def is_file(word: str) -> bool:
 
 
 def _read_source(request: Request, say: Callable[[str], None]) -> Document:
-    what, spec_file = request.what, request.spec_file
+    what, spec_file = request.what, request.file
     if request.native:
         return native_document(request, say)
     if what is not None and spec_file is not None:
@@ -133,7 +133,7 @@ def _read_source(request: Request, say: Callable[[str], None]) -> Document:
         return Document(benchmarks.find(what), what)
     if what is not None and path_study.is_path_study(what):
         _only_for_commands(request)
-        return Document(path_study.find(what, request.levels, request.quick), what)
+        return Document(path_study.find(what, request.set, request.quick), what)
     if what is not None:
         if not what.strip():
             raise InputError(
@@ -206,7 +206,7 @@ def _put_option(document: Document, key: str, value: Any, option: str) -> None:
     _came_from(document, (key,), option)
 
 
-def _put_targets(document: Document, words: tuple[str, ...] | None) -> None:
+def _put_targets(document: Document, words: tuple[str, ...]) -> None:
     """Put the targets: a single unnamed directory is the key ``target``; several, or a named one, are ``targets``."""
     if not words:
         return

@@ -18,7 +18,7 @@ from iosonde.stats.overview import hardware
 from . import abort, targets, turn
 from .begun import BegunCampaign
 from .bring_ups import BringUps
-from .caller import Progress
+from .caller import TrialProgress
 from .needs import forecast, measured_trials
 from .pace import Pace
 from .pacing import Breaks
@@ -29,7 +29,9 @@ from .resume import free_id
 class EachTrial:
     """The trials of one campaign, on ``benches`` by the names of its targets; those in ``done`` are skipped."""
 
-    def __init__(self, begun: BegunCampaign, benches: Mapping[str, Bench], progress: Progress, done: set[int]) -> None:
+    def __init__(
+        self, begun: BegunCampaign, benches: Mapping[str, Bench], progress: TrialProgress, done: set[int]
+    ) -> None:
         self._begun, self._benches, self._progress, self._done = begun, benches, progress, done
         store, campaign, experiment = begun.store, begun.campaign, begun.experiment
         self._probes = hardware.stored(map(StoredRun, store.runs()))

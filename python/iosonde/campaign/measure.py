@@ -22,7 +22,7 @@ from iosonde.ranks import leftovers
 from . import benches, left, mpi_steps, targets, trials
 from .against import Pairs
 from .begun import BegunCampaign
-from .caller import Progress
+from .caller import TrialProgress
 from .campaign import Campaign
 from .each_trial import EachTrial
 from .needs import measured_trials
@@ -87,7 +87,7 @@ def _make_workspaces(begun: BegunCampaign, workspaces: dict[str, ManagedWorkspac
             workspaces[name].create(resumed=resumed, hold=not may_unmount(begun.campaign))
 
 
-def _build_bench(begun: BegunCampaign, progress: Progress) -> Bench:
+def _build_bench(begun: BegunCampaign, progress: TrialProgress) -> Bench:
     def on_tick(beats: list[Any]) -> None:
         begun.hands.stop.check()
         progress.tick(beats)
@@ -96,7 +96,11 @@ def _build_bench(begun: BegunCampaign, progress: Progress) -> Bench:
 
 
 def _run_trials(
-    begun: BegunCampaign, bench: Bench, workspaces: Mapping[str, ManagedWorkspace], progress: Progress, done: set[int]
+    begun: BegunCampaign,
+    bench: Bench,
+    workspaces: Mapping[str, ManagedWorkspace],
+    progress: TrialProgress,
+    done: set[int],
 ) -> Ended:
     """Run all trials, and restore the system settings at the end."""
     target_benches, rules = benches.build_target_benches(bench, begun, workspaces), _build_rules(begun)

@@ -29,44 +29,13 @@ from iosonde.store import Store
 from iosonde.store.lock import lock_experiment
 
 from . import left, preflight, turn
-from .caller import Caller, Progress
+from .caller import Caller, TrialProgress
 from .campaign import new_id, new_seed, now
+from .probe_request import ProbeRequest
 
 Facts = dict[str, Any]
 
 JSON_VERSION = 1
-# The least number of values whose extremes enclose the median at 95 %.
-REPETITIONS = 6
-SIZE = 256 * 2**20
-
-
-@dataclass(frozen=True)
-class ProbeRequest:
-    """Request of a probe.
-
-    Without a ``target`` no disk of a node is measured; ``nodes`` None are all available ones. ``size`` in bytes is what
-    each node writes and reads on the disk, ``idle_s`` the longest inactivity of ranks. ``servers`` (a file with one
-    host per line, or names with commas) have a disk at each of ``disk_dir``, which is measured there. Without other
-    options only these are measured. ``wait``, ``alongside``: as in ``Turn``.
-    """
-
-    target: str | None = None
-    nodes: int | None = None
-    hosts: str | None = None
-    launcher: str | None = None
-    repetitions: int = REPETITIONS
-    size: int = SIZE
-    store: str = "iosonde-store"
-    idle_s: float = 120.0
-    servers: str | None = None
-    disk_dir: tuple[str, ...] = ()
-    wait: float | None = None
-    alongside: bool = False
-
-    @property
-    def only_servers(self) -> bool:
-        """True if no node takes part."""
-        return self.servers is not None and (self.target, self.nodes, self.hosts, self.launcher) == (None,) * 4
 
 
 @dataclass(frozen=True)
@@ -126,7 +95,7 @@ def probe(probe_request: ProbeRequest, level: float = 0.95, caller: Caller | Non
     caller = caller or Caller()
     check_level(level)
     servers = _read_servers(probe_request)
-    with preflight.keeper(probe_request.idle_s, caller.waiting) as keeper:
+    with preflight.keeper(probe_request.idle_timeout, caller.waiting) as keeper:
         place = keeper.resolve(Path(probe_request.target)) if probe_request.target is not None else None
         launcher = launch.find(
             probe_request.launcher, mpirun.read_hosts(probe_request.hosts) if probe_request.hosts else ()
@@ -340,7 +309,7 @@ def _build_bench(
             "launcher": launcher.name,
             "target": str(target or ""),
         },
-        idle_s=probe_request.idle_s,
+        idle_s=probe_request.idle_timeout,
     )
 
 
@@ -365,7 +334,7 @@ def _measure_repetitions(
 
 
 def _run_repetitions(
-    bench: ProbeBench, experiment: Experiment, store: Store, progress: Progress, caller: Caller
+    bench: ProbeBench, experiment: Experiment, store: Store, progress: TrialProgress, caller: Caller
 ) -> list[Run]:
     runs: list[Run] = []
     with caller.stopping() as stop:

@@ -216,6 +216,12 @@ class LabCampaign:
         done = {run["facts"]["order"] for run in store.runs(experiment=experiment.id) if not run["missing"]}
         return in_lab.next_setting(experiment, done, self.campaign, lab_settings)
 
+    def outcome(self) -> CampaignOutcome:
+        """Return what is measured so far."""
+        experiments = Store.open(Path(self.store).resolve()).experiments()
+        experiment = next(candidate for candidate in experiments if candidate.id == self.experiment)
+        return CampaignOutcome(self.store, experiment, others=len(experiments) - 1)
+
     def count_runs(self) -> int:
         """Return the number of stored runs."""
         return len(Store.open(Path(self.store).resolve()).runs(experiment=self.experiment))

@@ -21,7 +21,7 @@ SAY_AFTER_S = 3.0
 _MIN_SHARE = 0.05  # of the work, before which nothing is known of its speed
 
 
-class Progress:
+class TrialLine:
     """Told before each trial and about once a second within it. ``expected_s`` is what all trials should take."""
 
     def __init__(self, expected_s: float) -> None:

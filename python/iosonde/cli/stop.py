@@ -6,7 +6,7 @@ import signal
 from typing import Any
 
 
-class Stop:
+class Interrupts:
     """Ctrl-C or SIGTERM, taken at a moment of our choosing: Python drops an exception that comes while it forks.
 
     The second one interrupts at once. A SIGINT that the shell told us to ignore stays ignored.
@@ -15,7 +15,7 @@ class Stop:
     def __init__(self) -> None:
         self._requested = False
 
-    def __enter__(self) -> Stop:
+    def __enter__(self) -> Interrupts:
         signals = [
             number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) is not signal.SIG_IGN
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Mapping
+import sys
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -18,18 +18,23 @@ from iosonde.core.options import Rest
 
 from .default_subcommand import FirstByDefault
 from .output import emit, show, sink, talk
-from .progress import Counting, ShareDone, Waiting
+from .progress import Counting, ShareDone, TrialLine, Waiting
+from .stop import Interrupts
 
 if TYPE_CHECKING:
     from iosonde.commands.command import Command, Group
     from iosonde.core.front_end import Progress
     from iosonde.core.options import Option
+    from iosonde.core.trial_progress import Stop, TrialProgress
 
 _OPTION = re.compile(r"`([a-z][a-z_]*)`")
 
 
 class TerminalFrontEnd(FrontEnd):
     """Somebody looks at stderr."""
+
+    def __init__(self, is_json: bool = False) -> None:
+        self.command_line, self.is_json = tuple(sys.argv), is_json
 
     def warn(self, text: str) -> None:
         """A line that begins with what it is."""
@@ -52,6 +57,14 @@ class TerminalFrontEnd(FrontEnd):
     def waiting(self) -> Progress:
         """A line, once it has been for longer than people like to guess."""
         return Waiting()
+
+    def trial_progress(self, expected_s: float) -> TrialProgress:
+        """A line with the trial and the time left."""
+        return TrialLine(expected_s)
+
+    def stopping(self) -> AbstractContextManager[Stop]:
+        """Ctrl-C and SIGTERM wait for their moment."""
+        return Interrupts()
 
     def open_output(self, form: str, path: str | None) -> AbstractContextManager[BinaryIO]:
         """Open the file, or stdout, if that can show the form."""
@@ -84,34 +97,22 @@ def click_command(command: Command) -> click.Command:
     if command.has_json:
         parameters.append(click.Option(["--json", "as_json"], is_flag=True, help="Stable JSON on stdout."))
     plural = "s" if "; iosonde " in command.example else ""
-    rest = next((option for option in command.declarations if isinstance(option, Rest)), None)
+    has_rest = any(isinstance(option, Rest) for option in command.declarations)
     return click.Command(
         command.name.split()[-1],
         callback=partial(_run, command),
         params=parameters,
         help=_for_terminal(command, command.description),
         epilog=f"Example{plural}: iosonde {command.example}",
-        context_settings={"ignore_unknown_options": rest.is_last, "allow_interspersed_args": rest.is_last}
-        if rest
-        else {},
+        context_settings={"allow_interspersed_args": False} if has_rest else {},
     )
 
 
-def answer_command(folder: str, as_json: bool, **values: Any) -> None:
-    """Answer with the command of a folder, and print it: what another command ends with."""
-    module = importlib.import_module(f"iosonde.commands.{folder}.options")
-    _answer(COMMANDS[f"{module.__name__}.{folder}"], as_json, values)
-
-
 def _run(command: Command, as_json: bool = False, **texts: Any) -> None:
+    """Answer, print the answer, and only then write files."""
     options = {option.name: option for option in command.declarations}
     values = {name: options[name].read(text) for name, text in texts.items() if text not in (None, ())}
-    _answer(command, as_json, values)
-
-
-def _answer(command: Command, as_json: bool, values: Mapping[str, Any]) -> None:
-    """Answer, print the answer, and only then write files."""
-    with spelled(terminal_spelling), listening(TerminalFrontEnd()):
+    with spelled(terminal_spelling), listening(TerminalFrontEnd(as_json)):
         result = command.answer(command.options(**values))
         if isinstance(result, int):
             raise click.exceptions.Exit(result)

@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 from iosonde.core.front_end import listening
 from iosonde.core.message import set_default_spelling, spelled
 from iosonde.core.options import Option, options_of
-from iosonde.data.options import SHARED
+from iosonde.data.options import SHARED, DataOptions
 
 from . import python
 from .python import COMMANDS
@@ -38,7 +38,7 @@ class Command:
     def declarations(self) -> tuple[Option[Any, Any], ...]:
         """Its options: arguments first, then its own, then those that it shares with every analysis."""
         every = options_of(self.options)
-        return tuple(sorted(every, key=lambda option: (not option.is_argument, option.name in SHARED)))
+        return tuple(sorted(every, key=lambda option: (not option.is_argument, _is_shared(option))))
 
     @property
     def description(self) -> str:
@@ -56,6 +56,11 @@ class Command:
     def has_json(self) -> bool:
         """Whether it answers with something that has a stable JSON."""
         return str(inspect.signature(self.answer).return_annotation) not in ("None", "str", "int")
+
+
+def _is_shared(option: Option[Any, Any]) -> bool:
+    """Return whether this is the option of every analysis, and no other of its name."""
+    return option.name in SHARED and option is getattr(DataOptions, option.name)
 
 
 @dataclass(frozen=True)

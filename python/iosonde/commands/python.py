@@ -52,7 +52,9 @@ def signature_of(command: Command) -> inspect.Signature:
     """Return the signature of the function: a keyword for every option, with the default as people write it."""
     parameters = []
     for field in fields(command.options):
-        option: Option[Any, Any] = getattr(command.options, field.name)
+        option = getattr(command.options, field.name)
+        if not isinstance(option, Option):
+            continue
         kind = inspect.Parameter.KEYWORD_ONLY if field.kw_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
         default = inspect.Parameter.empty if option.is_required else option.default
         parameters.append(inspect.Parameter(field.name, kind, default=default, annotation=option.kind))

@@ -12,6 +12,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
+from .trial_progress import Silent, Stop, TrialProgress
 from .whole_file import write_atomically
 
 
@@ -23,7 +24,14 @@ class Progress(Protocol):
 
 
 class FrontEnd:
-    """Nobody listens: what is said is dropped. Front ends override what they show."""
+    """Nobody listens: what is said is dropped. Front ends override what they show.
+
+    ``command_line``: the words of the command that was typed, with the program's name; () where none was. ``is_json``:
+    the answer is printed as JSON.
+    """
+
+    command_line: tuple[str, ...] = ()
+    is_json = False
 
     def warn(self, text: str) -> None:
         """Warn of something that the reader of a result has to know."""
@@ -45,6 +53,14 @@ class FrontEnd:
     def waiting(self) -> Progress:
         """Return what shows how long something has been waited for, in seconds."""
         return lambda what, done: None
+
+    def trial_progress(self, expected_s: float) -> TrialProgress:
+        """Return what shows how far trials are that should take so long together."""
+        return Silent()
+
+    def stopping(self) -> AbstractContextManager[Stop]:
+        """Return what takes an interrupt at a moment when it does no harm."""
+        return nullcontext(Silent())
 
     def open_output(self, form: str, path: str | None) -> AbstractContextManager[BinaryIO]:
         """Open what a table of this form is written to: the file, which appears whole or not at all, or, where none is

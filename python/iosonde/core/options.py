@@ -83,6 +83,8 @@ class Option(Generic[V, G]):
         assigned: Any = value
         if assigned is self:  # nothing was given, and dataclasses take the declaration for the default
             assigned = self.default
+        elif (given_values := getattr(instance, "given_values", None)) is not None:
+            given_values[self.name] = assigned
         vars(instance)[self.name] = None if assigned is None else self.parse(assigned)
 
     def parse(self, value: Any) -> Any:
@@ -203,14 +205,12 @@ class Levels(Names[V]):
 
 
 class Rest(Option[tuple[str, ...], Sequence[str]]):
-    """Every word that is left on a terminal, as it is: a command for another program. ``is_last``: options of ours may
-    stand among them."""
+    """Every word that is left on a terminal, as it is: a command for another program."""
 
     kind = "sequence of str"
 
-    def __init__(self, metavar: str, help: str, *, is_last: bool = False) -> None:  # noqa: A002
+    def __init__(self, metavar: str, help: str) -> None:  # noqa: A002
         super().__init__(metavar, help, (), is_argument=True, is_repeatable=True)
-        self.is_last = is_last
 
     def parse(self, value: Any) -> tuple[str, ...]:
         """Return the words."""

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from iosonde.commands.command import Group, command
 from iosonde.commands.files import figure_writer
 from iosonde.commands.result import Result
+from iosonde.commands.run.measurement import Measurement
+from iosonde.commands.run.options import RunOptions
 from iosonde.core.errors import InputError
 from iosonde.core.front_end import front_end
 from iosonde.core.message import spell
 from iosonde.core.option_kinds import Duration, FigureFile, Integer, Number, Size
+from iosonde.core.option_words import replace_options
 from iosonde.core.options import Flag, NameList, Names, Rest, Text
 from iosonde.core.pairs import pair_of
 
@@ -109,10 +112,8 @@ def run_on_host(options: ExecOptions) -> None:
 
 
 @dataclass
-class LabRunOptions(LabChoice):
-    """Options of ``iosonde lab run``."""
-
-    words: Rest = Rest("[EXPERIMENT] [OPTION]...", "Those of `iosonde run`.", is_last=True)
+class LabRunOptions(LabChoice, RunOptions):
+    """Options of ``iosonde lab run``: those of ``iosonde run``, and the lab."""
 
 
 @command(
@@ -121,20 +122,20 @@ class LabRunOptions(LabChoice):
     "lab run --nodes 1,2 --store results; iosonde lab run examples/lab/replicas.yaml",
     in_python=False,
 )
-def measure_lab(options: LabRunOptions) -> None:
+def measure_lab(options: LabRunOptions) -> Measurement | int:
     """Measure a lab's file system from its clients: `iosonde run`, with the target and the hosts filled in.
 
     An experiment file with a section lab brings up what it asks for, again for every setting of the lab, and takes
     it down afterwards. The options are those of `iosonde run`; the same command again resumes.
     """
     from iosonde import lab as labs
-    from iosonde.cli import lab_campaign
+
+    from .campaigns import measure_in_labs
+    from .requested_labs import read_lab_file
 
     labs.need_root()
-    if not lab_campaign.asks_for_labs(options.words):
-        lab = options.open_lab()
-        words = lab_campaign.remounting(options.words, [lab.description.file_system])
-        become_command(lab, lab.clients[0], labs.run_words(lab, words))
+    if not read_lab_file(options).asks:
+        _become_run(options)
     if options.lab:
         raise InputError(
             "conflicting-options",
@@ -142,7 +143,20 @@ def measure_lab(options: LabRunOptions) -> None:
             "leave one out",
         )
     share_waiting()
-    lab_campaign.measure(options.words)
+    return measure_in_labs(options)
+
+
+def _become_run(options: LabRunOptions) -> NoReturn:
+    """Become ``iosonde run`` on the first client of the lab that is up."""
+    from iosonde import lab as labs
+
+    from .campaigns import mount_before_cold_reads
+
+    lab = options.open_lab()
+    options = mount_before_cold_reads(options, [lab.description.file_system])
+    words = replace_options(options, lab=None).words()
+    is_json = ("--json",) if front_end().is_json else ()
+    become_command(lab, lab.clients[0], labs.run_words(lab, (*words, *is_json)))
 
 
 @dataclass

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from iosonde import campaign
 from iosonde import lab as labs
 
 if TYPE_CHECKING:
@@ -14,13 +13,16 @@ if TYPE_CHECKING:
 
 
 def build_server_hands(target: Path, profile: bool) -> ServerHands | None:
-    """Of a target on a lab's file system; None where this is no host of a lab. ``profile``: they are to count."""
+    """Return access to the servers of a target on a lab's file system; None where this is no host of a lab.
+    ``profile``: they are to count."""
+    from iosonde.measure.servers_seen import ServerHands
+
     if not labs.inside():
         return None
     lab = labs.open_lab()
     if not target.is_relative_to(lab.mount_point):
         return None
-    return campaign.caller.ServerHands(
+    return ServerHands(
         states=lambda: {name: (server.says, server.well) for name, server in labs.servers_now(lab).items()},
         health=lambda: labs.health_now(lab),
         count=(lambda: labs.count_operations(lab, True)) if profile else None,

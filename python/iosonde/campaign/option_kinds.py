@@ -1,0 +1,72 @@
+"""Kinds of options that only measurements have: levels of factors, targets, hosts, a stopping rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from iosonde.core.option_kinds import Paths, Setting
+from iosonde.core.options import NameList, Names, Option, Text, V, level_text
+
+
+class HostNames(Option[V, str | PurePath | Sequence[str] | None]):
+    """Hosts: a file with one host per line, or names; one text, with commas between names."""
+
+    kind = "path, or str or sequence of str"
+
+    def parse(self, value: Any) -> str:
+        """Return the path, or the names with commas. Raises InputError for what is neither."""
+        if isinstance(value, str | PurePath):
+            return str(value)
+        if not isinstance(value, Sequence) or not all(isinstance(host, str) for host in value):
+            raise self.type_error(value, "give the path of a file, or a list of host names")
+        return ",".join(value)
+
+
+class FactorLevels(Names[V]):
+    """Levels of factors: ``n=1,2`` on a terminal, a dict in Python; held as texts."""
+
+    kind = "dict of levels, or str or sequence of str"
+
+    def parse(self, value: Any) -> NameList:
+        """Return a text for each factor. Raises InputError."""
+        if isinstance(value, Mapping):
+            return tuple(f"{level_text(name)}={_join_levels(levels)}" for name, levels in value.items())
+        return super().parse(value)
+
+    def write(self, value: str) -> str:
+        """``n=1,2`` as ``{'n': [1, 2]}``."""
+        return Setting("", "").write(value) if "=" in value else super().write(value)
+
+
+class Targets(Paths[V]):
+    """Directories: paths, or names with their paths; held as ``NAME=DIR`` or ``DIR``."""
+
+    kind = "path, sequence of paths, or dict of paths"
+
+    def parse(self, value: Any) -> NameList:
+        """Return a text for each directory. Raises InputError."""
+        if isinstance(value, Mapping):
+            return tuple(f"{name}={path}" for name, path in value.items())
+        return super().parse(value)
+
+    def write(self, value: str) -> str:
+        """``nfs=/mnt/n`` as ``{'nfs': '/mnt/n'}``."""
+        return Setting("", "").write(value) if "=" in value else super().write(value)
+
+
+class Precision(Text[V]):
+    """A stopping rule such as ``ci<5%``."""
+
+    def parse(self, value: Any) -> str:
+        """Return the rule as it was written. Raises InputError for what is no rule."""
+        from .spec.schema import parse_until
+
+        parse_until(rule := super().parse(value))
+        return rule
+
+
+def _join_levels(levels: Any) -> str:
+    several = levels if isinstance(levels, Sequence) and not isinstance(levels, str) else [levels]
+    return ",".join(map(level_text, several))

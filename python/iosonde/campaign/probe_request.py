@@ -1,0 +1,42 @@
+"""A user's request of a probe, in terms of its options."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+
+from iosonde.core.option_kinds import Duration, Integer, Size
+from iosonde.core.options import NameList, Names, Text
+
+from .option_kinds import HostNames
+from .options import LauncherOptions, TurnOptions
+
+
+@dataclass
+class HardwareOptions:
+    """What is measured, and where the runs go. ``servers`` have a disk at each of ``disk_dir``."""
+
+    target: Text[str | None] = Text(
+        "DIR", "Directory on the disk to measure, on every node.", default_text="no disk is measured"
+    )
+    nodes: Integer[int | None] = Integer("N", "How many nodes.", least=1, default_text="all there are")
+    store: Text[str] = Text("DIR", "Where the runs are kept (not on the target).", "iosonde-store")
+    _: KW_ONLY
+    servers: HostNames[str | None] = HostNames("HOSTS", "Measure the servers' own disks there: a file, or s1,s2.")
+    disk_dir: Names[NameList] = Names(
+        "DIR", "A directory on a disk of each server; may be repeated.", (), is_repeatable=True
+    )
+    repetitions: Integer[int] = Integer(
+        "N", "How often everything is measured, with ranks started anew.", 6, least=1
+    )  # the least number of values whose extremes enclose the median at 95 %
+    size: Size[int] = Size("SIZE", "What each node writes and reads on the disk.", "256MiB")
+    idle_timeout: Duration[float] = Duration("TIME", "Give up when no rank gets on for so long.", "2min")
+
+
+@dataclass
+class ProbeRequest(TurnOptions, LauncherOptions, HardwareOptions):
+    """Options of a probe. Sizes in bytes, times in seconds."""
+
+    @property
+    def only_servers(self) -> bool:
+        """True if no node takes part: no option concerns one."""
+        return self.servers is not None and (self.target, self.nodes, self.hosts, self.launcher) == (None,) * 4

@@ -1,0 +1,37 @@
+"""The caller of a campaign: the front end that listens here and now."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iosonde.core.front_end import front_end
+
+if TYPE_CHECKING:
+    from iosonde.campaign.caller import Caller
+    from iosonde.measure.servers_seen import ServerHands
+
+
+def build_caller(words: Sequence[str] = ()) -> Caller:
+    """Build the caller. ``words``: the command that is stored with every run where none was typed."""
+    from iosonde.campaign.caller import Caller
+
+    listener = front_end()
+    typed = listener.command_line
+    return Caller(
+        command=typed or tuple(words),
+        again=(sys.executable, "-m", "iosonde.cli.main", *typed[1:]) if typed else (),
+        say=listener.note,
+        waiting=listener.waiting(),
+        progress=listener.trial_progress,
+        stopping=listener.stopping,
+        servers=_find_server_hands,
+    )
+
+
+def _find_server_hands(target: Path, profile: bool) -> ServerHands | None:
+    from .lab.server_hands import build_server_hands
+
+    return build_server_hands(target, profile)

@@ -1,0 +1,76 @@
+"""``iosonde plan``: the commands, the trials in their order, what they write and how long they take, before anything
+starts."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING
+
+from iosonde.campaign.request import Request
+from iosonde.commands.campaign_caller import build_caller
+from iosonde.commands.command import command
+from iosonde.commands.result import Result
+from iosonde.core.options import Choice, Flag
+
+if TYPE_CHECKING:
+    from iosonde.campaign.as_iozone import IozonePlan
+    from iosonde.campaign.plan import CampaignPlan
+
+    from .schema import ExperimentSchema
+
+
+@dataclass
+class PlanOptions(Request):
+    """Options of ``iosonde plan``."""
+
+    as_tool: Choice[str | None] = Choice(("iozone",), "As commands of another tool, one a setting.", flag="as")
+    _: KW_ONLY
+    schema: Flag[bool] = Flag("Print the JSON Schema of experiment files, and nothing else.")
+
+
+@command(
+    "plan",
+    PlanOptions,
+    "plan sweep.yaml; iosonde plan --target /mnt/x --nodes 1,2,4 --seed 7; "
+    "iosonde plan --schema > experiment.schema.json",
+)
+def plan(options: PlanOptions) -> Result[CampaignPlan] | Result[IozonePlan] | Result[ExperimentSchema]:
+    """Show what `iosonde run` with the same words would do. Writes nothing, starts nothing.
+
+    SPEC is an experiment file (docs/experiment.md); without it the MTC envelope is measured.
+
+    Returns
+    -------
+    Result[CampaignPlan], Result[IozonePlan] or Result[ExperimentSchema]
+        One row a trial; of a tool one a setting; of the schema one a key.
+
+    Examples
+    --------
+    >>> iosonde.plan("sweep.yaml", target="/mnt/x", nodes=[1, 2, 4])
+    """
+    if options.schema:
+        return _read_schema()
+    campaign_plan = _plan_campaign(options)
+    if options.as_tool is None:
+        from iosonde.report.text.plan import lines
+
+        return Result(campaign_plan, lines)
+    from iosonde.campaign.as_iozone import iozone_plan
+    from iosonde.report.text.plan_iozone import lines as command_lines
+
+    return Result(iozone_plan(campaign_plan), command_lines)
+
+
+def _plan_campaign(options: PlanOptions) -> CampaignPlan:
+    from iosonde.campaign.plan import plan
+    from iosonde.commands.lab.requested_labs import build_plan_check, place_in_lab
+
+    return plan(place_in_lab(options), build_caller(), build_plan_check(options))
+
+
+def _read_schema() -> Result[ExperimentSchema]:
+    from iosonde.campaign.spec.schema import schema_text
+
+    from .schema import ExperimentSchema, schema_lines
+
+    return Result(ExperimentSchema(schema_text()), schema_lines)

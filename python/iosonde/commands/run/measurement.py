@@ -1,0 +1,137 @@
+"""A measured experiment, which shows itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from iosonde.commands.files import announce
+from iosonde.commands.page_file import write_page_of
+from iosonde.commands.result import Result
+from iosonde.core.front_end import front_end
+from iosonde.data.asked import ResponseQuery
+from iosonde.data.options import RowOptions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from iosonde.answers.against import PairVerdicts
+    from iosonde.answers.compare.answer import Comparisons
+    from iosonde.answers.path_study import PathStudy
+    from iosonde.answers.summary import Summary
+    from iosonde.campaign.run import CampaignOutcome
+    from iosonde.data.source import Source
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A measured experiment: it shows itself as its summary, two sides as their comparison, a path study as its lines.
+
+    ``outcome`` says how the campaign ended, and has its experiment; ``page`` is the file of its page, if any.
+    ``is_incomplete``: trials of labs are missing.
+    """
+
+    outcome: CampaignOutcome
+    level: float
+    page: str | None = None
+    is_incomplete: bool = False
+
+    @property
+    def store(self) -> str:
+        """The path of the store that has the runs."""
+        return self.outcome.store
+
+    @cached_property
+    def summary(self) -> Result[Summary]:
+        """The summary of this experiment alone."""
+        from iosonde.answers.summary import summary
+        from iosonde.report.text.summary import lines
+
+        source = self._open_source()
+        announce("summary", len(source.table), len(source.table.columns))
+        return Result(summary(source, self._query), lines)
+
+    @cached_property
+    def comparison(self) -> Result[Comparisons | PairVerdicts]:
+        """The verdict of the pairs of ``against``."""
+        from iosonde.answers.compare.answer import Sides, compare
+        from iosonde.report.text.compare import lines
+
+        return Result(compare(self._open_source(), self._query, Sides()), lines)
+
+    @cached_property
+    def path_study(self) -> Result[PathStudy]:
+        """The lines and patterns of a path study."""
+        from iosonde.answers.path_study import path_study
+        from iosonde.report.text.path_study import lines
+
+        return Result(path_study(self._open_source(), self.level), lines)
+
+    def text(self) -> Iterator[str]:
+        """Return the lines that the terminal shows."""
+        if self.outcome.experiment is None:
+            yield f"job {self.outcome.job}: this command runs when Slurm has the nodes; the runs go to {self.store}"
+        else:
+            yield from self._result.text()
+
+    def __str__(self) -> str:
+        """Return what the terminal shows."""
+        return "\n".join(self.text())
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``--json`` prints."""
+        if self.outcome.experiment is None:
+            return {"schema": 1, "job": self.outcome.job, "store": self.store}
+        return self._result.to_dict()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a cell. Needs pandas."""
+        return self._result.to_frame()
+
+    @property
+    def problem(self) -> bool:
+        """Whether exit code 1 tells of a problem: a condition of ``fail_if`` holds, or trials are missing."""
+        return self.is_incomplete or (self.outcome.experiment is not None and self._result.problem)
+
+    def write(self) -> None:
+        """Write the page, say what is to be known, and end with the fault of the campaign, if any. Raises
+        IncompleteError."""
+        if self.outcome.experiment is None:
+            return
+        try:
+            if self.page:
+                write_page_of(self.store, self.outcome.experiment.id, self._final_level, self.page)
+        finally:
+            self._report_remarks()
+            self.outcome.check()  # what was not measured is said, whatever the rest came to
+
+    def _report_remarks(self) -> None:
+        from iosonde.campaign.turn import is_part_of_another
+
+        where, *remarks = self.outcome.remarks()
+        if not is_part_of_another():
+            front_end().note(where)
+        for remark in remarks:
+            front_end().remark(remark)
+
+    @property
+    def _result(self) -> Result[Any]:
+        if self.outcome.pairs:
+            return self.comparison
+        return self.path_study if self.outcome.is_path_study else self.summary
+
+    @property
+    def _final_level(self) -> float:
+        return self.outcome.pairs.level if self.outcome.pairs else self.level
+
+    @property
+    def _query(self) -> ResponseQuery:
+        return ResponseQuery(level=self._final_level)
+
+    def _open_source(self) -> Source:
+        experiment = self.outcome.experiment.id if self.outcome.experiment else None
+        return RowOptions(experiment=experiment).open(self.store)

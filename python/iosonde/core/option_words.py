@@ -1,0 +1,51 @@
+"""Options as words of a command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any, TypeVar
+
+from .options import Option, level_text, options_of
+
+
+class RepeatableOptions:
+    """Options that remember how they were given: for the command line that says the same."""
+
+    @cached_property
+    def given_values(self) -> dict[str, Any]:
+        """Name → value, as people wrote it."""
+        return {}
+
+    def words(self) -> tuple[str, ...]:
+        """Return the words of a command line: arguments before options."""
+        declared = sorted(options_of(type(self)), key=lambda option: not option.is_argument)
+        return tuple(word for option in declared for word in _words_of(option, self.given_values.get(option.name)))
+
+
+OptionsT = TypeVar("OptionsT", bound=RepeatableOptions)
+
+
+def replace_options(options: OptionsT, **changes: Any) -> OptionsT:
+    """Return the same options with other values; what was not given stays so."""
+    return type(options)(**{**options.given_values, **changes})
+
+
+def _words_of(option: Option[Any, Any], value: Any) -> Iterator[str]:
+    flag = "--" + option.flag.replace("_", "-")
+    if value is None:
+        return
+    if option.is_switch:
+        if value or option.default is None:  # a plain one has no word for no
+            yield flag if value else f"--no-{flag[2:]}"
+        return
+    texts = _texts_of(value)
+    for text in texts if option.is_repeatable else [",".join(texts)]:
+        yield from (text,) if option.is_argument else (flag, text)
+
+
+def _texts_of(value: Any) -> list[str]:
+    if isinstance(value, Mapping):
+        return [f"{level_text(name)}={','.join(_texts_of(several))}" for name, several in value.items()]
+    is_list = isinstance(value, Iterable) and not isinstance(value, str)
+    return [level_text(level) for level in (value if is_list else [value])]
