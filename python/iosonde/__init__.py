@@ -43,12 +43,13 @@ if TYPE_CHECKING:
     from .api.history import watch
     from .api.measuring import plan, probe, run
     from .api.operations import diagnose
-    from .api.pages import plot, write_report
+    from .api.pages import write_report
     from .api.sharing import import_files, parse
     from .api.stored import survey_plan, survey_simulate, survey_tree
     from .api.stores import check_store, merge_stores, note_run, prune_store, redact_store, tag_run
     from .api.understand import anova, corpus, explain_difference, queue, regress, scale
     from .api.words import open
+    from .commands.plot.options import plot
     from .commands.rank.options import rank
     from .commands.show.options import export, printed, show, show_as, show_run, slowest
     from .core.errors import IosondeError, IosondeWarning
@@ -63,7 +64,7 @@ _HOMES = {
     "api.hardware": ("bound", "time_model", "upgrade"),
     "api.operations": ("diagnose",),
     "api.decide": ("fit", "predict", "describe", "validate", "held_out", "advise"),
-    "api.pages": ("write_report", "plot"),
+    "api.pages": ("write_report",),
     "api.sharing": ("parse", "import_files"),
     "api.stores": ("check_store", "tag_run", "note_run", "merge_stores", "redact_store", "prune_store"),
     "api.stored": ("survey_tree", "survey_simulate", "survey_plan"),

@@ -1,4 +1,4 @@
-"""Show it: the page about DATA, and its figures."""
+"""The page about DATA."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from iosonde.core.whole_file import replace_file
 from iosonde.data.asked import LAST_DONE
 from iosonde.data.source import Source, narrowed
 
-from .words import Names, Setting, check_choice, checked, conditions, level_text, names, open, takes, texts, warn
+from .words import Names, Setting, checked, conditions, level_text, names, open, takes, texts
 
 if TYPE_CHECKING:
     from iosonde.answers.corpus_page import CorpusPage
     from iosonde.answers.page.advice import Choosing
     from iosonde.answers.page.content.page import Page
     from iosonde.answers.survey.page import SurveyPage
-    from iosonde.report.figures.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -112,96 +111,6 @@ def write_report(data: Any, output: str | Path = "iosonde-report.html", **option
     )
     page = report(request, lambda _, where, experiment: narrowed(source, where, experiment))
     return Report(page, replace_file(Path(output), html_of(page).encode()))
-
-
-class PlotOptions(TypedDict, total=False):
-    """What is drawn, in the words of ``iosonde plot``."""
-
-    x: Annotated[str | None, None]
-    color: Annotated[str | None, None]
-    panel: Annotated[Names, None]
-    metric: Annotated[Names, None]
-    bars: Annotated[bool, False]
-    on: Annotated[Names, None]
-    response: Annotated[Names, None]
-    together: Annotated[bool, False]
-    where: Annotated[Names, None]
-    incomplete: Annotated[bool, False]
-    clock: Annotated[str, LAST_DONE]
-    experiment: Annotated[str | None, None]
-    level: Annotated[float, 0.95]
-
-
-@takes(PlotOptions)
-def plot(data: Any, kind: str | None = None, **options: Unpack[PlotOptions]) -> Figure:
-    """A figure of DATA: each metric by the settings that varied, or another kind.
-
-    Parameters
-    ----------
-    data : path, table or Source
-    kind : {"settings", "heatmap", "percentiles", "time", "bars", "latency", "timeline"}, optional
-        Metrics by settings (the default), as lines, bars and panels; as fields of two factors; percentiles of
-        latencies by setting. Of a store: rate and latency over the time of the phases of its last trial (``where=
-        "run=ID"`` for another); of its newest experiment: bars by node count, distributions of latency, timelines of
-        the ranks.
-    **options
-        ``x``, ``color``, ``panel``: which factor goes along x, which by colour, which have a panel for each level.
-        ``metric``, ``response``: only these operations, metrics or columns, as ``"write_large"``; ``"all"`` for every
-        one. ``bars``: each total by node count, of a store or of a results file (a path). ``on``: of a store or
-        table, one panel for each response and factor, as ``["fs", "log2(record)"]``, and ``together``: all responses
-        in one panel. And ``where``, ``incomplete``, ``clock``, ``experiment``, ``level``.
-
-    Returns
-    -------
-    Figure
-        It shows itself in a notebook; ``.save("figure.pdf")`` writes it as PDF, SVG or PNG. What could not be drawn
-        beside it is an ``IosondeWarning``.
-    """
-    from iosonde.answers.plot.ask import BY_SETTINGS, OF_PAGE, OVER_TIME, PlotQuery, drawn, totals_drawn
-    from iosonde.answers.plot.layout import PlotRoles
-    from iosonde.report.figures.kinds import figures, fits
-
-    request = PlotQuery(
-        check_choice(kind, (*BY_SETTINGS, OVER_TIME, *OF_PAGE), "kind") if kind else "",
-        PlotRoles(options["x"] or "", options["color"] or "", names(options["panel"], "panel")),
-        names(options["on"], "on") or None,
-        options["together"],
-        options["bars"],
-        names(options["response"], "response"),
-        names(options["metric"], "metric"),
-        options["clock"],
-        checked(options["level"]),
-    )
-    request.check(str)
-    if not request.bars:
-        plot_data = drawn(_open_runs(data, request.kind in OF_PAGE, options), request, fits)
-    elif isinstance(data, (str, Path)):
-        plot_data = totals_drawn(str(data), request, options["experiment"], conditions(options))
-    else:
-        raise InputError(
-            "wrong-argument-type",
-            "bars takes the path of a store or a results file",
-            "or leave bars out",
-            argument="bars",
-            type_name=type(data).__name__,
-        )
-    for why in plot_data.omissions:
-        warn(why)
-    return figures(plot_data)[0][1]()
-
-
-def _open_runs(data: Any, newest_only: bool, options: PlotOptions) -> Source:
-    """The runs that are drawn; ``newest_only``: of a store those of the newest, unless it is said."""
-    from iosonde.answers.page.experiment import choose
-
-    if not newest_only:
-        return open(data, conditions(options), options["experiment"])
-    opened = open(data)
-    if opened.store is None:
-        return opened
-    return narrowed(
-        opened, conditions(options), choose(opened.store, options["experiment"] or opened.experiment).experiment
-    )
 
 
 def _format_bound(bound: str | Path | Setting | None) -> str | None:
