@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from .api.history import watch
     from .api.measuring import plan, probe, run
     from .api.operations import diagnose
-    from .api.pages import write_report
     from .api.sharing import import_files, parse
     from .api.stored import survey_plan, survey_simulate, survey_tree
     from .api.stores import check_store, merge_stores, note_run, prune_store, redact_store, tag_run
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
     from .api.words import open
     from .commands.plot.options import plot
     from .commands.rank.options import rank
+    from .commands.report.options import write_report
     from .commands.show.options import export, printed, show, show_as, show_run, slowest
     from .core.errors import IosondeError, IosondeWarning
 
@@ -64,7 +64,6 @@ _HOMES = {
     "api.hardware": ("bound", "time_model", "upgrade"),
     "api.operations": ("diagnose",),
     "api.decide": ("fit", "predict", "describe", "validate", "held_out", "advise"),
-    "api.pages": ("write_report",),
     "api.sharing": ("parse", "import_files"),
     "api.stores": ("check_store", "tag_run", "note_run", "merge_stores", "redact_store", "prune_store"),
     "api.stored": ("survey_tree", "survey_simulate", "survey_plan"),

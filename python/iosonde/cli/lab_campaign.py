@@ -15,9 +15,10 @@ import click
 from iosonde import campaign
 from iosonde import lab as labs
 from iosonde.cli.caller import caller
-from iosonde.cli.commands import report, run, summary
+from iosonde.cli.commands import run, summary
 from iosonde.cli.options.data import DataOptions
 from iosonde.cli.output import talk
+from iosonde.commands.page_file import check_place_of_page, write_page_of
 from iosonde.core.errors import PROBLEM_DETECTED
 from iosonde.core.faults import PlannedFault
 from iosonde.data.asked import LAST_DONE
@@ -74,7 +75,7 @@ def measure(words: Sequence[str]) -> None:
     """All trials that are left, lab by lab; then the summary of the experiment. Ends with the exit code of all."""
     options = _options(words)
     file, level = _file(options), options["level"]
-    report.check_place_of_page(options["page"])
+    check_place_of_page(options["page"])
     labs.check_options(file.file_systems, file.options)
     words, name = remounting(words, file.file_systems), file.name
     request = replace(_build_request(_options(words)), target=(str(labs.target_of(name)),))
@@ -98,7 +99,7 @@ def measure(words: Sequence[str]) -> None:
     summary.show(DataOptions(begun.store, (), (), (), (), LAST_DONE, (), begun.experiment, level, options["as_json"]))
     talk(f"stored in {begun.store}; the page: iosonde report {begun.store}")
     if options["page"]:
-        report.write_page_of(begun.store, begun.experiment, level, options["page"])
+        write_page_of(begun.store, begun.experiment, level, options["page"])
     if code:
         raise click.exceptions.Exit(code)
 

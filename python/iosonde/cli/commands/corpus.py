@@ -7,10 +7,10 @@ from typing import Any
 import click
 
 from iosonde import answers, report
-from iosonde.cli.commands.report import check_place_of_page
 from iosonde.cli.options.data import DataOptions, data_options, split_names
 from iosonde.cli.options.types import FigureFile
 from iosonde.cli.output import emit, talk, tell, write_figure
+from iosonde.commands.page_file import check_place_of_page
 
 
 @click.command(epilog="Example: iosonde corpus io500 --on nodes,api,year --mine submission=mine")

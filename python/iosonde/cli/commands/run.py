@@ -12,9 +12,12 @@ from iosonde.cli.caller import caller
 from iosonde.cli.options.campaign import campaign_options
 from iosonde.cli.options.data import DataOptions
 from iosonde.cli.output import show, talk
+from iosonde.cli.terminal import TerminalFrontEnd
+from iosonde.commands.page_file import check_place_of_page, write_page_of
+from iosonde.core.front_end import listening
 from iosonde.data.asked import LAST_DONE
 
-from . import compare, report, summary, time_model
+from . import compare, summary, time_model
 
 if TYPE_CHECKING:
     from iosonde.campaign.request import Request
@@ -40,7 +43,7 @@ def command(asked: Request, level: float, as_json: bool, page: str | None) -> No
     Writes only below TARGET/iosonde-<id>/ and removes it afterwards. Every finished trial is in the store
     before the next starts; the same command again resumes what was interrupted.
     """
-    report.check_place_of_page(page)
+    check_place_of_page(page)
     outcome = campaign.run.run(asked, level, caller())
     if outcome.experiment is None:
         show([f"job {outcome.job}: this command runs when Slurm has the nodes; the runs go to {outcome.store}"])
@@ -52,7 +55,8 @@ def command(asked: Request, level: float, as_json: bool, page: str | None) -> No
         try:
             if page:
                 pairs = outcome.pairs
-                report.write_page_of(outcome.store, outcome.experiment.id, pairs.level if pairs else level, page)
+                with listening(TerminalFrontEnd()):
+                    write_page_of(outcome.store, outcome.experiment.id, pairs.level if pairs else level, page)
         finally:
             for remark in outcome.remarks()[campaign.turn.is_part_of_another() :]:  # the first says where the runs are
                 talk(remark)

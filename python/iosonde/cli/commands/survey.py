@@ -11,11 +11,11 @@ from typing import Any
 import click
 
 from iosonde import answers, report
-from iosonde.cli.commands.report import check_place_of_page
 from iosonde.cli.options.level import level_options
 from iosonde.cli.options.types import Counts, Duration, FigureFile, SizeType
 from iosonde.cli.output import emit, talk, write_figure
 from iosonde.cli.progress import Counting, Waiting
+from iosonde.commands.page_file import check_place_of_page
 from iosonde.core.units import parse_rate, parse_share
 from iosonde.foreign.child import LIMIT_S
 
