@@ -107,7 +107,11 @@ class Counts(Option[V, int | Sequence[int] | str | None]):
         except ValueError:
             counts, is_valid = (), False
         if not is_valid:
-            raise self.error("not-a-count-list", "{option} is not a list of counts", "write it like 1,2,4", value)
+            example = "1,2,4" if self.least else "0,1,2"
+            text = value if isinstance(value, str) else ",".join(map(level_text, several))
+            raise self.error(
+                "not-a-count-list", "{option} is not a list of counts", "write it like {example}", text, example=example
+            )
         return tuple(dict.fromkeys(counts))
 
     def write(self, value: str) -> str:
