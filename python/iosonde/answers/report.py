@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from iosonde.core.errors import InputError
 from iosonde.core.message import spell
@@ -37,10 +37,6 @@ if TYPE_CHECKING:
     from .page.advice import Choosing
 
 
-# Options of ``iosonde report`` that are one text, in the order in which they are written.
-TEXT_OPTIONS = ("response", "on", "by", "bound", "choose", "given", "current", "metric", "questions", "experiment")
-
-
 @dataclass(frozen=True)
 class ReportQuery:
     """Options of a page. ``response``: of a table; for a store it makes a table of its rows. ``by``: columns of the
@@ -67,14 +63,27 @@ class ReportQuery:
     constraints: tuple[str, ...] = ()
 
 
-def words_again(arguments: Mapping[str, Any], output: str) -> tuple[str, ...]:
-    """Return the command that reproduces the page: ``data`` and the options by their names, as texts."""
-    words = [word for name in TEXT_OPTIONS if (value := arguments[name]) for word in (f"--{name}", str(value))]
-    words += ["--clock", arguments["clock"]] if arguments["clock"] != LAST_DONE else []
-    words += ["--level", f"{arguments['level']:g}"] if arguments["level"] != 0.95 else []
-    words += [word for condition in arguments["where"] for word in ("--where", condition)]
-    words += [word for constraint in arguments["constraints"] for word in ("--constraint", constraint)]
-    return ("iosonde", "report", arguments["data"], "-o", output, *words)
+def command_again(options: ReportQuery, output: str, questions: str = "") -> tuple[str, ...]:
+    """Return the command that reproduces the page; ``questions``: the file that they were read from."""
+    choosing = options.choosing
+    texts = {
+        "response": ",".join(options.response),
+        "on": ",".join(options.on),
+        "by": ",".join(options.by or ()),
+        "bound": options.bound,
+        "choose": ",".join(choosing.choose) if choosing else "",
+        "given": ",".join(choosing.workload_columns or ()) if choosing else "",
+        "current": ",".join(f"{name}={level}" for name, level in (choosing.current or {}).items()) if choosing else "",
+        "metric": ",".join(options.metric),
+        "questions": questions,
+        "experiment": options.experiment,
+        "clock": options.clock if options.clock != LAST_DONE else "",
+        "level": f"{options.level:g}" if options.level != 0.95 else "",
+    }
+    words = [word for name, text in texts.items() if text for word in (f"--{name}", text)]
+    words += [word for condition in options.where for word in ("--where", condition)]
+    words += [word for constraint in options.constraints for word in ("--constraint", constraint)]
+    return ("iosonde", "report", options.data, "-o", output, *words)
 
 
 def report(options: ReportQuery, opened: Opener = open_data) -> Page | SurveyPage | CorpusPage:

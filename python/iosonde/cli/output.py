@@ -62,37 +62,14 @@ def show_json(document: Any) -> None:
     click.echo(_json_text(document))
 
 
-def write_json(document: Any, output: str | None) -> None:
-    """A document of plain values into a file, or on stdout. Raises InputError where it cannot be written."""
-    with sink("json", output) as file:
-        file.write(f"{_json_text(document, indent=2)}\n".encode())
-
-
-def _json_text(document: Any, indent: int = 1) -> str:
-    text = json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False)
+def _json_text(document: Any) -> str:
+    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
     return text if text.isascii() else "".join(map(_in_json, text))
 
 
 def _in_json(char: str) -> str:
     """What could steer a terminal, or is half of a character, as JSON writes it in ASCII."""
     return char if char.isascii() or report.text.escape(char) == char else json.dumps(char)[1:-1]
-
-
-def show_printed(head: str, pieces: Iterable[bytes]) -> None:
-    """Bytes on stdout below their head: as they are, or escaped where a person looks; a line end where they lack
-    one."""
-    click.echo(report.text.escape(head))
-    last = b"\n"
-    for piece in pieces:
-        last = piece[-1:]
-        if sys.stdout.isatty():
-            click.echo(_escape_bytes(piece), nl=False)
-        else:
-            sys.stdout.flush()
-            sys.stdout.buffer.write(piece)
-            sys.stdout.buffer.flush()
-    if last != b"\n":
-        click.echo()
 
 
 @contextmanager

@@ -108,10 +108,11 @@ def click_command(command: Command) -> click.Command:
     )
 
 
-def _run(command: Command, as_json: bool = False, **texts: Any) -> None:
+def _run(command: Command, **texts: Any) -> None:
     """Answer, print the answer, and only then write files."""
     options = {option.name: option for option in command.declarations}
-    values = {name: options[name].read(text) for name, text in texts.items() if text not in (None, ())}
+    values = {name: option.read(texts[name]) for name, option in options.items() if texts[name] not in (None, ())}
+    as_json = bool(texts.get("as_json"))
     with spelled(terminal_spelling), listening(TerminalFrontEnd(as_json)):
         result = command.answer(command.options(**values))
         if isinstance(result, int):

@@ -54,7 +54,9 @@ class Command:
 
     @property
     def has_json(self) -> bool:
-        """Whether it answers with something that has a stable JSON."""
+        """Whether it answers with something that has a stable JSON, and declares no option ``json`` of its own."""
+        if any(option.flag == "json" for option in self.declarations):
+            return False
         return str(inspect.signature(self.answer).return_annotation) not in ("None", "str", "int")
 
 

@@ -2,11 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.front_end import front_end
 from iosonde.core.whole_file import replace_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from iosonde.answers.corpus_page import CorpusPage
+    from iosonde.answers.page.content.page import Page
+    from iosonde.answers.survey.page import SurveyPage
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page, and the file ``path`` that it is written to by ``write``, if at all."""
+
+    page: Page | SurveyPage | CorpusPage
+    path: Path
+    write: Callable[[], None] | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        """Return what the terminal shows: the first sentence."""
+        return "\n".join(self.text())
+
+    __repr__ = __str__
+
+    def text(self) -> Iterable[str]:
+        """Return the lines that the terminal shows."""
+        from iosonde.report.text import wrapped
+
+        return wrapped(self.page.headline)
+
+    def to_dict(self) -> Mapping[str, Any]:
+        """Return what ``--json`` prints: everything that the page shows."""
+        from iosonde.report.page.page import page_document
+
+        return page_document(self.page)
 
 
 def check_place_of_page(path: str | None) -> None:
@@ -20,12 +57,18 @@ def check_place_of_page(path: str | None) -> None:
         )
 
 
-def write_page_of(store: str, experiment: str, level: float, path: str) -> None:
-    """Write the page of one experiment, as ``iosonde report`` does. Raises InputError, DataError."""
-    from iosonde.answers.report import ReportQuery, report
+def write_page(page: Page | SurveyPage | CorpusPage, path: str) -> None:
+    """Write a page, whole or not at all, and say so. Raises InputError."""
     from iosonde.report.page.html import html_of
 
-    confidence = ["--level", f"{level:g}"] if level != 0.95 else []
-    again = ("iosonde", "report", store, "-o", path, "--experiment", experiment, *confidence)
-    page = report(ReportQuery(store, experiment=experiment, level=level, again=again))
     front_end().note(f"the page: {replace_file(Path(path), html_of(page, front_end().note).encode())}")
+
+
+def write_page_of(store: str, experiment: str, level: float, path: str) -> None:
+    """Write the page of one experiment, as ``iosonde report`` does. Raises InputError, DataError."""
+    from iosonde.answers.report import ReportQuery, command_again, report
+
+    from .opener import opener
+
+    query = ReportQuery(store, experiment=experiment, level=level)
+    write_page(report(replace(query, again=command_again(query, path)), opener(store)), path)

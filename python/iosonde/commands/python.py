@@ -18,8 +18,8 @@ from iosonde.core.options import Option
 if TYPE_CHECKING:
     from .command import Command
 
-# Options of a terminal that are no keyword: methods of results.
-_METHODS = {"json": ".to_dict()", "output": ".save()"}
+# Options of a terminal that are no keyword: methods of results, and functions of their own.
+_METHODS = {"json": ".to_dict()", "output": ".save()", "export": "iosonde.export()"}
 _OPTION = re.compile(r"`([a-z][a-z_]*)`")
 
 

@@ -81,23 +81,37 @@ class Level(Number[V]):
 
 
 class Counts(Option[V, int | Sequence[int] | str | None]):
-    """Counts such as ``1,2,4``, each once."""
+    """Counts such as ``1,2,4``, each once; none only where that is the default."""
 
     kind = "int or sequence of int"
 
-    def __init__(self, metavar: str, help: str, default: Any = None, *, most: int = 2**63, **more: Any) -> None:  # noqa: A002
+    def __init__(
+        self,
+        metavar: str,
+        help: str,
+        default: Any = None,
+        *,
+        least: int = 1,  # noqa: A002
+        most: int = 2**63,
+        **more: Any,
+    ) -> None:
         super().__init__(metavar, help, default, **more)
-        self.most = most
+        self.least, self.most = least, most
 
     def parse(self, value: Any) -> tuple[int, ...]:
         """The counts. Raises InputError."""
         several = value.split(",") if isinstance(value, str) else value if isinstance(value, Iterable) else [value]
         try:
             counts = tuple(int(count) for count in several if count == count and not isinstance(count, bool))
+            is_valid = bool(counts or self.default == ()) and all(self.least <= count <= self.most for count in counts)
         except ValueError:
-            counts = ()
-        if not counts or min(counts) < 1 or max(counts) > self.most:
-            raise self.error("not-a-count-list", "{option} is not a list of counts", "write it like 1,2,4", value)
+            counts, is_valid = (), False
+        if not is_valid:
+            example = "1,2,4" if self.least else "0,1,2"
+            text = value if isinstance(value, str) else ",".join(map(level_text, several))
+            raise self.error(
+                "not-a-count-list", "{option} is not a list of counts", "write it like {example}", text, example=example
+            )
         return tuple(dict.fromkeys(counts))
 
     def write(self, value: str) -> str:

@@ -7,22 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.message import Message
+from iosonde.core.message import Message, spell
 from iosonde.data.asked import LAST_DONE, ResponseQuery
 from iosonde.data.source import Source, by_itself
 
 from .drawn import Drawn
+from .kinds import BY_SETTINGS, FACTORS, OF_PAGE, OVER_TIME, PAGE
 from .layout import PlotRoles
 from .settings import Fits
 
 if TYPE_CHECKING:
     from iosonde.answers.page.content.tables import Section
-
-BY_SETTINGS = ("settings", "heatmap", "percentiles")
-OVER_TIME = "time"
-OF_PAGE = ("bars", "latency", "timeline")
-PAGE = "page"  # all of OF_PAGE
-FACTORS = "factors"
 
 
 @dataclass(frozen=True)
@@ -45,64 +40,56 @@ class PlotQuery:
         """Return whether it is one figure of metrics by the settings that varied."""
         return self.kind in ("", *BY_SETTINGS)
 
-    def check(self, spelled: Callable[[str], str]) -> None:
-        """Raise InputError for options that do not combine; ``spelled``: how the user writes an option."""
-        option_values = {
-            "kind": self.kind,
-            "bars": self.bars,
-            "response": self.response,
-            "x": self.roles.x,
-            "color": self.roles.color,
-            "panel": self.roles.panel,
-        }
-
-        def alone(word: str, *others: str) -> None:
-            for other in others:
-                if option_values[other]:
-                    raise InputError(
-                        "conflicting-options",
-                        "{option} and {other} do not go together",
-                        "leave {other} out",
-                        option=spelled(word),
-                        other=spelled(other),
-                    )
-
+    def check(self) -> None:
+        """Raise InputError for options that do not combine."""
         if self.on is not None:
             if not self.on:
                 raise InputError(
-                    "empty-option-value", "{option} names no factor", "name one, as nodes", option=spelled("on")
+                    "empty-option-value", "{option} names no factor", "name one, as nodes", option=str(spell.on)
                 )
-            alone("on", "kind", "bars", "x", "color", "panel")
+            self._check_alone("on", "kind", "bars", "x", "color", "panel")
         elif self.together:
             raise InputError(
                 "missing-option",
                 "{option} goes with {needed_option}",
                 "name factors, as nodes",
-                option=spelled("together"),
-                needed_option=spelled("on"),
+                option=str(spell.together),
+                needed_option=str(spell.on),
             )
         if self.bars:
-            alone("bars", "kind", "response", "x", "color", "panel")
+            self._check_alone("bars", "kind", "response", "x", "color", "panel")
             if self.clock != LAST_DONE:
                 raise InputError(
                     "conflicting-options",
                     "{option} draws the sums that the ranks were timed for",
                     "leave {other} out",
-                    option=spelled("bars"),
-                    other=spelled("clock"),
+                    option=str(spell.bars),
+                    other=str(spell.clock),
                 )
-        if not self.by_settings:
-            for other in ("response", "x", "color", "panel"):
-                if option_values[other]:
-                    raise InputError(
-                        "conflicting-options",
-                        "{other} does not go with {option} {kind}",
-                        "leave it out, or draw {option} {by_settings}",
-                        other=spelled(other),
-                        option=spelled("kind"),
-                        kind=self.kind,
-                        by_settings=BY_SETTINGS[0],
-                    )
+        if not self.by_settings and (other := self._find_given("response", "x", "color", "panel")):
+            raise InputError(
+                "conflicting-options",
+                "{other} does not go with {option}",
+                "leave it out, or draw {by_settings}",
+                other=other,
+                option=format(spell.kind, self.kind),
+                by_settings=format(spell.kind, BY_SETTINGS[0]),
+            )
+
+    def _check_alone(self, name: str, *others: str) -> None:
+        if other := self._find_given(*others):
+            raise InputError(
+                "conflicting-options",
+                "{option} and {other} do not go together",
+                "leave {other} out",
+                option=str(getattr(spell, name)),
+                other=other,
+            )
+
+    def _find_given(self, *names: str) -> str:
+        """Return the first of these options that is given, as its user writes it, or ''."""
+        values = vars(self) | vars(self.roles)
+        return next((str(getattr(spell, name)) for name in names if values[name]), "")
 
 
 def drawn(source: Source, options: PlotQuery, fits: Callable[[str], Fits]) -> Drawn:

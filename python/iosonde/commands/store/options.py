@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from iosonde.commands.command import Group, command
 from iosonde.commands.result import Result
+from iosonde.commands.stored_run import StoredRunOptions, StoreOptions
 from iosonde.core.front_end import front_end
 from iosonde.core.option_kinds import Duration, Integer, Paths
 from iosonde.core.options import Choice, Flag, NameList, Names, Text
@@ -25,13 +26,6 @@ GROUP = Group(
 )
 
 
-@dataclass
-class StoreOptions:
-    """The store that a command is about."""
-
-    store: Text[str] = Text("STORE", "The store.", is_argument=True, is_required=True)
-
-
 @command("store check", StoreOptions, "store check results")
 def check_store(options: StoreOptions) -> Result[StoreCheck]:
     """Read every file of STORE: which runs are damaged or incomplete? Exit code 1 if one is.
@@ -47,15 +41,6 @@ def check_store(options: StoreOptions) -> Result[StoreCheck]:
 
     store_check = check(options.store)
     return Result(store_check, check_lines, error=build_check_error(options.store, store_check))
-
-
-@dataclass
-class StoredRunOptions(StoreOptions):
-    """A run of a store."""
-
-    run: Text[str] = Text(
-        "RUN", "Its id, or a beginning of it that no other run has.", is_argument=True, is_required=True
-    )
 
 
 @dataclass

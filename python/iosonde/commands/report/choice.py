@@ -1,0 +1,45 @@
+"""Settings that one may choose, and the hardware, as the options of a page name them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from iosonde.core.errors import InputError
+from iosonde.core.option_kinds import Setting
+from iosonde.core.options import NameList, Option, V, level_text
+
+if TYPE_CHECKING:
+    from iosonde.answers.page.advice import Choosing
+
+
+class Hardware(Option[V, Mapping[str, Any] | str | PurePath | None]):
+    """Values of hardware by name, or the path of what measured them."""
+
+    kind = "dict or path"
+
+    def parse(self, value: Any) -> str:
+        """Return ``servers=4,net=117MB/s``, or the path."""
+        if isinstance(value, Mapping):
+            return ",".join(f"{name}={level_text(level)}" for name, level in value.items())
+        return str(value)
+
+    def write(self, value: str) -> str:
+        """Return values as a dict, a path as a text."""
+        return Setting("", "").write(value) if "=" in value else super().write(value)
+
+
+def build_choice(choose: NameList | None, given: NameList | None, current: Mapping[str, str] | None) -> Choosing | None:
+    """Return what may be chosen, None for nothing. Raises InputError where only its workload is named."""
+    from iosonde.answers.page.advice import Choosing
+
+    if choose is not None:
+        return Choosing(choose, given, current)
+    if given is not None or current is not None:
+        raise InputError(
+            "option-requires-option",
+            "{spell.given} and {spell.current} are about {spell.choose}",
+            "name what may be set with {spell.choose}",
+        )
+    return None

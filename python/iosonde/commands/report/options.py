@@ -1,0 +1,126 @@
+"""``iosonde report``: one self-contained HTML page about a store or a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iosonde.commands.command import command
+from iosonde.commands.opener import opener
+from iosonde.commands.page_file import Report, write_page
+from iosonde.core.option_kinds import Setting
+from iosonde.core.options import Data, Flag, NameList, Names, Text
+from iosonde.data.options import DataOptions, RowOptions
+
+from .choice import Hardware, build_choice
+
+if TYPE_CHECKING:
+    from iosonde.answers.report import ReportQuery
+
+
+@dataclass
+class ReportOptions(DataOptions):
+    """What a page is about."""
+
+    data: Data = DataOptions.data
+    output: Text[str] = Text("FILE", "The page; replaced whole.", "iosonde-report.html", short="-o")
+    _: KW_ONLY
+    response: Names[NameList] = Names("Y,…", "Table: the measured column(s); by default what looks measured.", ())
+    on: Names[NameList] = Names(
+        "X,…", "What the regressions are on, as 'nodes,log2(size)'; by default what varies.", ()
+    )
+    by: Names[NameList | None] = Names(
+        "X,…", "What makes the cells; of a table by default those of `on`, or what varies."
+    )
+    bound: Hardware[str | None] = Hardware(
+        "NAME=V,…|FILE|STORE",
+        "The hardware, as 'servers=4,net=117MB/s' (options of iosonde bound), or a probe.",
+    )
+    choose: Names[NameList | None] = Names("A,…", "Settings that one may choose: which is best, and what it gains.")
+    given: Names[NameList | None] = Names(
+        "C,…", "For `choose`: the workload; by default every other setting that varies."
+    )
+    current: Setting[Mapping[str, str] | None] = Setting(
+        "A=V,…", "For `choose`: the setting in use, which the gain is then over."
+    )
+    questions: Text[str | None] = Text("FILE", "Store: what is asked of it: the key 'questions' of a YAML file.")
+    constraints: Names[NameList] = Names(
+        "EXPR",
+        "What settings fulfil that are offered, as 'stripes <= servers'.",
+        (),
+        flag="constraint",
+        is_repeatable=True,
+    )
+    experiment: Text[str | None] = Text("ID|all", "Store: this experiment instead of the last.")
+
+    def build_report(self) -> Report:
+        """Return the page, which is not written yet. Raises InputError, DataError."""
+        from iosonde.answers.report import report
+
+        is_path = isinstance(self.data, (str, Path))
+        data = self.data if is_path else RowOptions().open(self.data)
+        name, experiment = (str(data), None) if is_path else (data.name, data.experiment)
+        query = self.build_query(name, self.experiment or experiment)
+        if not is_path and (data.where or not Path(name).exists()):  # no command writes it again
+            query = replace(query, again=())
+        return Report(report(query, opener(data)), Path(self.output))
+
+    def build_query(self, name: str, experiment: str | None) -> ReportQuery:
+        """Return what the answer takes, of DATA with this name. Raises InputError."""
+        from iosonde.answers.report import ReportQuery, command_again
+        from iosonde.campaign.asked_of import questions_of
+
+        query = ReportQuery(
+            data=name,
+            response=self.response,
+            on=self.on,
+            by=self.by,
+            bound=self.bound,
+            choosing=build_choice(self.choose, self.given, self.current),
+            experiment=experiment,
+            where=self.conditions,
+            level=self.level,
+            clock=self.clock,
+            metric=self.metric,
+            questions=questions_of(Path(self.questions)) if self.questions else None,
+            constraints=self.constraints,
+        )
+        return replace(query, again=command_again(query, self.output, self.questions or ""))
+
+
+@dataclass
+class ReportFileOptions(ReportOptions):
+    """Options of ``iosonde report``."""
+
+    as_json: Flag[bool] = Flag("What the page shows as JSON on stdout; no file is written.", flag="json")
+
+
+@command("report", ReportFileOptions, "report results -o report.html", in_python=False)
+def show_report(options: ReportFileOptions) -> Report:
+    """Write one HTML page about DATA: the newest experiment of a store, a .csv or a .parquet.
+
+    It answers on its first screen: what was measured, how fast it is, how sure that is, what looks wrong. The
+    page is one file that loads nothing: mail it, archive it, print it.
+    """
+    report = options.build_report()
+    return report if options.as_json else _to_write(report)
+
+
+@command("", ReportOptions)
+def write_report(options: ReportOptions) -> Report:
+    """Write one self-contained HTML page about DATA: the newest experiment of a store, or a table.
+
+    It is ``iosonde report``; ``iosonde.report`` is a part of the package.
+
+    Returns
+    -------
+    Report
+        ``print`` shows its first sentence; ``.path`` is the file, ``.to_dict()`` what the page shows.
+    """
+    return _to_write(options.build_report())
+
+
+def _to_write(report: Report) -> Report:
+    return replace(report, write=lambda: write_page(report.page, str(report.path)))

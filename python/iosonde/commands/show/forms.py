@@ -1,0 +1,92 @@
+"""Forms in which runs are shown on a terminal, and which exclude each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from iosonde.core.errors import InputError
+from iosonde.core.message import spell
+from iosonde.core.option_kinds import Counts, Integer
+from iosonde.core.options import Choice, Flag, Text
+
+FORMATS = ("csv", "json", "parquet")
+TOOLS = ("ior", "mdtest", "iozone", "fio", "elbencho")
+
+
+@dataclass(kw_only=True)
+class FormOptions:
+    """How runs are shown: at most one of export, as, printed, thesis_json and slowest."""
+
+    export: Choice[str | None] = Choice(
+        FORMATS, "Write the results. A spreadsheet may take a cell like =1+1 for a formula."
+    )
+    operations: Flag[bool] = Flag("Export: every recorded operation instead of results.")
+    incomplete: Flag[bool] = Flag("Export: the results of incomplete runs as well.")
+    as_: Choice[str | None] = Choice(TOOLS, "The runs' numbers by this tool's own definitions, recomputed.")
+    output: Text[str | None] = Text("FILE", "Where to, instead of stdout.", short="-o")
+    printed: Flag[bool] = Flag("With RUN: what its commands printed, node by node.")
+    rank: Counts[tuple[int, ...]] = Counts(
+        "RANK", "With `printed`: only this rank. Repeatable.", (), least=0, is_repeatable=True
+    )
+    thesis_json: Flag[bool] = Flag("Totals by node count, as plot --bars reads them.")
+    slowest: Integer[int | None] = Integer(
+        "[N]", "The operations that took longest, one by one [N: 20].", without_value="20"
+    )
+    as_json: Flag[bool] = Flag("Stable JSON on stdout.", flag="json")
+
+    def __post_init__(self) -> None:
+        """Raise InputError for options that do not combine."""
+        others = self.export or self.as_ or self.printed or self.rank or self.thesis_json
+        if self.slowest is not None and others:
+            raise InputError(
+                "conflicting-options",
+                "{spell.slowest} is a list of its own",
+                "leave out {spell.export}, {spell.as}, {spell.printed} and {spell.thesis_json}",
+            )
+        if self.printed or self.rank or self.thesis_json:
+            if self.export or self.as_json:
+                raise InputError(
+                    "conflicting-options",
+                    "{spell.printed} and {spell.thesis_json} have one form",
+                    "leave out {spell.export} and {spell.json}",
+                )
+        elif self.export is None:
+            self._check_no_export()
+        elif self.as_json:
+            raise InputError(
+                "conflicting-options",
+                "{spell.json} and {spell.export} cannot be given together",
+                "{spell.export:json} writes the results as JSON",
+            )
+        elif self.as_ is not None:
+            raise InputError(
+                "conflicting-options",
+                "{spell.as} and {spell.export} cannot be given together",
+                "{spell.as} with {spell.json} gives numbers to go on with",
+            )
+
+    def _check_no_export(self) -> None:
+        for name in ("operations", "incomplete", "output"):
+            if getattr(self, name):
+                raise InputError(
+                    "option-requires-option",
+                    "{option} needs {spell.export}",
+                    "add {spell.export:csv}, json or parquet",
+                    option=getattr(spell, name),
+                )
+
+
+def table_format(path: str) -> str:
+    """Return the format that a table's name ends with. Raises InputError for a name that ends otherwise."""
+    form = Path(path).suffix.lower().lstrip(".")
+    if form not in FORMATS:
+        raise InputError(
+            "unknown-file-format",
+            "{path} is not the name of a table",
+            "end it in .{formats} or .{last_format}",
+            path=path,
+            formats=", .".join(FORMATS[:-1]),
+            last_format=FORMATS[-1],
+        )
+    return form
