@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from iosonde.commands import abouts
-from iosonde.commands.command import Command
-from iosonde.commands.python import COMMANDS
+from iosonde.commands.declaration import COMMANDS, Command
 from iosonde.core.options import Option, options_of
 from iosonde.data.options import SHARED, DataOptions
 

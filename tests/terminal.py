@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from iosonde.cli.group import cli
+from iosonde.cli.group import cli, command_groups
 
 
 def command_of(name: str) -> click.Command:
@@ -12,3 +12,7 @@ def command_of(name: str) -> click.Command:
     command = cli.get_command(click.Context(cli), name)
     assert command is not None
     return command
+
+
+GROUPS = command_groups()
+COMMANDS = {name: brief for commands in GROUPS.values() for name, brief in commands.items()}

@@ -16,13 +16,12 @@ Errors are :class:`IosondeError` with the sentence and the hint that the command
 stderr is an :class:`IosondeWarning`. Nothing prints, and nothing heavy is imported before it is needed.
 
 A function has its command's name, but where that is a keyword (``import``: ``import_files``) or a part of this package
-(``report``: ``write_report``; ``explain``: ``explain_finding``; ``survey``: ``survey_tree``): after ``import
-iosonde.report`` the name is the part.
+(``explain``: ``explain_finding``; ``survey``: ``survey_tree``). ``__init__.pyi`` tells editors where each of them is.
 """
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]  # in C, loaded already: nothing may come before what follows
+import _signal  # in C, loaded already: nothing may come before what follows
 import sys
 
 # Started as the command, Ctrl-C ends it without a word while it loads: nothing has begun. Then `cli.main` takes it.
@@ -32,72 +31,31 @@ if (sys.argv[0].rpartition("/")[2] == "iosonde" or "iosonde.cli.main" in sys.ori
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .core.version import __version__ as __version__
 
-if TYPE_CHECKING:
-    from .api.believe import check, compare, doctor, explain_finding, noise, summary, verify
-    from .api.hardware import bound, time_model, upgrade
-    from .api.history import watch
-    from .api.measuring import plan, probe, run
-    from .api.operations import diagnose
-    from .api.pages import plot, write_report
-    from .api.sharing import export, import_files, parse, printed, show, show_as, show_run, slowest
-    from .api.stored import survey_plan, survey_simulate, survey_tree
-    from .api.stores import check_store, merge_stores, note_run, prune_store, redact_store, tag_run
-    from .api.understand import corpus, explain_difference, queue, scale
-    from .api.words import open
-    from .commands.advise.options import advise
-    from .commands.anova.options import anova
-    from .commands.fit.options import fit
-    from .commands.predict.options import describe, predict
-    from .commands.rank.options import rank
-    from .commands.regress.options import regress
-    from .commands.validate.options import held_out, validate
-    from .core.errors import IosondeError, IosondeWarning
-
-# Module → what the package has of it; imported when it is first asked for (PEP 562).
-_HOMES = {
-    "api.words": ("open",),
-    "api.measuring": ("run", "plan", "probe"),
-    "api.history": ("watch",),
-    "api.believe": ("summary", "check", "noise", "verify", "compare", "doctor", "explain_finding"),
-    "api.understand": ("corpus", "scale", "queue", "explain_difference"),
-    "api.hardware": ("bound", "time_model", "upgrade"),
-    "api.operations": ("diagnose",),
-    "api.pages": ("write_report", "plot"),
-    "api.sharing": ("parse", "import_files", "show", "show_run", "show_as", "slowest", "printed", "export"),
-    "api.stores": ("check_store", "tag_run", "note_run", "merge_stores", "redact_store", "prune_store"),
-    "api.stored": ("survey_tree", "survey_simulate", "survey_plan"),
-    "core.errors": ("IosondeError", "IosondeWarning"),
-}
-_HOME = {name: module for module, names in _HOMES.items() for name in names}
-__all__ = [
-    "IosondeError", "IosondeWarning", "advise", "anova", "bound", "check", "check_store", "compare", "corpus",
-    "describe",
-    "diagnose", "doctor", "explain_difference", "explain_finding", "export", "fit", "held_out", "import_files",
-    "merge_stores", "noise", "note_run", "open", "parse", "plan", "plot", "predict", "printed", "probe", "prune_store",
-    "queue", "rank", "redact_store", "regress", "run", "scale", "show", "show_as", "show_run",
-    "slowest", "summary", "survey_plan", "survey_simulate", "survey_tree", "tag_run", "time_model", "upgrade",
-    "validate", "verify", "watch", "write_report",
-]  # fmt: skip
+_HOMES = {"IosondeError": "core.errors", "IosondeWarning": "core.errors", "open": "commands.opened"}
 
 
-if not TYPE_CHECKING:  # to a type checker it would say that every name is there
+def __getattr__(name: str) -> Any:
+    """Load a function when it is first asked for (PEP 562)."""
+    if name == "__all__":
+        return _names()
+    from .commands import home_of
 
-    def __getattr__(name: str) -> Any:
-        from .commands import abouts
-
-        for folder, about in abouts().items():
-            if name in about.functions:
-                return getattr(importlib.import_module(f"iosonde.commands.{folder}.options"), name)
-        if name not in _HOME:
-            raise AttributeError(f"module 'iosonde' has no attribute '{name}'")
-        from .api.spelling import for_python
-
-        return for_python(name, getattr(importlib.import_module(f"iosonde.{_HOME[name]}"), name))
+    home = _HOMES.get(name) or (None if name.startswith("__") else home_of(name))
+    if home is None:
+        raise AttributeError(f"module 'iosonde' has no attribute '{name}'")
+    value = globals()[name] = getattr(importlib.import_module(f"iosonde.{home}"), name)
+    return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_names()})
+
+
+def _names() -> list[str]:
+    from .commands import abouts
+
+    return sorted([*_HOMES, *(name for about in abouts().values() for name in about.functions)])

@@ -11,12 +11,13 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from iosonde.cli.group import COMMANDS, cli
+from iosonde.cli.group import cli
 from iosonde.core.types import Experiment, Factor, Observation, Run
 from iosonde.data.asked import MetricChoice
 from iosonde.data.source import open_data
 from iosonde.store import Store
 from messages import assert_problem
+from terminal import COMMANDS
 
 NODES, MODES, BLOCKS = (1, 2, 4, 8, 16), ("a", "b"), range(3)
 RATES = {"last_done": 1.0, "first_done": 1.7, "sum_of_ranks": 2.1}  # times the bandwidth

@@ -20,10 +20,12 @@ from stats_sample import run, store
 
 import corpus_sample
 import iosonde
-from iosonde.cli.group import COMMANDS, cli
+from iosonde.cli.group import cli
+from iosonde.commands.declaration import COMMANDS as DECLARED
 from iosonde.core.message import spelled, terminal_spelling
 from iosonde.store import Store
 from messages import raises
+from terminal import COMMANDS, command_of
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "golden" / "data"
@@ -394,50 +396,19 @@ def test_every_function_is_called_here_or_beside():
     }  # fmt: skip
 
 
-# What an option is called in Python where it is not called the same, and what a function gives in another way.
-RENAMED = {
-    "family": "families", "constraint": "constraints", "contrast": "contrasts", "block": "blocks", "type": "kind",
-    "bring_up": "bring_ups",
-    "for": "workload", "station": "stations", "rank": "ranks", "data": "amount", "set": "set",
-    "all": "every",
-}  # fmt: skip
-IN_ANOTHER_WAY = {
-    "": {"json", "plot", "plot_kind"},  # .to_dict(), .plot(…)
-    "fit": {"rules", "against", "at"}, "bound": {"against"},  # .answer.rules, .plot(against=…)
-    "advise": {"write", "system", "as"},  # .answer.files(system, names)
-    "show": {"thesis_json", "export", "as", "printed", "slowest"}, "plan": {"schema", "as"},  # as_tool="iozone"
-   
-    "regress": {"sums"}, "predict": {"describe"}, "check": {"noise"},  # DATA may be sums; functions of their own
-    "plot": {"output", "format"},  # .save("name.pdf")
-    "validate": {"model", "against", "at"},
-}  # fmt: skip
-FUNCTIONS = {
-    "show": ("show", "show_run", "show_as", "slowest", "printed", "export"), "predict": ("predict", "describe"),
-    "scale": ("scale", "queue"), "validate": ("validate", "held_out"),
-    "import": ("import_files",), "explain": ("explain_finding",), "check": ("check", "noise"),
-    "survey": ("survey_tree", "survey_simulate", "survey_plan"),
-}  # fmt: skip
-
-
-# `serve` says nothing that has no function: it shows what watch, compare, show and report say, until it is ended.
-@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"store", "lab", "serve"}))
-def test_every_option_of_a_command_is_a_word_of_its_function(name):
-    functions = FUNCTIONS.get(name, (FUNCTION_OF.get(name, name.replace("-", "_")),))
-    words = {word for one in functions for word in inspect.signature(getattr(iosonde, one)).parameters}
-    options = [one for one in cli.get_command(None, name).params if one.param_type_name == "option"]
-    said = {max(one.opts, key=len).lstrip("-").replace("-", "_") for one in options}
-    missing = {word for word in said if word not in words and RENAMED.get(word) not in words}
-    assert missing <= IN_ANOTHER_WAY[""] | IN_ANOTHER_WAY.get(name, set())
-
-
-FUNCTION_OF = {"report": "write_report"}
-
-
-@pytest.mark.parametrize("name", ["tree", "simulate", "plan"])
-def test_every_option_of_a_survey_is_a_word_of_its_function(name):
-    words = inspect.signature(getattr(iosonde, f"survey_{name}")).parameters
-    options = {one.name for one in cli.get_command(None, "survey").commands[name].params}
-    assert options - {"as_json"} == set(words)
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_has_a_function_with_its_options(name):
+    """``lab`` and ``serve`` say nothing that has no function: they show what others say, until they are ended."""
+    command_of(name)
+    folder = f"iosonde.commands.{name.replace('-', '_').replace('import', 'import_')}"
+    declared = [command for key, command in DECLARED.items() if key.startswith(f"{folder}.")]
+    functions = {command.function for command in declared} - {""}
+    assert functions == {name for name in iosonde.__all__ if name in functions}
+    assert functions or name in ("lab", "serve")
+    for command in declared:
+        if command.function:
+            keywords = set(inspect.signature(getattr(iosonde, command.function)).parameters)
+            assert keywords == {option.name for option in command.declarations}
 
 
 def test_surveys(tmp_path):

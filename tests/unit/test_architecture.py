@@ -447,7 +447,7 @@ def test_no_function_but_a_command_takes_more_than_seven_parameters():
 
 
 def _commands() -> dict[str, str]:
-    from iosonde.cli.group import COMMANDS
+    from terminal import COMMANDS
 
     return COMMANDS
 

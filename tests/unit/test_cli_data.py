@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from iosonde.cli import output
-from iosonde.cli.options.data import open_data
 from iosonde.core.errors import DataError, InputError
 from iosonde.data import csv_text as _csv
+from iosonde.data.source import open_data
 from messages import raises
 
 

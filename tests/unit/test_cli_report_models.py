@@ -14,9 +14,9 @@ from iosonde.answers.page.content.tables import Section
 from iosonde.answers.page.findings import at_the_top
 from iosonde.answers.report import ReportQuery
 from iosonde.answers.report import report as page_of
-from iosonde.cli.options.data import open_data
 from iosonde.core.errors import IosondeError
 from iosonde.core.types import Finding, Observation, Severity
+from iosonde.data.source import open_data
 from iosonde.stats import checks
 from iosonde.stats.regression.anova import anova
 from iosonde.stats.regression.regress import regress

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 import iosonde
 from iosonde import commands
 from iosonde.cli.group import cli
-from iosonde.commands.python import COMMANDS
+from iosonde.commands.declaration import COMMANDS
 from iosonde.core.errors import IosondeError
 
 FOLDERS = sorted(path.parent for path in Path(commands.__path__[0]).glob("*/__init__.py"))

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 import set_version
-from iosonde.cli.group import COMMANDS, GROUPS
 from iosonde.stats import checks
+from terminal import COMMANDS, GROUPS
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "iosonde"

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import iosonde
-from iosonde.api.spelling import python_spelling
+from iosonde.commands.python import PythonSpelling
 from iosonde.core.errors import InputError, IosondeError, SystemFaultError, TargetFaultError, error_from_json
 from iosonde.core.message import Message, spell, spelled, terminal_spelling
 from iosonde.foreign.child import NoAnswerError
@@ -146,12 +146,13 @@ def test_a_message_is_its_text_and_knows_its_code_and_values():
 
 def test_an_option_is_spelled_by_the_front_end():
     assert f"{spell.leave_out} {spell.where:'fs=nfs'}" == "--leave-out --where 'fs=nfs'"
-    with spelled(python_spelling):
+    assert iosonde.run and iosonde.regress  # declares their options
+    with spelled(PythonSpelling()):
         assert f"{spell.where} {spell.where:'fs=nfs'} {spell.nodes:1,2}" == "where= where='fs=nfs' nodes=[1, 2]"
         assert f"{spell.robust} {spell.level:0.95} {spell.hosts:FILE}" == "robust=True level=0.95 hosts=FILE"
         with spelled(terminal_spelling, is_default=True):
             assert f"{spell.level}" == "level="
-    with spelled(terminal_spelling, is_default=True), spelled(python_spelling, is_default=True):
+    with spelled(terminal_spelling, is_default=True), spelled(PythonSpelling(), is_default=True):
         assert f"{spell.level}" == "--level"
 
 

@@ -6,9 +6,7 @@ Commands are imported only when they are called, so that ``--help`` stays fast.
 from __future__ import annotations
 
 import errno
-import importlib
 import io
-import keyword
 import os
 import sys
 from collections.abc import Iterable
@@ -16,66 +14,17 @@ from typing import Any
 
 import click
 
-from iosonde.commands import abouts
+from iosonde.commands import abouts, command_name
 from iosonde.core.errors import FAULT, WRONG_INPUT, IosondeError
 from iosonde.core.message import spelled, terminal_spelling
 from iosonde.core.version import __version__
 
-# What one wants → command → one line for --help, of those that are no folder of commands/. Its module is
-# cli/commands/<name>.py (import_.py for the keyword), with `command` in it.
-GROUPS = {
-    "Measure": {
-        "run": "an experiment file, a command, or the MTC envelope",
-        "plan": "the trials, their order, and how long they will take",
-        "probe": "network, disks, memory and CPU time of the nodes",
-        "survey": "what a tree of files holds, from a sample",
-        "doctor": "what this machine can do, and what to install",
-        "lab": "an emulated cluster here, with a real file system",
-        "parse": "what another tool's output says, without storing it",
-        "import": "other tools' results into a store",
-    },
-    "Believe": {
-        "check": "can this data be trusted? findings with their cures",
-        "verify": "compute every stored number again from the operations",
-        "explain": "the manual page of a finding",
-        "explain-difference": "why two numbers disagree, in named parts",
-    },
-    "Understand": {
-        "summary": "every metric with its interval",
-        "compare": "is B different from A, and by how much",
-        "regress": "least squares, and whether to believe it",
-        "anova": "how much of the variation each factor explains",
-        "rank": "which factor matters: shares of the variance",
-        "corpus": "many systems' results, and yours among them",
-        "scale": "how a rate grows with nodes, and what limits it",
-        "bound": "the most the hardware can deliver, and what limits it",
-        "time-model": "where the time of one operation goes",
-        "watch": "what changed over the history, and is it a regression",
-        "diagnose": "why operations were slow: classes, causes, costs",
-    },
-    "Decide": {
-        "fit": "a model that predicts, chosen by cross-validation",
-        "predict": "what a model predicts for a setting, with an interval",
-        "validate": "the error of models on rows they have not seen",
-        "advise": "which setting for which workload, and its gain",
-        "upgrade": "what to buy: gain by money and by watt",
-    },
-    "Share": {
-        "show": "runs and results of a store; export",
-        "store": "check, tag, annotate, merge and redact stores",
-        "report": "one self-contained HTML page",
-        "serve": "a dashboard of stores in the browser",
-        "plot": "figures as PNG, SVG or PDF",
-    },
-}
-COMMANDS = {name: text for commands in GROUPS.values() for name, text in commands.items()}
-
 
 def command_groups() -> dict[str, dict[str, str]]:
-    """Return title → command → its line for --help: a folder of ``commands`` is a command without further ado."""
-    groups = {title: dict(commands) for title, commands in GROUPS.items()}
+    """Return title → command → its line for --help."""
+    groups: dict[str, dict[str, str]] = {}
     for folder, about in abouts().items():
-        groups[about.group][folder.strip("_").replace("_", "-")] = about.brief
+        groups.setdefault(about.group, {})[command_name(folder)] = about.brief
     return groups
 
 
@@ -98,18 +47,15 @@ class _LazyGroup(click.Group):
         return [name for commands in command_groups().values() for name in commands]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        groups = command_groups()
-        if not any(cmd_name in commands for commands in groups.values()):
+        folders = {command_name(folder): (folder, about) for folder, about in abouts().items()}
+        if cmd_name not in folders:
             return None
-        if cmd_name not in groups["Measure"]:
+        folder, about = folders[cmd_name]
+        if about.group != "Measure":
             _limit_blas_threads()
-        module = cmd_name.replace("-", "_") + "_" * keyword.iskeyword(cmd_name)
-        if module in abouts():
-            from iosonde.cli.terminal import folder_command
+        from iosonde.cli.terminal import folder_command
 
-            return folder_command(module)
-        command: click.Command = importlib.import_module(f"iosonde.cli.commands.{module}").command
-        return command
+        return folder_command(folder)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         groups = command_groups()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from iosonde.commands.python import COMMANDS
+from iosonde.commands.declaration import COMMANDS
 from iosonde.core.front_end import FrontEnd, listening
 from iosonde.core.message import spelled, terminal_spelling
 from iosonde.core.options import Rest
@@ -22,7 +22,7 @@ from .progress import Counting, ShareDone, TrialLine, Waiting
 from .stop import Interrupts
 
 if TYPE_CHECKING:
-    from iosonde.commands.command import Command, Group
+    from iosonde.commands.declaration import Command, Group
     from iosonde.core.front_end import Progress
     from iosonde.core.options import Option
     from iosonde.core.trial_progress import Stop, TrialProgress

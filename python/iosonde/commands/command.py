@@ -1,78 +1,20 @@
-"""A command: its options, the function that answers, and what the terminal, Python and the docs know of it."""
+"""``@command``: declares the options of a command and the function that answers them."""
 
 from __future__ import annotations
 
 import functools
-import inspect
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from iosonde.core.front_end import listening
 from iosonde.core.message import set_default_spelling, spelled
-from iosonde.core.options import Option, options_of
-from iosonde.data.options import SHARED, DataOptions
 
 from . import python
-from .python import COMMANDS
+from .declaration import COMMANDS, Command
 
 P = ParamSpec("P")
 OptionsT = TypeVar("OptionsT")
 ResultT = TypeVar("ResultT")
-_SECTION = re.compile(r"^(Returns|Raises|Examples|See Also)\n-+$", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Command:
-    """A declared command. ``name``: on the terminal, two words for one of a group, '' for none; ``function``: in
-    Python, '' for none; ``answer``: takes an instance of ``options``; ``example``: as ``--help`` shows it."""
-
-    name: str
-    function: str
-    options: type
-    answer: Callable[[Any], Any]
-    example: str
-
-    @property
-    def declarations(self) -> tuple[Option[Any, Any], ...]:
-        """Its options: arguments first, then its own, then those that it shares with every analysis."""
-        every = options_of(self.options)
-        return tuple(sorted(every, key=lambda option: (not option.is_argument, _is_shared(option))))
-
-    @property
-    def description(self) -> str:
-        """What it does: its docstring up to the first section."""
-        text = inspect.getdoc(self.answer) or ""
-        match = _SECTION.search(text)
-        return text[: match.start() if match else None].strip()
-
-    @property
-    def sections(self) -> str:
-        """The sections of its docstring, as numpydoc has them."""
-        return (inspect.getdoc(self.answer) or "")[len(self.description) :].strip()
-
-    @property
-    def has_json(self) -> bool:
-        """Whether it answers with something that has a stable JSON, and declares no option ``json`` of its own."""
-        if any(option.flag == "json" for option in self.declarations):
-            return False
-        return str(inspect.signature(self.answer).return_annotation) not in ("None", "str", "int")
-
-
-def _is_shared(option: Option[Any, Any]) -> bool:
-    """Return whether this is the option of every analysis, and no other of its name."""
-    return option.name in SHARED and option is getattr(DataOptions, option.name)
-
-
-@dataclass(frozen=True)
-class Group:
-    """What ``--help`` says of commands of two words: ``GROUP`` in their folder's options. ``default``: the one that is
-    meant where a path follows at once."""
-
-    help: str
-    example: str
-    default: str = ""
 
 
 def command(

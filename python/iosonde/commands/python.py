@@ -9,14 +9,13 @@ import textwrap
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iosonde.core.errors import IncompleteError, IosondeWarning, PartialInputError
 from iosonde.core.front_end import FrontEnd, front_end
 from iosonde.core.options import Option
 
-if TYPE_CHECKING:
-    from .command import Command
+from .declaration import COMMANDS, Command
 
 # Options of a terminal that are no keyword: methods of results, and functions of their own.
 _METHODS = {"json": ".to_dict()", "output": ".save()", "export": "iosonde.export()"}
@@ -75,20 +74,18 @@ def _describe(option: Option[Any, Any]) -> Iterator[str]:
     yield from textwrap.wrap(option.help, 110, initial_indent="    ", subsequent_indent="    ")
 
 
-COMMANDS: dict[str, Command] = {}
-"""Module and name of a function → its command, of all that are loaded."""
-
-
 @dataclass(frozen=True)
 class PythonSpelling:
-    """How a function names options: ``where='fs=nfs'``. ``command``: its key in COMMANDS, '' for none in particular."""
+    """How a function names options: ``where='fs=nfs'``. ``command``: its key in COMMANDS, '' for none in particular:
+    then any that is loaded and has the option."""
 
     command: str = ""
 
     def __call__(self, option: str, value: str) -> str:
         """Return an option as a keyword with its value."""
         flag, text = option.strip("_"), value.strip("'\"")
-        declarations = COMMANDS[self.command].declarations if self.command in COMMANDS else ()
+        commands = [COMMANDS[self.command]] if self.command in COMMANDS else list(COMMANDS.values())
+        declarations = (option for command in commands for option in command.declarations)
         for declared in sorted(declarations, key=lambda option: option.is_argument):  # DATA, and `--data 3GB`
             if flag in (declared.flag, declared.name):
                 return f"{declared.name}=" + (declared.write(text) if text or declared.is_switch else "")

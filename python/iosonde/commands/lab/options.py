@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from iosonde.commands.command import Group, command
+from iosonde.commands.command import command
+from iosonde.commands.declaration import Group
 from iosonde.commands.files import figure_writer
 from iosonde.commands.result import Result
 from iosonde.commands.run.measurement import Measurement

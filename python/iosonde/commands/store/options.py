@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from iosonde.commands.command import Group, command
+from iosonde.commands.command import command
+from iosonde.commands.declaration import Group
 from iosonde.commands.result import Result
 from iosonde.commands.stored_run import StoredRunOptions, StoreOptions
 from iosonde.core.front_end import front_end

@@ -7,7 +7,8 @@ from dataclasses import KW_ONLY, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from iosonde.commands.command import Group, command
+from iosonde.commands.command import command
+from iosonde.commands.declaration import Group
 from iosonde.commands.files import figure_writer
 from iosonde.commands.page_file import check_place_of_page
 from iosonde.commands.result import Result
