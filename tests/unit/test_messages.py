@@ -147,7 +147,7 @@ def test_a_message_is_its_text_and_knows_its_code_and_values():
 def test_an_option_is_spelled_by_the_front_end():
     assert f"{spell.leave_out} {spell.where:'fs=nfs'}" == "--leave-out --where 'fs=nfs'"
     with spelled(python_spelling):
-        assert f"{spell.where} {spell.where:'fs=nfs'} {spell.nodes:1,2}" == "where= where='fs=nfs' nodes=[1, 2]"
+        assert f"{spell.where} {spell.where:'fs=nfs'}" == "where= where='fs=nfs'"
         assert f"{spell.robust} {spell.level:0.95} {spell.hosts:FILE}" == "robust=True level=0.95 hosts=FILE"
         with spelled(terminal_spelling, is_default=True):
             assert f"{spell.level}" == "level="

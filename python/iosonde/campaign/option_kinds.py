@@ -24,7 +24,7 @@ class HostNames(Option[V, str | PurePath | Sequence[str] | None]):
         return ",".join(value)
 
 
-class FactorLevels(Names[V]):
+class LevelsByFactor(Names[V]):
     """Levels of factors: ``n=1,2`` on a terminal, a dict in Python; held as texts."""
 
     kind = "dict of levels, or str or sequence of str"

@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 
 import click
 
-from iosonde import campaign
 from iosonde.core.errors import InputError
 from iosonde.core.option_kinds import figure_format
 from iosonde.core.units import parse_seconds, parse_size
@@ -55,17 +54,6 @@ class Counts(_Kind):
         if not counts or min(counts) < 1:
             self.fail(f"'{value}' is not a list of counts: write it like 1,2,4", param, ctx)
         return tuple(dict.fromkeys(counts))
-
-
-class Until(_Kind):
-    """A precision such as ci<5%."""
-
-    name = "rule"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> str:
-        """The text as it was, once it is known to be a rule."""
-        _parse_or_fail(campaign.spec.schema.parse_until, value, self, param, ctx)
-        return str(value)
 
 
 class FigureFile(_Kind):
