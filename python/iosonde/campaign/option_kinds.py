@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from iosonde.core.errors import InputError
 from iosonde.core.option_kinds import Paths, Setting
 from iosonde.core.options import NameList, Names, Option, Text, V, level_text
 
@@ -24,7 +25,7 @@ class HostNames(Option[V, str | PurePath | Sequence[str] | None]):
         return ",".join(value)
 
 
-class FactorLevels(Names[V]):
+class LevelsByFactor(Names[V]):
     """Levels of factors: ``n=1,2`` on a terminal, a dict in Python; held as texts."""
 
     kind = "dict of levels, or str or sequence of str"
@@ -63,7 +64,12 @@ class Precision(Text[V]):
         """Return the rule as it was written. Raises InputError for what is no rule."""
         from .spec.schema import parse_until
 
-        parse_until(rule := super().parse(value))
+        rule = super().parse(value)
+        try:
+            parse_until(rule)
+        except InputError as error:
+            template = "{option} is not possible: {reason}"
+            raise self.error(error.code, template, error.hint, rule, reason=error.message) from error
         return rule
 
 

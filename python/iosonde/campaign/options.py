@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from iosonde.core.option_kinds import Counts, Duration, Integer, Size
 from iosonde.core.options import Choice, Flag, NameList, Names, Text
 
-from .option_kinds import FactorLevels, HostNames, Precision, Targets
+from .option_kinds import HostNames, LevelsByFactor, Precision, Targets
 
 _CountList = tuple[int, ...]
 
@@ -29,7 +29,7 @@ class SubjectOptions:
         default_text="all; ior, mdtest, md-workbench and io500: mpi",
     )
     parse: Text[str | None] = Text("auto|none|TOOL", "What reads COMMAND's output.", default_text="auto")
-    set: FactorLevels[NameList] = FactorLevels(
+    set: LevelsByFactor[NameList] = LevelsByFactor(
         "FACTOR=A,B,…", "Levels of a factor (repeatable).", (), is_repeatable=True
     )
     target: Targets[NameList] = Targets(

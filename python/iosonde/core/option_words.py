@@ -13,14 +13,14 @@ class RepeatableOptions:
     """Options that remember how they were given: for the command line that says the same."""
 
     @cached_property
-    def given_values(self) -> dict[str, Any]:
+    def raw_values(self) -> dict[str, Any]:
         """Name → value, as people wrote it."""
         return {}
 
     def words(self) -> tuple[str, ...]:
         """Return the words of a command line: arguments before options."""
         declared = sorted(options_of(type(self)), key=lambda option: not option.is_argument)
-        return tuple(word for option in declared for word in _words_of(option, self.given_values.get(option.name)))
+        return tuple(word for option in declared for word in _words_of(option, self.raw_values.get(option.name)))
 
 
 OptionsT = TypeVar("OptionsT", bound=RepeatableOptions)
@@ -28,7 +28,7 @@ OptionsT = TypeVar("OptionsT", bound=RepeatableOptions)
 
 def replace_options(options: OptionsT, **changes: Any) -> OptionsT:
     """Return the same options with other values; what was not given stays so."""
-    return type(options)(**{**options.given_values, **changes})
+    return type(options)(**{**options.raw_values, **changes})
 
 
 def _words_of(option: Option[Any, Any], value: Any) -> Iterator[str]:

@@ -80,12 +80,12 @@ class Option(Generic[V, G]):
     def __set__(self, instance: object, value: G) -> None:
         if self.name in vars(instance):
             raise AttributeError(f"{type(instance).__name__}.{self.name} is set already")
-        assigned: Any = value
-        if assigned is self:  # nothing was given, and dataclasses take the declaration for the default
-            assigned = self.default
-        elif (given_values := getattr(instance, "given_values", None)) is not None:
-            given_values[self.name] = assigned
-        vars(instance)[self.name] = None if assigned is None else self.parse(assigned)
+        raw: Any = value
+        if raw is self:  # the user chose nothing, and dataclasses take the declaration for the default
+            raw = self.default
+        elif (raw_values := getattr(instance, "raw_values", None)) is not None:
+            raw_values[self.name] = raw
+        vars(instance)[self.name] = None if raw is None else self.parse(raw)
 
     def parse(self, value: Any) -> Any:
         """Return what the field holds for a value that is not None. Raises InputError."""
