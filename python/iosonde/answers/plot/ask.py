@@ -66,7 +66,7 @@ class PlotQuery:
                     option=str(spell.bars),
                     other=str(spell.clock),
                 )
-        if not self.by_settings and (other := self._find_given("response", "x", "color", "panel")):
+        if not self.by_settings and (other := self._first_set("response", "x", "color", "panel")):
             raise InputError(
                 "conflicting-options",
                 "{other} does not go with {option}",
@@ -77,7 +77,7 @@ class PlotQuery:
             )
 
     def _check_alone(self, name: str, *others: str) -> None:
-        if other := self._find_given(*others):
+        if other := self._first_set(*others):
             raise InputError(
                 "conflicting-options",
                 "{option} and {other} do not go together",
@@ -86,8 +86,8 @@ class PlotQuery:
                 other=other,
             )
 
-    def _find_given(self, *names: str) -> str:
-        """Return the first of these options that is given, as its user writes it, or ''."""
+    def _first_set(self, *names: str) -> str:
+        """Return the first of these options that is set, as its user writes it, or ''."""
         values = vars(self) | vars(self.roles)
         return next((str(getattr(spell, name)) for name in names if values[name]), "")
 

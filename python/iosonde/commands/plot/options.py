@@ -141,14 +141,18 @@ def _open_data(options: PlotOptions) -> Source:
     """Open DATA; for the figures of a page one experiment of a store, the newest unless one is named."""
     from iosonde.answers.page.experiment import open_chosen
     from iosonde.data.source import Source
+    from iosonde.foreign.reach import check_reachable
 
     data, experiment = options.data, options.experiment
     store: Store | str | None = None
+    if options.kind not in (*OF_PAGE, PAGE):
+        return options.open_data()
     if isinstance(data, Source):
         store, experiment = data.store, experiment or data.experiment
-    elif isinstance(data, (str, Path)) and Path(data).is_dir():
-        store = str(data)
-    if options.kind not in (*OF_PAGE, PAGE) or store is None:
+    elif isinstance(data, (str, Path)):
+        check_reachable(Path(data))
+        store = str(data) if Path(data).is_dir() else None
+    if store is None:
         return options.open_data()
     source, _ = open_chosen(store, experiment, options.conditions, opener(data))
     return source

@@ -30,13 +30,15 @@ class Hardware(Option[V, Mapping[str, Any] | str | PurePath | None]):
         return Setting("", "").write(value) if "=" in value else super().write(value)
 
 
-def build_choice(choose: NameList | None, given: NameList | None, current: Mapping[str, str] | None) -> Choosing | None:
+def build_choice(
+    choose: NameList | None, workload: NameList | None, current: Mapping[str, str] | None
+) -> Choosing | None:
     """Return what may be chosen, None for nothing. Raises InputError where only its workload is named."""
     from iosonde.answers.page.advice import Choosing
 
     if choose is not None:
-        return Choosing(choose, given, current)
-    if given is not None or current is not None:
+        return Choosing(choose, workload, current)
+    if workload is not None or current is not None:
         raise InputError(
             "option-requires-option",
             "{spell.given} and {spell.current} are about {spell.choose}",

@@ -117,7 +117,7 @@ def write_report(options: ReportOptions) -> Report:
     Returns
     -------
     Report
-        ``print`` shows its first sentence; ``.path`` is the file, ``.to_dict()`` what the page shows.
+        Its text is the first sentence; ``.path`` is the file, ``.to_dict()`` what the page shows.
     """
     return _to_write(options.build_report())
 

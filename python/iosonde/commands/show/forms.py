@@ -29,7 +29,7 @@ class FormOptions:
     rank: Counts[tuple[int, ...]] = Counts(
         "RANK", "With `printed`: only this rank. Repeatable.", (), least=0, is_repeatable=True
     )
-    thesis_json: Flag[bool] = Flag("Totals by node count, as plot --bars reads them.")
+    thesis_json: Flag[bool] = Flag("Totals by node count, which iosonde plot draws as bars.")
     slowest: Integer[int | None] = Integer(
         "[N]", "The operations that took longest, one by one [N: 20].", without_value="20"
     )

@@ -147,7 +147,7 @@ def printed(options: PrintedOptions) -> list[Printed]:
 
 
 @dataclass
-class ExportOptions(RunOrRunsOptions):
+class ExportTableOptions(RunOrRunsOptions):
     """Options of ``iosonde.export``."""
 
     output: Text[str] = Text("FILE", "A .csv, .json or .parquet; it appears whole or not at all.", is_required=True)
@@ -156,8 +156,8 @@ class ExportOptions(RunOrRunsOptions):
     incomplete: Flag[bool] = FormOptions.incomplete
 
 
-@command("", ExportOptions)
-def export(options: ExportOptions) -> Path:
+@command("", ExportTableOptions)
+def export(options: ExportTableOptions) -> Path:
     """Write a store's results, or every recorded operation, as a table for another program.
 
     It is ``iosonde show STORE --export``.
