@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import iosonde
+from iosonde.commands import GROUPS, abouts
 
 PAGE = Path(__file__).parents[1] / "docs" / "python-reference.md"
 HEAD = """# The functions of iosonde
@@ -22,19 +23,29 @@ _SECTIONS = ("Parameters", "Returns", "Raises", "See Also", "Examples")
 
 def page() -> str:
     """The whole page."""
-    return "\n".join([HEAD, *(line for module in modules() for line in _module(module))])
+    sections = [*map(_group, GROUPS), *map(_module, (name for name in iosonde._HOMES if name.startswith("api.")))]
+    return "\n".join([HEAD, *(line for section in sections for line in section)])
 
 
-def modules() -> Iterator[str]:
-    """Those of ``iosonde.api`` that have public functions, in the package's order."""
-    return (name for name in iosonde._HOMES if name.startswith("api."))
+def _group(group: str) -> Iterator[str]:
+    """The functions of the folders that are listed under this title."""
+    yield f"## {group}\n"
+    for name in folder_functions(group):
+        yield from _function(name)
+
+
+def folder_functions(*groups: str) -> list[str]:
+    """The functions of the folders of ``commands``, of all groups or of these."""
+    return [name for about in abouts().values() if about.group in (groups or GROUPS) for name in about.functions]
 
 
 def _module(name: str) -> Iterator[str]:
-    module = importlib.import_module(f"iosonde.{name}")
-    first = (module.__doc__ or "").splitlines()[0]
-    yield f"## {re.split(r'(?<=[?])|[:.]', first)[0]}\n"
-    for function in iosonde._HOMES[name]:
+    """The functions of a module that are not in a folder."""
+    functions = [function for function in iosonde._HOMES[name] if function not in folder_functions()]
+    if functions:
+        title = (importlib.import_module(f"iosonde.{name}").__doc__ or "").splitlines()[0]
+        yield f"## {re.split(r'(?<=[?])|[:.]', title)[0]}\n"
+    for function in functions:
         yield from _function(function)
 
 
