@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from iosonde.answers.stated_numbers import sides
+from iosonde.commands.explain_difference.stated_numbers import sides
 from iosonde.importers import read, understand
 from iosonde.importers.runs import runs_of
 from iosonde.stats.estimate import summarise

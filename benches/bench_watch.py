@@ -30,8 +30,8 @@ from pathlib import Path
 import numpy as np
 
 import limits
-from iosonde.report.figures.figure import Figure
-from iosonde.report.figures.vocabulary import SERIES as SERIES_COLOURS
+from iosonde.layout.figure import Figure
+from iosonde.layout.vocabulary import SERIES as SERIES_COLOURS
 from iosonde.stats.changes.find import Search, find, newest_chance
 from iosonde.stats.estimate.distributions import binomial_interval
 

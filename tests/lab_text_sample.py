@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 from datetime import datetime
 
+from iosonde.commands.lab import text as lab
 from iosonde.lab import LabDescription
 from iosonde.lab.capacity import LabCapacity
 from iosonde.lab.faults import Healing, LabFault
@@ -13,7 +14,6 @@ from iosonde.lab.listing import LabListing, Possible
 from iosonde.lab.live import LiveOptions, Placement
 from iosonde.lab.profile import LabProfile, ProfiledOperation, ServerProfile
 from iosonde.lab.status import HostStatus, LabStatus
-from iosonde.report.text import lab
 
 MIB = 2**20
 NOON = datetime(2026, 3, 1, 12, 0, 5).timestamp()  # of this machine: texts say the time there

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from iosonde.answers.diagnose.answer import DiagnosedOperations, diagnose
+from iosonde.commands.diagnose.answer import DiagnosedOperations, diagnose
 from iosonde.core import truth
 from iosonde.core.types import Run
 from iosonde.data.source import open_data

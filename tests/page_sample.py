@@ -6,11 +6,13 @@ import dataclasses
 
 import numpy as np
 
-from iosonde.answers.page.content.advice import AdviceDefault, AdviceRule, Compared, ResponseAdvice
-from iosonde.answers.page.content.bars import Bars, Cell
-from iosonde.answers.page.content.bound import Bound, BoundShare, Roofline, WaterfallBars
-from iosonde.answers.page.content.latency import Latency, LatencySeries
-from iosonde.answers.page.content.models import (
+from iosonde.core.types import Estimate, Finding, Severity
+from iosonde.model.bound.roofline import RooflineMark
+from iosonde.page.content.advice import AdviceDefault, AdviceRule, Compared, ResponseAdvice
+from iosonde.page.content.bars import Bars, Cell
+from iosonde.page.content.bound import Bound, BoundShare, Roofline, WaterfallBars
+from iosonde.page.content.latency import Latency, LatencySeries
+from iosonde.page.content.models import (
     CoefficientRow,
     ModelPlots,
     ResponseRegression,
@@ -18,12 +20,10 @@ from iosonde.answers.page.content.models import (
     SummaryRow,
     VariationRow,
 )
-from iosonde.answers.page.content.page import Page
-from iosonde.answers.page.content.tables import DataTable, Section
-from iosonde.answers.page.content.timeline import RankSpan, Timeline
-from iosonde.answers.page.content.words import FactGroup, FirstScreen, Reproduce
-from iosonde.core.types import Estimate, Finding, Severity
-from iosonde.model.bound.roofline import RooflineMark
+from iosonde.page.content.page import Page
+from iosonde.page.content.tables import DataTable, Section
+from iosonde.page.content.timeline import RankSpan, Timeline
+from iosonde.page.content.words import FactGroup, FirstScreen, Reproduce
 from plot_sample import sample_plot
 
 MiB = 2**20

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iosonde.answers.plot.settings_plot import SettingPoint, SettingsPanel, SettingsPlot
+from iosonde.commands.plot.settings_plot import SettingPoint, SettingsPanel, SettingsPlot
 from iosonde.core.factor_levels import NAMES, SIZES, FactorLevels
 from iosonde.core.types import Estimate
 

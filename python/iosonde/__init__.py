@@ -21,7 +21,7 @@ A function has its command's name, but where that is a keyword (``import``: ``im
 
 from __future__ import annotations
 
-import _signal  # in C, loaded already: nothing may come before what follows
+import _signal  # type: ignore[import-not-found]  # in C, loaded already: nothing may come before what follows
 import sys
 
 # Started as the command, Ctrl-C ends it without a word while it loads: nothing has begun. Then `cli.main` takes it.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 import corpus_sample as sample
-from iosonde.answers.corpus import HowCorpus, corpus
-from iosonde.answers.corpus_page import corpus_page
+from iosonde.commands.corpus.answer import HowCorpus, corpus
+from iosonde.commands.corpus.for_page import corpus_page
+from iosonde.commands.corpus.section import corpus_html
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
-from iosonde.report.page.corpus import corpus_html
 
 pytestmark = pytest.mark.browser
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from iosonde.report.page.page import render
+from iosonde.commands.report.section import render
 from page_sample import bare_page, bound_page, model_page, partial_page, sample_page, settings_page
 
 pytestmark = pytest.mark.browser

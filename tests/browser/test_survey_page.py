@@ -7,9 +7,9 @@ import os
 import pytest
 
 import survey_tree
-from iosonde.answers.survey.answer import SurveyQuery, survey
-from iosonde.answers.survey.page import survey_page
-from iosonde.report.page.survey import survey_html
+from iosonde.commands.survey.answer import SurveyQuery, survey
+from iosonde.commands.survey.for_page import survey_page
+from iosonde.commands.survey.section import survey_html
 
 pytestmark = pytest.mark.browser
 

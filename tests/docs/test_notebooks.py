@@ -6,7 +6,7 @@ import nbformat
 import pytest
 
 from console import ROOT
-from iosonde.report.figures.figure import MIME_TYPE
+from iosonde.layout.figure import MIME_TYPE
 from notebook import executed, shown
 
 NOTEBOOKS = sorted((ROOT / "docs" / "examples").glob("*.ipynb"))

@@ -30,7 +30,7 @@ import numpy as np
 from lab_here import noting, surroundings, why_not
 
 from iosonde import lab as labs
-from iosonde.answers.diagnose.answer import DiagnosedOperations, diagnose
+from iosonde.commands.diagnose.answer import DiagnosedOperations, diagnose
 from iosonde.core.errors import DataError
 from iosonde.data.source import open_data
 from iosonde.explain import readings

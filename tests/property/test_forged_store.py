@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 import sample_store
-from iosonde.answers.store import check
 from iosonde.cli.group import cli
+from iosonde.commands.store.answer import check
 from iosonde.core.errors import IosondeError
 from messages import assert_problem
 

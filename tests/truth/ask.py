@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, cast
 
 import iosonde
-from iosonde.answers.plot.ask import PlotQuery, drawn
+from iosonde.commands.plot.ask import PlotQuery, drawn
+from iosonde.commands.plot.figure import fits
 from iosonde.core.errors import IosondeError
-from iosonde.report.figures.kinds import fits
 
 from .scores import Truth
 

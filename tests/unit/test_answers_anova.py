@@ -5,7 +5,7 @@ from __future__ import annotations
 import declared_sample
 import pytest
 
-from iosonde.answers.anova import AnalysisOfVariance, SumsOfSquares, anova, sentence
+from iosonde.commands.anova.answer import AnalysisOfVariance, SumsOfSquares, anova, sentence
 from iosonde.core.errors import InputError
 from iosonde.core.table import table_of
 from iosonde.data.asked import ResponseQuery

@@ -9,8 +9,8 @@ import pytest
 from messages import assert_problem, with_code
 
 pytest.importorskip("iosonde.engine._native")
-from iosonde.answers.bound.answer import How, bound
-from iosonde.answers.bound.inputs import SystemDescription, read
+from iosonde.commands.bound.answer import How, bound
+from iosonde.commands.bound.inputs import SystemDescription, read
 from iosonde.core.types import Factor, Observation, Run
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data

@@ -6,10 +6,10 @@ import itertools
 
 import pytest
 
-from iosonde.answers.bound import application as bound_application
-from iosonde.answers.bound.application import predicted_times
-from iosonde.answers.bound.cells import BoundCell
-from iosonde.answers.bound.inputs import SystemDescription, read
+from iosonde.commands.bound import application as bound_application
+from iosonde.commands.bound.application import predicted_times
+from iosonde.commands.bound.cells import BoundCell
+from iosonde.commands.bound.inputs import SystemDescription, read
 from iosonde.core.errors import InputError
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data

@@ -3,7 +3,7 @@
 import re
 from types import SimpleNamespace
 
-from iosonde.answers.bound.answer import ABOVE, closing
+from iosonde.commands.bound.answer import ABOVE, closing
 
 
 def measured(share, above):

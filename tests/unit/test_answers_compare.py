@@ -9,16 +9,16 @@ import pyarrow.csv as pa_csv
 import pytest
 
 import compare_sample
-from iosonde.answers.compare.answer import WITHIN_RUN, Comparisons, Sides, compare
-from iosonde.answers.compare.samples import BASE_IS_FIRST
-from iosonde.answers.published_side import side_of
+from iosonde.commands.compare.answer import WITHIN_RUN, Comparisons, Sides, compare
+from iosonde.commands.compare.published_side import side_of
+from iosonde.commands.compare.samples import BASE_IS_FIRST
+from iosonde.commands.compare.text import lines
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import table_of
 from iosonde.core.types import Experiment, Factor, Observation, Run
 from iosonde.core.verdict import VerdictState
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
-from iosonde.report.text.compare import lines
 from iosonde.store import Store
 from messages import assert_problem, codes, raises, with_code
 

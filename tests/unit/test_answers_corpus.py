@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 import corpus_sample as sample
-from iosonde.answers.corpus import HowCorpus, corpus
-from iosonde.answers.corpus_page import CorpusPage
-from iosonde.answers.rank import rank
-from iosonde.answers.report import ReportQuery, report
+from iosonde.commands.corpus.answer import HowCorpus, corpus
+from iosonde.commands.corpus.for_page import CorpusPage
+from iosonde.commands.corpus.text import lines
+from iosonde.commands.rank.answer import rank
+from iosonde.commands.report.answer import ReportQuery, report
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Observation
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
-from iosonde.report.text.corpus import lines
 from messages import assert_problem, raises, with_code
 
 
@@ -137,7 +137,7 @@ def test_a_report_of_many_systems_is_their_page_and_of_a_campaign_it_is_not(plac
     assert [one.name for one in page.by] == ["api"] and page.by[0].phase.operation == "ior_hard_write"
     assert len(page.every.rows) == sum(len(one.values) for one in page.corpus.phases)
     campaigns = object()
-    monkeypatch.setattr("iosonde.answers.report._build_store_page", lambda *_: campaigns)
+    monkeypatch.setattr("iosonde.commands.report.answer._build_store_page", lambda *_: campaigns)
     assert report(ReportQuery(str(place), by=("api",))) is campaigns
     few = sample.write(tmp_path / "few", sample.corpus(9, 1))
     repeated = sample.corpus(12, 1)

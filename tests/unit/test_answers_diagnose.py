@@ -10,7 +10,7 @@ import diagnose_sample as sample
 import numpy as np
 import pytest
 
-from iosonde.answers.diagnose.answer import bandwidth_of, diagnose
+from iosonde.commands.diagnose.answer import bandwidth_of, diagnose
 from iosonde.core.errors import DataError
 from iosonde.data.source import open_data
 from iosonde.explain import cost

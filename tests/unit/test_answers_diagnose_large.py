@@ -6,8 +6,8 @@ import diagnose_sample as sample
 import numpy as np
 import pytest
 
-from iosonde.answers.diagnose import trials as diagnose_trials
-from iosonde.answers.diagnose.answer import diagnose
+from iosonde.commands.diagnose import trials as diagnose_trials
+from iosonde.commands.diagnose.answer import diagnose
 from iosonde.core.schema import OPERATION
 from iosonde.data.source import open_data
 from iosonde.engine import _native

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("iosonde.engine._native")
-from iosonde.answers.diagnose.answer import diagnose
-from iosonde.answers.page.reproduce import reproduce_of
-from iosonde.answers.plot.settings import settings_plot
-from iosonde.answers.show import choose
-from iosonde.answers.slowest import slowest_of
-from iosonde.answers.summary import summary
 from iosonde.campaign.import_files import ImportPlan, import_all, iterate_file_groups
+from iosonde.commands.diagnose.answer import diagnose
+from iosonde.commands.plot.settings import settings_plot
+from iosonde.commands.report.reproduce import reproduce_of
+from iosonde.commands.show.answer import choose
+from iosonde.commands.show.slowest import slowest_of
+from iosonde.commands.summary.answer import summary
 from iosonde.core.types import Experiment, Observation, Run
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.responses import responses

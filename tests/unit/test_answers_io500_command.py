@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from iosonde.answers.explain_difference import explain_difference
-from iosonde.answers.io500_command import inside, settings
+from iosonde.commands.explain_difference.answer import explain_difference
+from iosonde.commands.explain_difference.io500_command import inside, settings
 from iosonde.core.types import Run
 
 HARD = "./ior -C -Q 1 -g -G 27 -k {e} -o /d/file -t 47008 -b 47008 -s 10000000 -w -D 300 -a POSIX {direct}"

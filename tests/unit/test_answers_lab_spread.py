@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from iosonde.answers import lab_spread
+from iosonde.commands.lab import spread as lab_spread
 from iosonde.lab import Placement
 
 ABCD = ("a", "b", "c", "d")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from iosonde.answers.compare.answer import Sides, compare
-from iosonde.answers.plot.settings import settings_plot
-from iosonde.answers.rank import rank
-from iosonde.answers.summary import summary
+from iosonde.commands.compare.answer import Sides, compare
+from iosonde.commands.plot.settings import settings_plot
+from iosonde.commands.rank.answer import rank
+from iosonde.commands.summary.answer import summary
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.core.verdict import VerdictState
 from iosonde.data.asked import ResponseQuery

@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from iosonde.answers.advise import Advising, advise
 from iosonde.answers.candidates import Learning
-from iosonde.answers.fit import fit
-from iosonde.answers.held_out import held_out
 from iosonde.answers.learned import learned
-from iosonde.answers.predict import predict, predict_rows
-from iosonde.answers.validate import Folding, validate
 from iosonde.answers.verdict import verdict
+from iosonde.commands.advise.answer import Advising, advise
+from iosonde.commands.fit.answer import fit
+from iosonde.commands.predict.answer import predict, predict_rows
+from iosonde.commands.validate.answer import Folding, validate
+from iosonde.commands.validate.held_out import held_out
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Experiment, Factor, Observation, Role, Run
 from iosonde.data.asked import ResponseQuery

@@ -9,9 +9,9 @@ import pytest
 
 import here
 import sample_store
-from iosonde.answers.page.first_screen import sentence_about
-from iosonde.answers.page.questions import answered, read_questions
-from iosonde.answers.summary import summary
+from iosonde.commands.report.first_screen import sentence_about
+from iosonde.commands.report.questions import answered, read_questions
+from iosonde.commands.summary.answer import summary
 from iosonde.core import questions
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data

@@ -10,18 +10,18 @@ import pytest
 import stats_sample
 
 from iosonde.answers.latencies import latencies
-from iosonde.answers.page.axis import title as operation_title
-from iosonde.answers.plot.layout import PlotRoles
-from iosonde.answers.plot.percentiles import percentiles_plot
-from iosonde.answers.plot.settings import Fits, settings_plot
+from iosonde.commands.plot.figure_heatmap import heatmap_figure
+from iosonde.commands.plot.figure_settings import palette, settings_figure
+from iosonde.commands.plot.layout import PlotRoles
+from iosonde.commands.plot.percentiles import percentiles_plot
+from iosonde.commands.plot.settings import Fits, settings_plot
+from iosonde.commands.report.axis import title as operation_title
 from iosonde.core.errors import IosondeError
 from iosonde.core.types import Experiment, Factor, Observation
 from iosonde.core.verdict import VerdictState
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
-from iosonde.report.figures.heatmap import heatmap_figure
-from iosonde.report.figures.settings import palette, settings_figure
-from iosonde.report.figures.vocabulary import SHADES
+from iosonde.layout.vocabulary import SHADES
 from iosonde.stats.estimate.summarise import mean
 from iosonde.store import Store
 from messages import assert_problem, codes, raises, with_code

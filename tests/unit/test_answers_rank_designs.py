@@ -10,7 +10,7 @@ import pytest
 
 from constrained_design import LINE, SIGMA, cells
 from constrained_design import NAMES as LAYOUT
-from iosonde.answers.rank import rank
+from iosonde.commands.rank.answer import rank
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
@@ -119,7 +119,7 @@ def test_a_constraint_does_not_put_striping_above_servers(tmp_path, repeats):
 
 
 def test_blocks_of_a_fraction_give_the_share_to_the_block_of_its_factor(tmp_path):
-    from iosonde.answers.rank import Ranked
+    from iosonde.commands.rank.answer import Ranked
 
     x = np.repeat(HALF, 3, axis=0)
     y = 1e8 + 2e7 * x[:, 3] + 5e6 * x[:, 0] + 1e6 * np.random.default_rng(0).normal(size=len(x))
@@ -136,7 +136,7 @@ def test_blocks_of_a_fraction_give_the_share_to_the_block_of_its_factor(tmp_path
 @pytest.mark.parametrize("design", ["fraction", "hypercube"])
 def test_the_page_ranks_the_same_factors(tmp_path, design):
     """It dropped what followed from the other factors."""
-    from iosonde.answers.report import ReportQuery, report
+    from iosonde.commands.report.answer import ReportQuery, report
 
     rng = np.random.default_rng(5)
     x = HALF if design == "fraction" else np.column_stack([rng.permutation(12) for _ in range(4)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import declared_sample
 import pytest
 
-from iosonde.answers.regress import AtPoints, LeastSquares, regress, regress_from_sums
+from iosonde.commands.regress.answer import AtPoints, LeastSquares, regress, regress_from_sums
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import table_of
 from iosonde.data.asked import ResponseQuery

@@ -7,8 +7,8 @@ import math
 import declared_sample
 import pytest
 
-from iosonde.answers.queue import Clients, queue
-from iosonde.answers.scale import Growth, ScalingLaws, scale
+from iosonde.commands.scale.answer import Growth, ScalingLaws, scale
+from iosonde.commands.scale.queue import Clients, queue
 from iosonde.core.errors import InputError
 from iosonde.core.table import table_of
 from iosonde.data.asked import ResponseQuery

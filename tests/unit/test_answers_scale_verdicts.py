@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from iosonde.answers.scale import Growth, ScalingLaws, scale
+from iosonde.commands.scale.answer import Growth, ScalingLaws, scale
 from iosonde.core.table import table_of
 from iosonde.core.verdict import Direction, VerdictState
 from iosonde.data.asked import ResponseQuery

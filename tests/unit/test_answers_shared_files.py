@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("iosonde.engine._native")
-from iosonde.answers.bound.answer import ABOVE, bound
-from iosonde.answers.bound.inputs import SystemDescription, read
-from iosonde.answers.bound.shared_files import THE_FILES
-from iosonde.answers.check import check
-from iosonde.answers.scale import Growth, scale
-from iosonde.answers.summary import summary
+from iosonde.commands.bound.answer import ABOVE, bound
+from iosonde.commands.bound.inputs import SystemDescription, read
+from iosonde.commands.bound.shared_files import THE_FILES
+from iosonde.commands.check.answer import check
+from iosonde.commands.scale.answer import Growth, scale
+from iosonde.commands.summary.answer import summary
 from iosonde.core.errors import DataError
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Factor, Observation, Run

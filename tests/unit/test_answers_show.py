@@ -10,14 +10,14 @@ import pytest
 pytest.importorskip("iosonde.engine._native")
 import store_samples
 
-from iosonde.answers.as_tool import as_tool
-from iosonde.answers.explain import codes, page
-from iosonde.answers.explain_difference import explain_difference
-from iosonde.answers.parse import Parse, Parses, parse
-from iosonde.answers.printed import printed
-from iosonde.answers.show import choose, detail, listing
-from iosonde.answers.store import check
 from iosonde.cli.output import show_json
+from iosonde.commands.explain.answer import codes, page
+from iosonde.commands.explain_difference.answer import explain_difference
+from iosonde.commands.parse.answer import Parse, Parses, parse
+from iosonde.commands.show.answer import choose, detail, listing
+from iosonde.commands.show.as_tool import as_tool
+from iosonde.commands.show.printed import printed
+from iosonde.commands.store.answer import check
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredPhase
 from iosonde.stats.definitions.clock import why_not

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from iosonde.answers.anova import SumsOfSquares, anova
-from iosonde.answers.compare.answer import compare
-from iosonde.answers.compare.asked import Sides
 from iosonde.answers.learned import learned
-from iosonde.answers.rank import rank
-from iosonde.answers.regress import regress
-from iosonde.answers.summary import summary
+from iosonde.commands.anova.answer import SumsOfSquares, anova
+from iosonde.commands.compare.answer import compare
+from iosonde.commands.compare.asked import Sides
+from iosonde.commands.rank.answer import rank
+from iosonde.commands.regress.answer import regress
+from iosonde.commands.summary.answer import summary
 from iosonde.core.errors import DataError
 from iosonde.core.table import table_of
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial

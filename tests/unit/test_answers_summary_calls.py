@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import sample_store
-from iosonde.answers import summary as room
+from iosonde.commands.summary import answer as room
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 

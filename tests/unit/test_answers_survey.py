@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import survey_tree
-from iosonde.answers.survey.answer import Survey, SurveyQuery, survey, walk_of
-from iosonde.answers.survey.plan import plan
-from iosonde.answers.survey.walk import walk_summary
+from iosonde.commands.survey.answer import Survey, SurveyQuery, survey, walk_of
+from iosonde.commands.survey.plan import plan
+from iosonde.commands.survey.walk import walk_summary
 from iosonde.core.errors import InputError
 from iosonde.survey import tree as tree_of_survey
 from iosonde.survey.walk import walk

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from iosonde.answers.survey.content import blocks_read
+from iosonde.commands.survey.content import blocks_read
 from iosonde.core.errors import InputError
 from iosonde.survey import codecs, contents
 from iosonde.survey.codecs import codec, codec_name

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import survey_tree
-from iosonde.answers.survey.answer import SurveyQuery, survey
+from iosonde.commands.survey.answer import SurveyQuery, survey
 from iosonde.core.errors import InputError
 from iosonde.survey.listing import read_list
 from messages import raises

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 pytest.importorskip("iosonde.engine._native")
-from iosonde.answers.survey.answer import SurveyQuery, survey  # noqa: E402
-from iosonde.answers.survey.reading import read_speeds  # noqa: E402
+from iosonde.commands.survey.answer import SurveyQuery, survey  # noqa: E402
+from iosonde.commands.survey.reading import read_speeds  # noqa: E402
 from iosonde.engine._native import read_timed  # noqa: E402
 from iosonde.survey.contents import Contents, Piece  # noqa: E402
 

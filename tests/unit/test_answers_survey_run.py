@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import survey_tree
-from iosonde.answers.report import ReportQuery, report
-from iosonde.answers.summary import summary
-from iosonde.answers.survey.answer import SurveyQuery, survey
-from iosonde.answers.survey.run import SurveyStore
-from iosonde.answers.survey.stored import stored_survey
+from iosonde.commands.report.answer import ReportQuery, report
+from iosonde.commands.summary.answer import summary
+from iosonde.commands.survey.answer import SurveyQuery, survey
+from iosonde.commands.survey.run import SurveyStore
+from iosonde.commands.survey.stored import stored_survey
 from iosonde.core.errors import InputError
 from iosonde.core.stored import StoredRun
 from iosonde.data.asked import ResponseQuery

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import survey_tree
-from iosonde.answers.survey.answer import SurveyQuery, survey
-from iosonde.answers.survey.simulate import SimulationQuery, simulate
+from iosonde.commands.survey.answer import SurveyQuery, survey
+from iosonde.commands.survey.simulate import SimulationQuery, simulate
 from iosonde.core.errors import InputError
 from iosonde.stats.sampling.population import Population, TrueNumber
 from iosonde.stats.sampling.resampling import (

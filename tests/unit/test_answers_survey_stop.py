@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import survey_tree
-from iosonde.answers.survey import stop as survey_stop
-from iosonde.answers.survey.answer import SurveyQuery, survey
-from iosonde.answers.survey.stop import ALL, PRECISE, TIME, read_in_order
+from iosonde.commands.survey import stop as survey_stop
+from iosonde.commands.survey.answer import SurveyQuery, survey
+from iosonde.commands.survey.stop import ALL, PRECISE, TIME, read_in_order
 from iosonde.core.errors import InputError
 from iosonde.stats.sampling.population import CAPACITY, COUNT, Population
 from iosonde.stats.sampling.shares import sample_by_count, sample_by_size, share

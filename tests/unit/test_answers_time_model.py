@@ -8,8 +8,8 @@ import bound_sample
 import declared_sample
 import pytest
 
-from iosonde.answers.time_model import SingleOperation, TimeModel, time_model
-from iosonde.answers.time_parts import parts_from_document
+from iosonde.commands.time_model.answer import SingleOperation, TimeModel, time_model
+from iosonde.commands.time_model.parts import parts_from_document
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import table_of
 from iosonde.data.asked import ResponseQuery

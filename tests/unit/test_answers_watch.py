@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
 import history_sample
-from iosonde.answers.watch import watch, watching
 from iosonde.cli.group import cli
+from iosonde.commands.watch.answer import watch, watching
 from iosonde.core.stored import StoredRun
 from iosonde.core.verdict import VerdictState
 from iosonde.data.asked import ResponseQuery

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import history_sample
-from iosonde.answers.watch import Watch, Watching, watch
-from iosonde.answers.watch_compare import compare_sides
+from iosonde.commands.watch.answer import Watch, Watching, watch
+from iosonde.commands.watch.compare import compare_sides
 from iosonde.core.verdict import Direction, VerdictState
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data

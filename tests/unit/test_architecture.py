@@ -21,7 +21,7 @@ PACKAGE = ROOT / "python" / "iosonde"
 
 # A library that a single room (or file) may know: what it gives has to pass through that room's words.
 ONLY_IN = {
-    "textwrap": "report/text/layout.py",
+    "textwrap": "layout/text.py",
     "duckdb": "store",
     "pyarrow": "store",
     "mpi4py": "ranks/mpi.py",
@@ -269,9 +269,9 @@ def test_report_knows_results_by_their_types_alone():
 
 # Where widths of columns and places on paper are added up.
 ADDS_FOR_LAYOUT = {
-    "report/figures/cluster.py", "report/figures/scaling.py", "report/figures/settings.py", "report/figures/survey.py",
-    "report/figures/tree.py", "report/page/top_table.py", "report/text/cells.py", "report/text/headings.py",
-    "report/text/layout.py", "report/text/settings_table.py", "report/text/show.py", "report/text/wide_table.py",
+    "commands/upgrade/figure_cluster.py", "commands/scale/figure.py", "commands/plot/figure_settings.py", "commands/survey/figure.py",
+    "commands/fit/figure_tree.py", "commands/report/section_top.py", "commands/summary/text_cells.py", "commands/summary/text_headings.py",
+    "layout/text.py", "commands/summary/text_settings.py", "commands/show/text.py", "commands/summary/text_wide.py",
 }  # fmt: skip
 
 

@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from iosonde.answers.compare.answer import Sides, compare
 from iosonde.campaign import trials
 from iosonde.campaign.against import Pairs
 from iosonde.campaign.campaign import campaign
 from iosonde.campaign.request import Request
 from iosonde.campaign.resume import resume_or_begin
+from iosonde.commands.compare.answer import Sides, compare
+from iosonde.commands.compare.text import lines
 from iosonde.core import decision
 from iosonde.core.message import Message
 from iosonde.core.pair_rule import pair_rule
@@ -21,7 +22,6 @@ from iosonde.core.problems import SpecError
 from iosonde.core.types import Observation, Run
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
-from iosonde.report.text.compare import lines
 from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL, NEGLIGIBLE
 from iosonde.stats.estimate.sequential import LEAST
 from iosonde.store import Store

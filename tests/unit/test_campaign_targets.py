@@ -14,6 +14,7 @@ from iosonde.campaign.request import Request
 from iosonde.campaign.run import run
 from iosonde.campaign.targets import names_of
 from iosonde.cli.group import cli
+from iosonde.commands.plan.text import lines
 from iosonde.core.errors import TargetError, TargetFaultError
 from iosonde.core.problems import SpecError
 from iosonde.core.types import Factor
@@ -21,7 +22,6 @@ from iosonde.data.asked import ResponseQuery
 from iosonde.data.responses import responses
 from iosonde.data.source import open_data
 from iosonde.measure.target.keeper import Keeper
-from iosonde.report.text.plan import lines
 from iosonde.store import Store
 from messages import assert_problem, raises
 

@@ -214,8 +214,8 @@ today:
     ],
 )
 def test_a_cluster_by_hand_and_in_a_file_and_as_a_mapping_obeys_the_laws(tmp_path, redundancy, clients, servers, disks):
-    from iosonde.answers.bound.answer import bound
-    from iosonde.answers.bound.inputs import SystemDescription, read
+    from iosonde.commands.bound.answer import bound
+    from iosonde.commands.bound.inputs import SystemDescription, read
     from iosonde.data.asked import ResponseQuery
 
     path = tmp_path / "cluster.yaml"

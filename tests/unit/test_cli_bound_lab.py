@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 pytest.importorskip("iosonde.engine._native")
-from iosonde.answers.bound.inputs import BY_HAND
-from iosonde.answers.bound.lab_truth import THE_LAB
-from iosonde.answers.bound.shared_files import THE_FILES
+from iosonde.commands.bound.inputs import BY_HAND
+from iosonde.commands.bound.lab_truth import THE_LAB
+from iosonde.commands.bound.shared_files import THE_FILES
 from iosonde.core.types import Experiment, Factor, Observation, Run
 from iosonde.store import Store
 from terminal import command_of

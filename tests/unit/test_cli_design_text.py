@@ -5,10 +5,10 @@ import re
 from iosonde.campaign import forecast
 from iosonde.campaign.plan import plan
 from iosonde.campaign.request import Request
+from iosonde.commands.plan import text as plan_text
+from iosonde.commands.plan import text_design as text
 from iosonde.core.types import Factor
 from iosonde.measure import design
-from iosonde.report.text import design as text
-from iosonde.report.text import plan as plan_text
 
 SWITCHES = [Factor(name, "", ("off", "on")) for name in ("stripe", "cache", "ahead", "sync")]
 ALIASES = ["stripe:cache = ahead:sync", "stripe:ahead = cache:sync", "stripe:sync = cache:ahead"]

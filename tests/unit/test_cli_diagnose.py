@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from iosonde.answers.diagnose.answer import diagnose
 from iosonde.cli.group import cli
+from iosonde.commands.diagnose.answer import diagnose
+from iosonde.commands.diagnose.figure import figure
 from iosonde.core.types import Experiment
 from iosonde.data.source import open_data
-from iosonde.report.figures.diagnose import figure
 from messages import assert_problem
 
 MOVED = {"transfer_size": "64KiB", "size": "8MiB"}

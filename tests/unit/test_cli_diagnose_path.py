@@ -8,8 +8,8 @@ import diagnose_sample as sample
 import numpy as np
 import pytest
 
-from iosonde import report
-from iosonde.answers.diagnose.answer import diagnose
+from iosonde.commands.diagnose import text as diagnose_text
+from iosonde.commands.diagnose.answer import diagnose
 from iosonde.core.types import Observation, Run
 from iosonde.data.source import open_data
 from iosonde.explain.readings import NO_READ_AHEAD
@@ -57,7 +57,7 @@ def test_reads_that_each_go_to_a_server_are_not_read_ahead(tmp_path):
     made = diagnosed(tmp_path, ALIKE)
     assert made.groups[0].reading.mechanism == NO_READ_AHEAD
     assert made.content()["groups"][0]["mechanism"] == NO_READ_AHEAD
-    assert f" {NO_READ_AHEAD}" in " ".join(" ".join(report.text.diagnose.lines(made)).split())
+    assert f" {NO_READ_AHEAD}" in " ".join(" ".join(diagnose_text.lines(made)).split())
 
 
 @pytest.mark.parametrize("without", [{"profile": None}, {"profile": ALIKE, "lab": None},

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from iosonde.answers.constraints import SettingConstraints
-from iosonde.answers.page import influences
-from iosonde.answers.page.content.factors import LearningPoint
+from iosonde.commands.fit.figure_tree import TreeDrawing, is_cut, tree_figure
+from iosonde.commands.fit.figure_unseen import curve_figure
+from iosonde.commands.rank import for_page as influences
+from iosonde.commands.rank.figure import Bar, Importance, importance_figure, share_parts
+from iosonde.commands.report.section_figures import _build_curve
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Estimate
-from iosonde.report.figures.importance import Bar, Importance, importance_figure, share_parts
-from iosonde.report.figures.tree import TreeDrawing, is_cut, tree_figure
-from iosonde.report.figures.unseen import curve_figure
-from iosonde.report.page.figures import _build_curve
+from iosonde.page.content.factors import LearningPoint
 
 OPTIONS = influences.InfluenceOptions(0.95)
 

@@ -8,12 +8,12 @@ import pytest
 from click.testing import CliRunner
 from machine_cells import matrix
 
-from iosonde.answers.path_study import path_study
+from iosonde.commands.diagnose.figure_path_study import figure
+from iosonde.commands.diagnose.path_study import path_study
 from iosonde.core import truth
 from iosonde.core.errors import InputError
 from iosonde.data.source import open_data
 from iosonde.measure import machines
-from iosonde.report.figures.path_study import figure
 from iosonde.store import Store
 from terminal import command_of
 

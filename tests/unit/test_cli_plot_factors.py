@@ -10,11 +10,11 @@ from click.testing import CliRunner
 
 from constrained_design import LINE, SIGMA, cells
 from constrained_design import NAMES as LAYOUT
-from iosonde.answers.plot import factors
+from iosonde.commands.plot import factors
+from iosonde.commands.plot.figure_factors import factor_figure, factors_figure
 from iosonde.core.errors import DataError, InputError
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
-from iosonde.report.figures.factors import factor_figure, factors_figure
 from iosonde.stats.estimate import summarise
 from iosonde.stats.regression.formula import TermFactor
 from iosonde.stats.regression.regress import regress

@@ -12,7 +12,7 @@ import pytest
 
 import here
 import history_sample
-from iosonde.answers.store_prune import prune_store
+from iosonde.commands.store.prune import prune_store
 from iosonde.store import Store, files, prune
 from iosonde.store.lock import lock_experiment
 from messages import raises

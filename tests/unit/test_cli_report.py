@@ -10,11 +10,11 @@ import pytest
 import stats_sample
 from click.testing import CliRunner
 
-from iosonde.answers.page import timelines
-from iosonde.answers.page.axis import Axis, title
-from iosonde.answers.page.experiment import open_chosen
-from iosonde.answers.page.of_store import page_of_store
-from iosonde.answers.plot import ask
+from iosonde.commands.plot import ask
+from iosonde.commands.report import timelines
+from iosonde.commands.report.axis import Axis, title
+from iosonde.commands.report.experiment import open_chosen
+from iosonde.commands.report.of_store import page_of_store
 from iosonde.core.errors import IosondeError
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Experiment, Run

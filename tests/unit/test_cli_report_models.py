@@ -10,13 +10,13 @@ import pytest
 from click.testing import CliRunner
 from stats_sample import run as sample_run
 
-from iosonde.answers.page.content.tables import Section
-from iosonde.answers.page.findings import at_the_top
-from iosonde.answers.report import ReportQuery
-from iosonde.answers.report import report as page_of
+from iosonde.commands.report.answer import ReportQuery
+from iosonde.commands.report.answer import report as page_of
+from iosonde.commands.report.findings import at_the_top
 from iosonde.core.errors import IosondeError
 from iosonde.core.types import Finding, Observation, Severity
 from iosonde.data.source import open_data
+from iosonde.page.content.tables import Section
 from iosonde.stats import checks
 from iosonde.stats.regression.anova import anova
 from iosonde.stats.regression.regress import regress
@@ -193,7 +193,7 @@ def test_a_stores_rows_are_a_table_where_a_response_is_named(scaled):
 
 
 def test_a_headline_over_many_factors_names_no_levels():
-    from iosonde.answers.page.of_table import _headline
+    from iosonde.commands.report.of_table import _headline
     from iosonde.core.table import table_of
     from iosonde.stats.overview import overview
     from iosonde.stats.overview.cells import TrialCell

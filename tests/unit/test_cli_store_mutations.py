@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import store_samples
 
-from iosonde.answers.store import check
-from iosonde.answers.verify import verify
+from iosonde.commands.store.answer import check
+from iosonde.commands.verify.answer import verify
 from iosonde.core.errors import IosondeError
 from iosonde.data.source import open_data
 from iosonde.store import Store

@@ -14,14 +14,14 @@ from click.testing import CliRunner
 pytest.importorskip("iosonde.engine._native")
 from stats_sample import MEAN, run, store  # noqa: E402
 
-from iosonde.answers.summary import Summary  # noqa: E402
-from iosonde.answers.summary import summary as summary_of  # noqa: E402
+from iosonde.commands.summary import text as summary_text  # noqa: E402
+from iosonde.commands.summary.answer import Summary  # noqa: E402
+from iosonde.commands.summary.answer import summary as summary_of  # noqa: E402
 from iosonde.core.errors import DataError, InputError  # noqa: E402
 from iosonde.core.table import table_of  # noqa: E402
 from iosonde.core.types import Estimate  # noqa: E402
 from iosonde.data.asked import ResponseQuery  # noqa: E402
 from iosonde.data.source import open_data  # noqa: E402
-from iosonde.report.text import summary as summary_text  # noqa: E402
 from iosonde.stats.overview import overview  # noqa: E402
 from iosonde.stats.overview.cells import MeasuredCells, TrialCell  # noqa: E402
 from iosonde.stats.overview.types import Overview, OverviewLatency  # noqa: E402

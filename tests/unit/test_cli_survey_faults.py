@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from iosonde.answers.survey.answer import Survey, SurveyQuery, survey
-from iosonde.report.text.survey import lines
+from iosonde.commands.survey.answer import Survey, SurveyQuery, survey
+from iosonde.commands.survey.text import lines
 from iosonde.survey import tree as tree_of_survey
 from iosonde.survey.tree import SurveyedTree
 from iosonde.survey.walk import WalkOptions, walk
@@ -324,7 +324,7 @@ def test_a_survey_that_gives_way_does_so_in_all_it_starts(tmp_path):
     texts(tmp_path, 3)
     program = (
         "import ctypes, os, sys, threading\n"
-        "from iosonde.answers.survey.answer import SurveyQuery, survey\n"
+        "from iosonde.commands.survey.answer import SurveyQuery, survey\n"
         "survey(SurveyQuery(sys.argv[1], nice=True))\n"
         "def say(): print(os.getpriority(os.PRIO_PROCESS, 0), flush=True)\n"
         "threading.Thread(target=say).start()\n"

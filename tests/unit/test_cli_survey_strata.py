@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import survey_tree
-from iosonde.answers.survey.answer import SurveyQuery, survey
+from iosonde.commands.survey.answer import SurveyQuery, survey
+from iosonde.commands.survey.text import lines
 from iosonde.core.errors import InputError
-from iosonde.report.text.survey import lines
 from messages import raises
 
 

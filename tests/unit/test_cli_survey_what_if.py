@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import survey_tree
-from iosonde.answers.survey.answer import SurveyQuery, survey
-from iosonde.answers.survey.what_if import parse_change
+from iosonde.commands.survey.answer import SurveyQuery, survey
+from iosonde.commands.survey.text import lines
+from iosonde.commands.survey.what_if import parse_change
 from iosonde.core.errors import InputError
-from iosonde.report.text.survey import lines
 from iosonde.survey.codecs import codec
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iosonde.answers.cluster import read_cluster
-from iosonde.answers.upgrade import upgrade
+from iosonde.commands.upgrade.answer import upgrade
 from iosonde.core.errors import IosondeError
 from iosonde.explain.upgrade_tables import (
     CRITERIA,

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from iosonde.answers.compare.answer import Comparisons, Sides, compare
+from iosonde.commands.compare.answer import Comparisons, Sides, compare
+from iosonde.commands.compare.text import lines
 from iosonde.core.table import table_of
 from iosonde.core.verdict import Direction, VerdictState
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
-from iosonde.report.text.compare import lines
 from iosonde.stats.estimate.compare import EQUAL
 from iosonde.stats.estimate.missing import fisher_exact, worst_case
 from messages import assert_problem

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from iosonde.answers.compare.answer import Comparisons, Sides, compare
+from iosonde.commands.compare.answer import Comparisons, Sides, compare
 from iosonde.core.table import table_of
 from iosonde.core.verdict import VerdictState
 from iosonde.data.asked import ResponseQuery

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import compare_sample
-from iosonde.answers.compare.answer import Comparisons, Sides, compare
+from iosonde.commands.compare.answer import Comparisons, Sides, compare
+from iosonde.commands.compare.text import lines
+from iosonde.commands.compare.text_markdown import markdown
 from iosonde.core.table import table_of
 from iosonde.core.verdict import Direction, VerdictState
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
-from iosonde.report.text.compare import lines
-from iosonde.report.text.compare_markdown import markdown
 
 
 def compared(columns: dict, **sides) -> Comparisons:

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 from test_data_factors import NOW, trial
 
 import iosonde
-from iosonde.answers.page.experiment import choose
 from iosonde.cli.group import cli
+from iosonde.commands.report.experiment import choose
 from iosonde.core.types import Experiment, Factor, Observation
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.responses import responses

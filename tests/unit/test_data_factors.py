@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from iosonde.answers.advise import Advising, advise
 from iosonde.answers.candidates import Learning
-from iosonde.answers.fit import fit
-from iosonde.answers.regress import regress
-from iosonde.answers.summary import store_overview
-from iosonde.answers.validate import validate
+from iosonde.commands.advise.answer import Advising, advise
+from iosonde.commands.fit.answer import fit
+from iosonde.commands.regress.answer import regress
+from iosonde.commands.summary.answer import store_overview
+from iosonde.commands.validate.answer import validate
 from iosonde.core.errors import DataError
 from iosonde.core.types import Experiment, Factor, Observation, Role, Run
 from iosonde.data.asked import ResponseQuery

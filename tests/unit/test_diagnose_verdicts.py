@@ -8,14 +8,14 @@ import diagnose_sample as sample
 import numpy as np
 import pytest
 
-from iosonde.answers.diagnose.answer import diagnose
-from iosonde.answers.diagnose.path import is_local
+from iosonde.commands.diagnose import text as diagnose_text
+from iosonde.commands.diagnose.answer import diagnose
+from iosonde.commands.diagnose.path import is_local
 from iosonde.core.verdict import VerdictState
 from iosonde.data.source import open_data
 from iosonde.explain import causes, readings
 from iosonde.explain.causes.target import Agreement, Suspect, Target
 from iosonde.explain.readings import Times
-from iosonde.report import text
 
 N, FILES = 1000, 20
 SURE = Agreement(1.0, 1.0, 1.0, 0.0)
@@ -146,7 +146,7 @@ def several_slow_files(seed: int) -> np.ndarray:
 def test_the_store_knows_whether_there_is_a_server(tmp_path, facts, mechanism):
     answer = answer_of(tmp_path, several_slow_files(2), facts)
     assert answer.verdicts[0].claim == mechanism
-    assert ("server" in "\n".join(text.diagnose.lines(answer))) is (mechanism == readings.SLOW_SERVER)
+    assert ("server" in "\n".join(diagnose_text.lines(answer))) is (mechanism == readings.SLOW_SERVER)
     [run] = open_data(tmp_path / "s").runs
     assert is_local(run) is (facts is LOCAL)
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from iosonde.answers.candidates import Learning
-from iosonde.answers.fit import fit
-from iosonde.answers.validate import validate
+from iosonde.commands.fit import text as fit_text
+from iosonde.commands.fit.answer import fit
+from iosonde.commands.validate.answer import validate
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.model.fit.unseen import unseen_classes
-from iosonde.report import text
 
 OWN = "classes ends=25,75 names=slow,avg,fast depth=3"
 ASKED = ResponseQuery(("speed",), ("level", "size"))
@@ -54,5 +54,5 @@ def test_other_models_beside_it_are_judged_in_the_same_classes(source):
 
 def test_the_text_says_of_how_many_and_the_model_has_a_name(source):
     answer = fit(source, ASKED, learning(OWN))
-    said = " ".join(" ".join(text.fit.lines(answer)).split())
+    said = " ".join(" ".join(fit_text.lines(answer)).split())
     assert re.search(r"\b3\b", said) and OWN.split()[2].removeprefix("names=") in said and "…" not in answer.sentence

@@ -8,8 +8,8 @@ from pathlib import Path, PurePath
 
 import pytest
 
-from iosonde.answers.parse import parse
 from iosonde.campaign.import_files import ImportPlan, import_all, iterate_file_groups
+from iosonde.commands.parse.answer import parse
 from iosonde.core.message import Message
 from iosonde.importers.fio_version import find_sibling_version
 from iosonde.store import Store

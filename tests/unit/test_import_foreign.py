@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from iosonde.answers.sides import sides
+from iosonde.commands.explain_difference.sides import sides
 from iosonde.core.errors import DataError, IosondeError, SystemFaultError
 from iosonde.foreign import guarded
 from iosonde.foreign.child import NoAnswerError

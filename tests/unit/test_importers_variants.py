@@ -528,7 +528,7 @@ def test_mdtest_that_prints_times_only_is_complete():
 
 
 def test_a_run_without_any_phase_of_mdtests_gets_no_empty_table():
-    from iosonde.report import as_tool
+    from iosonde.commands.show import text_as_tool as as_tool
 
     assert list(as_tool.mdtest([])) == []
 

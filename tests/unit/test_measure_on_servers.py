@@ -10,9 +10,9 @@ from iosonde.campaign.campaign import campaign
 from iosonde.campaign.plan import plan
 from iosonde.campaign.request import Request
 from iosonde.campaign.run import run
+from iosonde.commands.plan.text import lines
 from iosonde.core.errors import IncompleteError
 from iosonde.core.problems import SpecError
-from iosonde.report.text.plan import lines
 from iosonde.store import Store
 
 FILE = """

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from iosonde.campaign.probe import attached, probed, warnings
+from iosonde.commands.probe import text as text_of
 from iosonde.core import hardware as names
 from iosonde.core.schema import PROBE_FACTORS
 from iosonde.core.stored import StoredRun
@@ -15,7 +16,6 @@ from iosonde.measure.probe import local as probe_local
 from iosonde.measure.probe import network as probe_network
 from iosonde.measure.probe import repetition
 from iosonde.ranks.machine import traffic
-from iosonde.report.text import probe as text_of
 from iosonde.stats.overview import hardware
 from iosonde.store import Store
 

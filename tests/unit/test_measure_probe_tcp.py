@@ -7,9 +7,9 @@ import os
 import pytest
 
 from iosonde.campaign.probe import probed, warnings
+from iosonde.commands.probe import text as text_of
 from iosonde.measure.probe import repetition
 from iosonde.measure.probe import tcp as probe_tcp
-from iosonde.report.text import probe as text_of
 from iosonde.stats.overview import hardware
 from messages import codes
 

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from iosonde.answers.page.axis import Axis, titles_of
-from iosonde.answers.page.headline import headline
-from iosonde.answers.page.measured import describe_levels, measured, target_of, tools_of
-from iosonde.answers.page.trials import trials_of
+from iosonde.commands.report.axis import Axis, titles_of
+from iosonde.commands.report.headline import headline
+from iosonde.commands.report.measured import describe_levels, measured, target_of, tools_of
+from iosonde.commands.report.trials import trials_of
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 from iosonde.stats.overview.types import Overview, OverviewRow

@@ -9,8 +9,9 @@ import time
 import pytest
 from click.testing import CliRunner
 
-from iosonde.answers import doctor as doctor_answer
-from iosonde.answers.doctor import Doctor
+from iosonde.commands.doctor import answer as doctor_answer
+from iosonde.commands.doctor.answer import Doctor
+from iosonde.commands.doctor.text import lines
 from iosonde.core.errors import IncompleteError, LaunchError
 from iosonde.core.message import Message
 from iosonde.lab import LabListing, Possible
@@ -18,7 +19,6 @@ from iosonde.ranks import abilities
 from iosonde.ranks.abilities import kernel, mpi, software, target_checks
 from iosonde.ranks.abilities.ability import Ability
 from iosonde.ranks.launch import mpiexec, mpirun, slurm
-from iosonde.report.text.doctor import lines
 from messages import assert_problem, raises
 from terminal import command_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from iosonde.report.text.anova import _format_estimates
+from iosonde.commands.anova.text import _format_estimates
 
 MIB = 2.0**20
 WHY = "one trial"

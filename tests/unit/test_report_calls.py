@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from iosonde.commands.summary import text_calls as text
 from iosonde.core.types import Estimate
-from iosonde.report.text import calls as text
 from iosonde.stats.overview.calls import PhaseCalls
 
 

@@ -5,15 +5,15 @@ import re
 
 import pytest
 
-from iosonde.answers.page.content.bars import Bars, Cell
-from iosonde.answers.page.content.models import ResponseSummary, SummaryRow
-from iosonde.answers.page.content.tables import Section
+from iosonde.commands.report.section import bar_groups, render
+from iosonde.commands.report.section_summary import FOLD_BEYOND, MOST_FACTORS, MOST_ROWS, summary_table
+from iosonde.commands.report.section_top import top_tables
 from iosonde.core.types import Estimate, Finding, Severity
-from iosonde.report.page.page import bar_groups, render
-from iosonde.report.page.strip import STRIP_WIDTH, StripAxis
-from iosonde.report.page.summary_table import FOLD_BEYOND, MOST_FACTORS, MOST_ROWS, summary_table
-from iosonde.report.page.top_table import top_tables
-from iosonde.report.text import estimate_parts
+from iosonde.layout.text import estimate_parts
+from iosonde.page.content.bars import Bars, Cell
+from iosonde.page.content.models import ResponseSummary, SummaryRow
+from iosonde.page.content.tables import Section
+from iosonde.page.strip import STRIP_WIDTH, StripAxis
 from page_sample import model_page, sample_page
 
 

@@ -10,15 +10,15 @@ import pytest
 from click.testing import CliRunner
 
 from iosonde.answers.cluster import read_cluster
-from iosonde.answers.upgrade import today_of
+from iosonde.commands.upgrade import figure as cluster_plot
+from iosonde.commands.upgrade.answer import today_of
+from iosonde.commands.upgrade.figure_cluster import ClusterDrawing, amount, cluster_figure, number_drawn
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate
 from iosonde.explain.upgrade import Cluster, Quantity
 from iosonde.explain.upgrade_today import today
+from iosonde.layout.vocabulary import VERMILION
 from iosonde.model.bound.bound import TERMS
-from iosonde.report import cluster_plot
-from iosonde.report.figures.cluster import ClusterDrawing, amount, cluster_figure, number_drawn
-from iosonde.report.figures.vocabulary import VERMILION
 from messages import codes, raises
 from page_sample import HOSTILE
 from terminal import command_of

@@ -9,33 +9,26 @@ import re
 import numpy as np
 import pytest
 
-from iosonde.answers.page.content.bars import Bars, Cell
-from iosonde.answers.page.content.factors import (
-    FactorShare,
-    Influence,
-    JudgedModel,
-    LearningPoint,
-    ResponseRanking,
-    Tree,
-)
-from iosonde.answers.plot.over_time import OverTimePlot, PhaseOverTime
+from iosonde.commands.advise.figure import depth_figure
+from iosonde.commands.bound.figure_roofline import roofline_figure
+from iosonde.commands.fit.figure_unseen import ModelErrors, errors_figure
+from iosonde.commands.plot.figure_bars import bars_figure, bars_reach
+from iosonde.commands.plot.figure_factors import FactorPanel, PanelSeries, factor_figure
+from iosonde.commands.plot.figure_heatmap import heatmap_figure
+from iosonde.commands.plot.figure_latency import latency_figure
+from iosonde.commands.plot.figure_over_time import over_time_figure
+from iosonde.commands.plot.figure_settings import settings_figure
+from iosonde.commands.plot.figure_timeline import timeline_figure
+from iosonde.commands.plot.over_time import OverTimePlot, PhaseOverTime
+from iosonde.commands.report.section_figures import page_specs
+from iosonde.commands.scale.figure import Curve, ScalingPlot, scaling_figure
 from iosonde.core.option_kinds import FIGURE_FORMATS, figure_format
 from iosonde.core.types import Estimate
-from iosonde.report.figures.bars import bars_figure, bars_reach
-from iosonde.report.figures.depth import depth_figure
-from iosonde.report.figures.factors import FactorPanel, PanelSeries, factor_figure
-from iosonde.report.figures.figure import MIME_TYPE, Figure, together
-from iosonde.report.figures.files import image, numbered
-from iosonde.report.figures.heatmap import heatmap_figure
-from iosonde.report.figures.latency import latency_figure
-from iosonde.report.figures.over_time import over_time_figure
-from iosonde.report.figures.roofline import roofline_figure
-from iosonde.report.figures.scaling import Curve, ScalingPlot, scaling_figure
-from iosonde.report.figures.settings import settings_figure
-from iosonde.report.figures.timeline import timeline_figure
-from iosonde.report.figures.unseen import ModelErrors, errors_figure
-from iosonde.report.figures.vocabulary import BLUE, SECONDS, SIZES, decades, page_spec, unique
-from iosonde.report.page.figures import page_specs
+from iosonde.layout.figure import MIME_TYPE, Figure, together
+from iosonde.layout.figure_files import image, numbered
+from iosonde.layout.vocabulary import BLUE, SECONDS, SIZES, decades, page_spec, unique
+from iosonde.page.content.bars import Bars, Cell
+from iosonde.page.content.factors import FactorShare, Influence, JudgedModel, LearningPoint, ResponseRanking, Tree
 from iosonde.stats.overview.over_time import OverTime
 from messages import raises
 from page_sample import HOSTILE, MiB, bound_page, model_page, partial_page, sample_page

@@ -1,10 +1,10 @@
 """The figure of a corpus: each run, the median of systems, one's own result; a panel for each unit."""
 
 import corpus_sample as sample
-from iosonde.answers.corpus import HowCorpus, corpus
+from iosonde.commands.corpus.answer import HowCorpus, corpus
+from iosonde.commands.corpus.figure import figure
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
-from iosonde.report.figures.corpus import figure
 
 
 def test_each_run_is_drawn_once_and_yours_is_marked(tmp_path):

@@ -7,9 +7,9 @@ import re
 
 import pytest
 
+from iosonde.commands.lab import text as lab
 from iosonde.lab.listing import LabListing
 from iosonde.lab.profile import LabProfile, ProfiledOperation, ServerProfile
-from iosonde.report.text import lab
 from lab_text_sample import (
     BRICK_DOWN,
     LAYOUTS,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from iosonde.answers.lab_cluster import cluster_of
+from iosonde.commands.lab.cluster import cluster_of
+from iosonde.commands.upgrade.figure import cluster_plot, content
 from iosonde.lab import LabDescription
 from iosonde.lab.status import HostStatus, LabStatus
-from iosonde.report.cluster_plot import cluster_plot, content
 from messages import codes
 
 MIB = 2**20

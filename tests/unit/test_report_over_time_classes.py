@@ -6,10 +6,10 @@ import diagnose_sample as sample
 import numpy as np
 import pytest
 
-from iosonde.answers.plot.over_time import over_time_plot
+from iosonde.commands.plot.figure_over_time import over_time_figure
+from iosonde.commands.plot.over_time import over_time_plot
 from iosonde.data.source import open_data
 from iosonde.engine import _native
-from iosonde.report.figures.over_time import over_time_figure
 
 N = 4000
 

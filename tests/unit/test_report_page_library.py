@@ -7,10 +7,10 @@ import os
 import pytest
 from jinja2 import Environment, TemplateAssertionError
 
-from iosonde.report.page import library as page_library
-from iosonde.report.page.compiled import compiled_templates
-from iosonde.report.page.environment import make_environment
-from iosonde.report.page.library import library
+from iosonde.page import library as page_library
+from iosonde.page.compiled import compiled_templates
+from iosonde.page.environment import make_environment
+from iosonde.page.library import library
 from messages import codes
 
 

@@ -2,9 +2,9 @@
 
 import json
 
-from iosonde.report.page.environment import _cell_text
-from iosonde.report.page.figures import page_specs
-from iosonde.report.page.parts import REFERENCE, share
+from iosonde.commands.report.section_figures import page_specs
+from iosonde.page.environment import _cell_text
+from iosonde.page.parts import REFERENCE, share
 from page_sample import model_page, sample_page
 
 AXIS = {"title": "nodes", "labelAngle": 0, "ticks": False, "values": [1, 2, 4]}

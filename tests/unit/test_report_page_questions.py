@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from iosonde.answers.compare.answer import Sides, compare
-from iosonde.answers.page.content.question import AnsweredQuestion
-from iosonde.answers.summary import summary
+from iosonde.commands.compare.answer import Sides, compare
+from iosonde.commands.report.html import html_of
+from iosonde.commands.summary.answer import summary
 from iosonde.core.questions import COMPARE, SUMMARY
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
-from iosonde.report.page.html import html_of
+from iosonde.page.content.question import AnsweredQuestion
 from page_sample import sample_page
 
 

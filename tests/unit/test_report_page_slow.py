@@ -9,11 +9,11 @@ import re
 import diagnose_sample as sample
 import numpy as np
 
-from iosonde.answers.diagnose import trials as diagnose_trials
-from iosonde.answers.page.slow import slow_of
+from iosonde.commands.diagnose import trials as diagnose_trials
+from iosonde.commands.diagnose.for_page import slow_of
+from iosonde.commands.report.section import page_document, render
+from iosonde.commands.report.section_figures import page_specs
 from iosonde.data.source import open_data
-from iosonde.report.page.figures import page_specs
-from iosonde.report.page.page import page_document, render
 from page_sample import sample_page
 
 

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
+from iosonde.commands.plan.text import _describe_step, _format_command, _format_faults
 from iosonde.core.types import Factor
 from iosonde.core.workload import MixPart, Step
 from iosonde.measure.spec import CommandStep, Spec
-from iosonde.report.text.plan import _describe_step, _format_command, _format_faults
 
 KIB, MIB = 1024, 1024**2
 

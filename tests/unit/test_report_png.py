@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import vl_convert
 
-from iosonde.report.figures.files import numbered
-from iosonde.report.figures.png import smaller
-from iosonde.report.figures.settings import settings_figure
+from iosonde.commands.plot.figure_settings import settings_figure
+from iosonde.layout.figure_files import numbered
+from iosonde.layout.png import smaller
 from plot_sample import sample_plot
 
 RGBA, PALETTE, RGB = 6, 3, 2

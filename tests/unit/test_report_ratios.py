@@ -5,10 +5,10 @@ from __future__ import annotations
 import declared_sample
 import pytest
 
-from iosonde.answers.compare.answer import Comparisons, Sides, compare
+from iosonde.commands.compare.answer import Comparisons, Sides, compare
+from iosonde.commands.compare.figure import ratios_figure
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
-from iosonde.report.figures.ratios import ratios_figure
 
 pytest.importorskip("iosonde.engine._native")
 

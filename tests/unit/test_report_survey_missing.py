@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from iosonde.answers.survey.answer import SurveyQuery, survey
-from iosonde.report.text.survey import lines
+from iosonde.commands.survey.answer import SurveyQuery, survey
+from iosonde.commands.survey.text import lines
 
 
 def test_a_tree_whose_bytes_gave_no_answer_saves_no_known_amount(tmp_path):

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import survey_tree
-from iosonde.answers.survey.answer import SurveyQuery, survey
-from iosonde.answers.survey.page import survey_page
-from iosonde.answers.survey.reading import ReadSpeed
+from iosonde.commands.survey.answer import SurveyQuery, survey
+from iosonde.commands.survey.figure import areas_figure, cumulative_figure, estimates_figure, squarified
+from iosonde.commands.survey.for_page import survey_page
+from iosonde.commands.survey.reading import ReadSpeed
+from iosonde.commands.survey.section import survey_html
 from iosonde.core.types import Estimate
-from iosonde.report.figures.survey import areas_figure, cumulative_figure, estimates_figure, squarified
-from iosonde.report.page.survey import survey_html
 
 HOSTILE = ("<script>alert(1)<", "new\nline", "esc\x1b[31m", "<b>bold", "{{7*7}}", "=cmd|'x'!A0")
 

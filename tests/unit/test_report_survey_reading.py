@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from iosonde.answers.survey.reading import ReadSpeed, cold_share, describe_reading
+from iosonde.commands.survey.reading import ReadSpeed, cold_share, describe_reading
+from iosonde.commands.survey.text_reading import reading_lines
 from iosonde.core.types import Estimate
-from iosonde.report.text.survey_reading import reading_lines
 
 
 def speed(kind: str, state: str, n_bytes: int) -> ReadSpeed:

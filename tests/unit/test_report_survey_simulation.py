@@ -7,8 +7,8 @@ import re
 import pytest
 
 import survey_tree
-from iosonde.answers.survey.simulate import SimulationQuery, simulate
-from iosonde.report.figures.survey_simulation import figure
+from iosonde.commands.survey.figure_simulation import figure
+from iosonde.commands.survey.simulate import SimulationQuery, simulate
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from iosonde.core.estimate_text import estimate_short
 from iosonde.core.types import Estimate
-from iosonde.report.text import escape, estimate_parts, estimate_text, table, width
-from iosonde.report.text.layout import fitting
+from iosonde.layout.text import escape, estimate_parts, estimate_text, fitting, table, width
 
 MIB = 2**20
 

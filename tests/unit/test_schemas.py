@@ -11,7 +11,7 @@ import store_samples
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
-from iosonde.answers.parse import Parse
+from iosonde.commands.parse.answer import Parse
 from iosonde.importers import read, understand
 from iosonde.store import Store
 from terminal import command_of

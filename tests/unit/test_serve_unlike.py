@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from iosonde.answers.watch import Watching, watch
+from iosonde.commands.watch.answer import Watching, watch
 from iosonde.core.level_text import format_level, setting_text
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.core.words import level_text

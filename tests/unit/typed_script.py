@@ -10,13 +10,13 @@ from typing import Any, assert_type
 import pandas as pd
 
 import iosonde
-from iosonde.answers.against import PairVerdicts
-from iosonde.answers.compare.answer import Comparisons
-from iosonde.answers.rank import Rankings
-from iosonde.answers.regress import LeastSquares
+from iosonde.commands.compare.against import PairVerdicts
+from iosonde.commands.compare.answer import Comparisons
+from iosonde.commands.rank.answer import Rankings
+from iosonde.commands.regress.answer import LeastSquares
 from iosonde.core.types import Estimate
 from iosonde.data.source import Source
-from iosonde.report.figures.figure import Figure
+from iosonde.layout.figure import Figure
 
 source = iosonde.open("results", where=["nodes>=2"])
 assert_type(source, Source)

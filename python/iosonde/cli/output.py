@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import click
 
-from iosonde import report
 from iosonde.core.errors import PROBLEM_DETECTED, InputError
 from iosonde.core.option_kinds import figure_format
 from iosonde.core.whole_file import replace_file, write_atomically
 from iosonde.foreign.reach import check_reachable
+from iosonde.layout import text as layout_text
 
 if TYPE_CHECKING:
     from iosonde.core.table import Table
-    from iosonde.report.figures.figure import Figure
+    from iosonde.layout.figure import Figure
 
 _MANY_ROWS = 100_000  # more may take seconds
 _LARGE_BYTES = 16 * 2**20
@@ -69,7 +69,7 @@ def _json_text(document: Any) -> str:
 
 def _in_json(char: str) -> str:
     """What could steer a terminal, or is half of a character, as JSON writes it in ASCII."""
-    return char if char.isascii() or report.text.escape(char) == char else json.dumps(char)[1:-1]
+    return char if char.isascii() or layout_text.escape(char) == char else json.dumps(char)[1:-1]
 
 
 @contextmanager
@@ -93,7 +93,7 @@ def sink(form: str, output: str | None) -> Iterator[BinaryIO]:
 
 
 def _escape_bytes(content: bytes) -> str:
-    return "\n".join(report.text.escape(line) for line in content.decode("utf-8", "replace").split("\n"))
+    return "\n".join(layout_text.escape(line) for line in content.decode("utf-8", "replace").split("\n"))
 
 
 def tell(what: str, table: Table) -> None:
@@ -111,7 +111,7 @@ def tell_reading(path: Path) -> None:
 
 def talk(text: str) -> None:
     """One line on stderr; nothing in it can steer a terminal."""
-    click.echo(report.text.escape(text), err=True)
+    click.echo(layout_text.escape(text), err=True)
 
 
 def talk_error(message: str, hint: str, details: Iterable[str] = ()) -> None:

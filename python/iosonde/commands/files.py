@@ -11,7 +11,7 @@ from iosonde.core.front_end import front_end
 from iosonde.core.whole_file import replace_file
 
 if TYPE_CHECKING:
-    from iosonde.report.figures.figure import Figure
+    from iosonde.layout.figure import Figure
 
 
 def figure_writer(path: str | None, draw: Callable[[], Figure]) -> Callable[[], None] | None:

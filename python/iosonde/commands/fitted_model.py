@@ -23,7 +23,7 @@ class FittedModel(Option[Any, Any]):
         """Return the path as a text, or the result. Raises InputError for anything else."""
         if isinstance(value, str | PurePath):
             return str(value)
-        from iosonde.answers.fit import Fitted
+        from .fit.answer import Fitted
 
         if isinstance(value, Result) and isinstance(value.answer, Fitted):
             return value

@@ -15,7 +15,7 @@ from .files import figure_writer
 
 if TYPE_CHECKING:
     from iosonde.answers.candidates import Learning
-    from iosonde.report.figures.figure import Figure
+    from iosonde.layout.figure import Figure
 
 
 @dataclass

@@ -14,9 +14,10 @@ from iosonde.core.whole_file import replace_file
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from iosonde.answers.corpus_page import CorpusPage
-    from iosonde.answers.page.content.page import Page
-    from iosonde.answers.survey.page import SurveyPage
+    from iosonde.page.content.page import Page
+
+    from .corpus.for_page import CorpusPage
+    from .survey.for_page import SurveyPage
 
 
 @dataclass(frozen=True)
@@ -35,13 +36,13 @@ class Report:
 
     def text(self) -> Iterable[str]:
         """Return the lines that the terminal shows."""
-        from iosonde.report.text import wrapped
+        from iosonde.layout.text import wrapped
 
         return wrapped(self.page.headline)
 
     def to_dict(self) -> Mapping[str, Any]:
         """Return what ``--json`` prints: everything that the page shows."""
-        from iosonde.report.page.page import page_document
+        from .report.section import page_document
 
         return page_document(self.page)
 
@@ -59,16 +60,15 @@ def check_place_of_page(path: str | None) -> None:
 
 def write_page(page: Page | SurveyPage | CorpusPage, path: str) -> None:
     """Write a page, whole or not at all, and say so. Raises InputError."""
-    from iosonde.report.page.html import html_of
+    from .report.html import html_of
 
     front_end().note(f"the page: {replace_file(Path(path), html_of(page, front_end().note).encode())}")
 
 
 def write_page_of(store: str, experiment: str, level: float, path: str) -> None:
     """Write the page of one experiment, as ``iosonde report`` does. Raises InputError, DataError."""
-    from iosonde.answers.report import ReportQuery, command_again, report
-
     from .opener import opener
+    from .report.answer import ReportQuery, command_again, report
 
     query = ReportQuery(store, experiment=experiment, level=level)
     write_page(report(replace(query, again=command_again(query, path)), opener(store)), path)

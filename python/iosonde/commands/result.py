@@ -11,7 +11,7 @@ from iosonde.core.errors import InputError, IosondeError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from iosonde.report.figures.figure import Figure
+    from iosonde.layout.figure import Figure
 
 
 class TabularAnswer(Protocol):

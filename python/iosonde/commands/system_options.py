@@ -13,7 +13,7 @@ from iosonde.core.system_words import OPTIONS
 from .quantity_text import QuantityText
 
 if TYPE_CHECKING:
-    from iosonde.answers.bound.inputs import SystemDescription
+    from .bound.inputs import SystemDescription
 
 
 class SystemNumber(QuantityText[str | None]):
@@ -73,7 +73,7 @@ class SystemOptions:
     @property
     def description(self) -> SystemDescription:
         """What the answers take. Raises InputError."""
-        from iosonde.answers.bound.inputs import SystemDescription, words_of
+        from .bound.inputs import SystemDescription, words_of
 
         numbers = {
             option.field: vars(self)[option.name]

@@ -1,6 +1,6 @@
 """Packages whose modules are loaded on first use: most answers load numpy, which ``--help`` must not.
 
-``from iosonde import answers`` costs nothing; ``answers.rank.rank(…)`` loads ``answers/rank.py``.
+``from iosonde import answers`` costs nothing; ``answers.rank.rank(…)`` loads ``commands/rank/answer.py``.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from iosonde.data.options import DataOptions
 from .rules import Renaming, write_rules
 
 if TYPE_CHECKING:
-    from iosonde.answers.advise import Advised, AdvisedEach, Advising
+    from .answer import Advised, AdvisedEach, Advising
 
 SYSTEMS = ("romio", "lustre", "gluster", "mount", "fio", "ior")
 
@@ -77,7 +77,7 @@ class AdviseOptions(DataOptions, ChosenColumns):
     @property
     def advising(self) -> Advising:
         """How settings are judged."""
-        from iosonde.answers.advise import Advising
+        from .answer import Advising
 
         return Advising(self.choose, self.given, self.better, self.current, self.depth, self.full, not self.unweighted)
 
@@ -104,9 +104,9 @@ def advise(options: AdviseOptions) -> Result[Advised | AdvisedEach]:
     --------
     >>> iosonde.advise("runs.csv", ["stripe_count", "stripe_size"], "bandwidth", given=["op", "size"])
     """
-    from iosonde.answers.advise import advise as answer
-    from iosonde.report.figures.depth import figure
-    from iosonde.report.text.advise import lines
+    from .answer import advise as answer
+    from .figure import figure
+    from .text import lines
 
     cells = () if options.given is None else (*options.choose, *options.given)
     source = options.open_last_experiment(*cells)
@@ -117,7 +117,7 @@ def advise(options: AdviseOptions) -> Result[Advised | AdvisedEach]:
 
 
 def _write(options: AdviseOptions, advice: Advised | AdvisedEach) -> None:
-    from iosonde.report.figures.depth import figure
+    from .figure import figure
 
     if write_figure := figure_writer(options.plot, lambda: figure(advice)):
         write_figure()

@@ -13,7 +13,7 @@ from iosonde.core.options import Data, Flag, NameList, Names, Text
 from iosonde.data.options import DataOptions
 
 if TYPE_CHECKING:
-    from iosonde.answers.anova import AnalysisOfVariance
+    from .answer import AnalysisOfVariance
 
 
 @dataclass
@@ -62,9 +62,9 @@ def anova(options: AnovaOptions) -> Result[AnalysisOfVariance]:
     --------
     >>> iosonde.anova("runs.csv", "bandwidth", "fs*size", block="day")
     """
-    from iosonde.answers.anova import SumsOfSquares
-    from iosonde.answers.anova import anova as answer
-    from iosonde.report.text.anova import lines
+    from .answer import SumsOfSquares
+    from .answer import anova as answer
+    from .text import lines
 
     source = options.open_last_experiment()
     announce("analysis of variance", len(source.table), len(source.table.columns))

@@ -20,11 +20,12 @@ from iosonde.core.units import parse_size
 from iosonde.data.options import DataOptions
 
 if TYPE_CHECKING:
-    from iosonde.answers.bound.answer import Bounds, How
-    from iosonde.answers.bound.application import PredictedTimes
     from iosonde.data.asked import ResponseQuery
     from iosonde.data.source import Source
-    from iosonde.report.figures.figure import Figure
+    from iosonde.layout.figure import Figure
+
+    from .answer import Bounds, How
+    from .application import PredictedTimes
 
 
 @dataclass
@@ -56,7 +57,7 @@ class BoundOptions(DataOptions, SystemOptions):
     @property
     def how(self) -> How:
         """What to take of DATA. Raises InputError."""
-        from iosonde.answers.bound.answer import How
+        from .answer import How
 
         n_bytes = None if self.amount is None else parse_size(self.amount)
         return How(self.unit, self.operation, n_bytes, self.client_memory, self.server_memory)
@@ -91,12 +92,12 @@ def bound(options: BoundOptions) -> Result[Bounds] | Result[PredictedTimes]:
     --------
     >>> iosonde.bound(clients=8, servers=4, disks=8, net="117MB/s", disk="25MB/s")
     """
-    from iosonde.answers.bound.answer import bound as answer
-    from iosonde.answers.bound.application import predicted_times
-    from iosonde.answers.bound.own_probe import read_with_own_probe
-    from iosonde.report.figures.bound import figure
-    from iosonde.report.text import application
-    from iosonde.report.text.bound import lines
+    from . import text_application as application
+    from .answer import bound as answer
+    from .application import predicted_times
+    from .figure import figure
+    from .own_probe import read_with_own_probe
+    from .text import lines
 
     source = options.open_measured()
     inputs = read_with_own_probe(options.description, source, options.level)
@@ -110,7 +111,7 @@ def bound(options: BoundOptions) -> Result[Bounds] | Result[PredictedTimes]:
 
 
 def _draw(bounds: Bounds, options: BoundOptions, draw: Callable[..., Figure]) -> Figure:
-    from iosonde.report.figures.bound import MOST_PANELS
+    from .figure import MOST_PANELS
 
     n_panels = len(bounds.rooflines(options.against)) if options.plot_kind == "roofline" else 0
     if n_panels > MOST_PANELS:

@@ -12,8 +12,9 @@ from iosonde.core.options import Data, Flag, NameList, Names, Text
 from iosonde.data.options import DataOptions
 
 if TYPE_CHECKING:
-    from iosonde.answers.check import Check, Noise
     from iosonde.data.source import Source
+
+    from .answer import Check, Noise
 
 
 @dataclass
@@ -85,16 +86,16 @@ def examine(options: ExaminationOptions) -> Result[Check] | Result[Noise]:
 
 
 def _find_suspicious(options: CheckOptions) -> Result[Check]:
-    from iosonde.answers.check import carried
-    from iosonde.answers.check import check as answer
-    from iosonde.report.text.check import lines
+    from .answer import carried
+    from .answer import check as answer
+    from .text import lines
 
     limit = None if options.bound is None else carried(options.bound)
     return Result(answer(options.open_examined(), options.query, options.by or (), limit), lines)
 
 
 def _measure_noise(options: NoiseOptions) -> Result[Noise]:
-    from iosonde.answers.check import noise as answer
-    from iosonde.report.text.noise import lines
+    from .answer import noise as answer
+    from .text_noise import lines
 
     return Result(answer(options.open_examined(), options.query, options.by or ()), lines)

@@ -17,8 +17,8 @@ from iosonde.data.options import DataOptions
 from .second_data import find_second_data
 
 if TYPE_CHECKING:
-    from iosonde.answers.against import PairVerdicts
-    from iosonde.answers.compare.answer import Comparisons, Sides
+    from .against import PairVerdicts
+    from .answer import Comparisons, Sides
 
 _EXAMPLE = "write mean=177.1,low=167.6,high=186.6,n=8,level=0.9 or mean=177.1,sd=14.2,n=8"
 
@@ -66,8 +66,8 @@ class CompareOptions(DataOptions):
 
     def build_sides(self) -> Sides:
         """Return the sides, without a second DATA. Raises InputError."""
-        from iosonde.answers.compare.answer import Sides
-        from iosonde.answers.published_side import side_of
+        from .answer import Sides
+        from .published_side import side_of
 
         return Sides(
             self.levels or (),
@@ -130,9 +130,9 @@ def compare_words(options: CompareOptions) -> Result[Comparisons | PairVerdicts]
 
 
 def _compare(options: CompareOptions, second: Any = None) -> Result[Comparisons | PairVerdicts]:
-    from iosonde.answers.compare.answer import compare as answer
-    from iosonde.report.text.compare import lines
-    from iosonde.report.text.compare_markdown import markdown
+    from .answer import compare as answer
+    from .text import lines
+    from .text_markdown import markdown
 
     sides = options.build_sides()
     source = None if options.data is None else options.open_data()

@@ -15,7 +15,7 @@ from iosonde.core.options import Data, Flag, NameList, Names, Text
 from iosonde.data.options import DataOptions
 
 if TYPE_CHECKING:
-    from iosonde.answers.corpus import Corpus
+    from .answer import Corpus
 
 
 @dataclass
@@ -59,10 +59,10 @@ def corpus(options: CorpusOptions) -> Result[Corpus]:
     --------
     >>> iosonde.corpus("io500", on=["nodes", "api", "year"], mine="submission=mine")
     """
-    from iosonde.answers.corpus import HowCorpus
-    from iosonde.answers.corpus import corpus as answer
-    from iosonde.report.figures.corpus import figure
-    from iosonde.report.text.corpus import lines
+    from .answer import HowCorpus
+    from .answer import corpus as answer
+    from .figure import figure
+    from .text import lines
 
     check_place_of_page(options.page)
     source = options.open_data()
@@ -82,7 +82,7 @@ def corpus(options: CorpusOptions) -> Result[Corpus]:
 
 
 def _write_page(systems: Corpus, path: str) -> None:
-    from iosonde.answers.corpus_page import corpus_page
-    from iosonde.report.page.corpus import save_corpus
+    from .for_page import corpus_page
+    from .section import save_corpus
 
     save_corpus(corpus_page(systems), path, front_end().note)

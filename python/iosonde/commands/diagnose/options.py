@@ -16,8 +16,9 @@ from iosonde.core.options import Data, NameList, Names, Text
 from iosonde.data.options import DataOptions, RowOptions, select_last_experiment
 
 if TYPE_CHECKING:
-    from iosonde.answers.diagnose.answer import OperationCauses
     from iosonde.data.source import Source
+
+    from .answer import OperationCauses
 
 
 @dataclass
@@ -57,11 +58,11 @@ def diagnose(options: DiagnoseOptions) -> Result[OperationCauses]:
     --------
     >>> iosonde.diagnose("results", metric="read_large").plot().save("classes.png")
     """
-    from iosonde.answers.diagnose.answer import bandwidth_of
-    from iosonde.answers.diagnose.answer import diagnose as answer
-    from iosonde.answers.diagnose.names import rename_classes
-    from iosonde.report.figures.diagnose import figure
-    from iosonde.report.text.diagnose import lines
+    from .answer import bandwidth_of
+    from .answer import diagnose as answer
+    from .figure import figure
+    from .names import rename_classes
+    from .text import lines
 
     bandwidth = bandwidth_of(options.bandwidth)
     source = select_last_experiment(options.open(options.data), alike=False)
@@ -81,6 +82,6 @@ def diagnose(options: DiagnoseOptions) -> Result[OperationCauses]:
 
 
 def _write_experiment(source: Source, causes: OperationCauses, path: str) -> None:
-    from iosonde.answers.diagnose.confirm import write
+    from .confirm import write
 
     front_end().note(f"wrote {write(source, causes, Path(path))}")

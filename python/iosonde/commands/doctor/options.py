@@ -13,7 +13,7 @@ from iosonde.core.front_end import front_end
 from iosonde.core.options import Text
 
 if TYPE_CHECKING:
-    from iosonde.answers.doctor import Doctor
+    from .answer import Doctor
 
 
 @dataclass
@@ -35,8 +35,8 @@ def doctor(options: DoctorOptions) -> Result[Doctor]:
     Result[Doctor]
         One row a check; ``.answer.missing`` names what everything needs and is missing.
     """
-    from iosonde.answers.doctor import doctor as answer
-    from iosonde.report.text.doctor import lines
+    from .answer import doctor as answer
+    from .text import lines
 
     diagnosis = answer(None if options.target is None else Path(options.target), front_end().waiting())
     return Result(diagnosis, lines, error=_missing_error(diagnosis))

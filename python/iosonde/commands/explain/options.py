@@ -28,6 +28,6 @@ def explain_finding(options: ExplainOptions) -> str:
     --------
     >>> print(iosonde.explain_finding("S104"))
     """
-    from iosonde.answers.explain import codes, page
+    from .answer import codes, page
 
     return "\n".join(codes()) if options.code is None else page(options.code)

@@ -10,7 +10,7 @@ from iosonde.commands.result import Result
 from iosonde.core.options import Text
 
 if TYPE_CHECKING:
-    from iosonde.answers.explain_difference import Differences
+    from .answer import Differences
 
 
 @dataclass
@@ -45,7 +45,7 @@ def explain_difference(options: ExplainDifferenceOptions) -> Result[Differences]
     --------
     >>> iosonde.explain_difference("ior.txt", "iozone.txt", operation="write")
     """
-    from iosonde.answers.explain_difference import explain_difference as answer
-    from iosonde.report.text.explain_difference import lines
+    from .answer import explain_difference as answer
+    from .text import lines
 
     return Result(answer(options.a, options.b, options.store, options.operation), lines)

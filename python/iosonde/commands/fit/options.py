@@ -15,7 +15,7 @@ from iosonde.core.front_end import front_end
 from iosonde.core.options import Flag, NameList, Names, Text
 
 if TYPE_CHECKING:
-    from iosonde.answers.fit import Fitted
+    from .answer import Fitted
 
 
 @dataclass
@@ -51,9 +51,9 @@ def fit(options: FitOptions) -> Result[Fitted]:
     --------
     >>> iosonde.fit("runs.csv", "speed", ["size", "fs"], output="model.json")
     """
-    from iosonde.answers.fit import fit as answer
-    from iosonde.report.fit_plots import fit_plot
-    from iosonde.report.text.fit import lines
+    from .answer import fit as answer
+    from .figure import fit_plot
+    from .text import lines
 
     source = options.open_last_experiment()
     announce("fit", len(source.table), len(source.table.columns))

@@ -36,8 +36,8 @@ class ImportOptions(ReaderOptions):
 
     def build_plan(self) -> ImportPlan:
         """Return the settings of the import, once they are checked. Raises InputError."""
-        from iosonde.answers.parse import map_of
         from iosonde.campaign.import_files import ImportPlan
+        from iosonde.commands.parse.answer import map_of
 
         plan = ImportPlan(Path(self.store), self.experiment, self.format, self.factors_from or (), map_of(self.columns))
         plan.prepare()
@@ -62,7 +62,8 @@ def import_files(options: ImportOptions) -> Result[Imported]:
         Nothing was imported.
     """
     from iosonde.campaign.import_files import import_all, iterate_file_groups
-    from iosonde.report.text.import_ import lines
+
+    from .text import lines
 
     if not options.files:
         raise InputError("missing-file-name", "no file is named", "give a path, or a list of paths")

@@ -69,7 +69,8 @@ class UpOptions:
 def bring_up(options: UpOptions) -> Result[Any]:
     """Bring a cluster up: hosts, links, disks, the file system, mounts; then see what was really emulated."""
     from iosonde import lab as labs
-    from iosonde.report.text.lab import lines
+
+    from .text import lines
 
     share_waiting()
     lab = labs.up(labs.described(options.words, options.file_system_options), front_end().note)
@@ -87,9 +88,10 @@ class StatusOptions(LabChoice):
 def show_status(options: StatusOptions) -> Result[Any]:
     """Show what a lab is, what its links and disks really give, and whether its file system is well."""
     from iosonde import lab as labs
-    from iosonde.answers.lab_cluster import cluster_of
-    from iosonde.report.cluster_plot import cluster_plot
-    from iosonde.report.text.lab import lines
+    from iosonde.commands.upgrade.figure import cluster_plot
+
+    from .cluster import cluster_of
+    from .text import lines
 
     share_waiting()
     status = labs.status(options.lab)
@@ -191,7 +193,8 @@ class ListOptions:
 def list_labs(options: ListOptions) -> Result[Any]:
     """List the labs that there are, and the file systems that one can hold, with what each still needs."""
     from iosonde import lab as labs
-    from iosonde.report.text.lab import listing
+
+    from .text import listing
 
     share_waiting()
     return Result(labs.listing(), listing)

@@ -15,7 +15,7 @@ from iosonde.core.message import restore
 from .sources import ParseSources, split_source
 
 if TYPE_CHECKING:
-    from iosonde.answers.parse import Parses
+    from .answer import Parses
 
 
 @dataclass
@@ -51,8 +51,8 @@ def parse(options: ParseOptions) -> Result[Parses]:
     --------
     >>> iosonde.parse("ior.txt").to_frame()
     """
-    from iosonde.answers.parse import Parses
-    from iosonde.answers.parse import parse as answer
+    from .answer import Parses
+    from .answer import parse as answer
 
     sources = map(split_source, options.files)
     parses = Parses(tuple(answer(name, options.format, file, options.columns) for name, file in sources))
@@ -60,15 +60,15 @@ def parse(options: ParseOptions) -> Result[Parses]:
 
 
 def _lines(parses: Parses) -> Iterator[str]:
-    from iosonde.answers.parse import Parse
-    from iosonde.report.text.parse import lines
+    from .answer import Parse
+    from .text import lines
 
     return (line for file in parses.files if isinstance(file, Parse) for line in lines(file))
 
 
 def _build_error(parses: Parses) -> DataError | None:
     """Return the error of the files that were not understood, None where all were."""
-    from iosonde.answers.parse import NotUnderstood
+    from .answer import NotUnderstood
 
     errors = parses.errors
     if len(errors) < 2:

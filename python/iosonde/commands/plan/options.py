@@ -52,11 +52,12 @@ def plan(options: PlanOptions) -> Result[CampaignPlan] | Result[IozonePlan] | Re
         return _read_schema()
     campaign_plan = _plan_campaign(options)
     if options.as_tool is None:
-        from iosonde.report.text.plan import lines
+        from .text import lines
 
         return Result(campaign_plan, lines)
     from iosonde.campaign.as_iozone import iozone_plan
-    from iosonde.report.text.plan_iozone import lines as command_lines
+
+    from .text_iozone import lines as command_lines
 
     return Result(iozone_plan(campaign_plan), command_lines)
 

@@ -6,9 +6,9 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from iosonde.answers.plot.kinds import BY_SETTINGS, OF_PAGE, OVER_TIME, PAGE
 from iosonde.commands.command import command
 from iosonde.commands.opener import opener
+from iosonde.commands.plot.kinds import BY_SETTINGS, OF_PAGE, OVER_TIME, PAGE
 from iosonde.commands.result import Result
 from iosonde.core.errors import InputError
 from iosonde.core.front_end import front_end
@@ -19,11 +19,12 @@ from iosonde.data.options import DataOptions
 from .files import choose_files, write_figures
 
 if TYPE_CHECKING:
-    from iosonde.answers.plot.ask import PlotQuery
-    from iosonde.answers.plot.drawn import Drawn
     from iosonde.data.source import Source
-    from iosonde.report.figures.figure import Figure
+    from iosonde.layout.figure import Figure
     from iosonde.store import Store
+
+    from .ask import PlotQuery
+    from .drawn import Drawn
 
 _KINDS = (*BY_SETTINGS, OVER_TIME, *OF_PAGE)
 
@@ -50,8 +51,8 @@ class PlotOptions(DataOptions):
 
     def plot_query(self) -> PlotQuery:
         """Return what the answer takes. Raises InputError for options that do not combine."""
-        from iosonde.answers.plot.ask import PlotQuery
-        from iosonde.answers.plot.layout import PlotRoles
+        from .ask import PlotQuery
+        from .layout import PlotRoles
 
         query = PlotQuery(
             self.kind or "",
@@ -112,7 +113,7 @@ def plot(options: PlotOptions) -> Figure:
         It shows itself in a notebook; ``.save("figure.pdf")`` writes it as PDF, SVG or PNG. What could not be drawn
         beside it is an ``IosondeWarning``.
     """
-    from iosonde.report.figures.kinds import figures
+    from .figure import figures
 
     drawn = _draw(options, options.plot_query())
     for omission in drawn.omissions:
@@ -121,8 +122,8 @@ def plot(options: PlotOptions) -> Figure:
 
 
 def _draw(options: PlotOptions, query: PlotQuery) -> Drawn:
-    from iosonde.answers.plot.ask import drawn, totals_drawn
-    from iosonde.report.figures.kinds import fits
+    from .ask import drawn, totals_drawn
+    from .figure import fits
 
     if not query.bars:
         return drawn(_open_data(options), query, fits)
@@ -139,7 +140,7 @@ def _draw(options: PlotOptions, query: PlotQuery) -> Drawn:
 
 def _open_data(options: PlotOptions) -> Source:
     """Open DATA; for the figures of a page one experiment of a store, the newest unless one is named."""
-    from iosonde.answers.page.experiment import open_chosen
+    from iosonde.commands.report.experiment import open_chosen
     from iosonde.data.source import Source
     from iosonde.foreign.reach import check_reachable
 

@@ -16,7 +16,7 @@ from iosonde.core.options import Data, Flag
 from iosonde.data.options import LevelOptions, RowOptions
 
 if TYPE_CHECKING:
-    from iosonde.answers.predict import Described, Predictions
+    from .answer import Described, Predictions
 
 
 @dataclass
@@ -89,16 +89,18 @@ def predict_or_describe(options: PredictCommandOptions) -> Result[Predictions] |
 
 
 def _describe(options: FittedModelOptions) -> Result[Described]:
-    from iosonde.answers.predict import described
-    from iosonde.report.text.describe import lines
+    from iosonde.commands.fit.text_describe import lines
+
+    from .answer import described
 
     return Result(described(options.load_model(), options.model_name), lines)
 
 
 def _predict(options: PredictOptions, usage: Callable[[Mapping[str, object]], str]) -> Result[Predictions]:
-    from iosonde.answers import predict as answer
     from iosonde.answers.model_file import example
-    from iosonde.report.text.predict import lines
+
+    from . import answer
+    from .text import lines
 
     model = options.load_model()
     if options.at is not None and options.data is None:

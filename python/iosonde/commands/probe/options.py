@@ -43,7 +43,8 @@ def probe(options: ProbeOptions) -> Result[Probed]:
     >>> iosonde.probe("/mnt/x", hosts="nodes.txt", store="results")
     """
     from iosonde.campaign.probe import probe as measure
-    from iosonde.report.text.probe import lines
+
+    from .text import lines
 
     answer = measure(options, options.level, build_caller())
 

@@ -16,7 +16,7 @@ from iosonde.core.options import Data, NameList, Names, Value
 from iosonde.data.options import ON, DataOptions
 
 if TYPE_CHECKING:
-    from iosonde.answers.rank import Rankings
+    from .answer import Rankings
 
 
 @dataclass
@@ -58,16 +58,16 @@ def rank(options: RankOptions) -> Result[Rankings]:
     --------
     >>> iosonde.rank("results", response="write", on=["access", "request_KiB"])
     """
-    from iosonde.report.figures.importance import figure
-    from iosonde.report.text.rank import lines
+    from .figure import figure
+    from .text import lines
 
     rankings = _rank_line(options) if options.coefficients is not None else _rank_data(options)
     return Result(rankings, lines, figure, figure_writer(options.plot, lambda: figure(rankings)))
 
 
 def _rank_data(options: RankOptions) -> Rankings:
-    from iosonde.answers.rank import Ranked
-    from iosonde.answers.rank import rank as answer
+    from .answer import Ranked
+    from .answer import rank as answer
 
     if options.levels:
         raise InputError(
@@ -83,7 +83,7 @@ def _rank_data(options: RankOptions) -> Rankings:
 
 
 def _rank_line(options: RankOptions) -> Rankings:
-    from iosonde.answers.published import rank_published
+    from .published import rank_published
 
     if options.data is not None or options.on or options.blocks:
         raise InputError(

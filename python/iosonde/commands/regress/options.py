@@ -16,7 +16,7 @@ from iosonde.core.options import Choice, Data, Flag, NameList, Names, Value
 from iosonde.data.options import DataOptions
 
 if TYPE_CHECKING:
-    from iosonde.answers.regress import AtPoints, LeastSquares
+    from .answer import AtPoints, LeastSquares
 
 PLOTS = ("fit", "residuals", "order", "qq")
 
@@ -71,8 +71,8 @@ def regress(options: RegressOptions) -> Result[LeastSquares]:
     --------
     >>> iosonde.regress("runs.csv", "real_s", "replicas", at={"replicas": 9})
     """
-    from iosonde.report.figures.regression import figure
-    from iosonde.report.text.regress import lines
+    from .figure import figure
+    from .text import lines
 
     regression = _regress(options)
     return Result(
@@ -81,8 +81,8 @@ def regress(options: RegressOptions) -> Result[LeastSquares]:
 
 
 def _regress(options: RegressOptions) -> LeastSquares:
-    from iosonde.answers.regress import AtPoints
-    from iosonde.answers.regress import regress as answer
+    from .answer import AtPoints
+    from .answer import regress as answer
 
     predicted = AtPoints(options.at or (), options.new, options.robust)
     if isinstance(options.data, Mapping):
@@ -99,7 +99,7 @@ def _regress(options: RegressOptions) -> LeastSquares:
 
 
 def _regress_sums(options: RegressOptions, sums: Any, predicted: AtPoints) -> LeastSquares:
-    from iosonde.answers.regress import read_sums, regress_from_sums
+    from .answer import read_sums, regress_from_sums
 
     if options.without:
         raise InputError(

@@ -11,7 +11,7 @@ from iosonde.core.option_kinds import Setting
 from iosonde.core.options import NameList, Option, V, level_text
 
 if TYPE_CHECKING:
-    from iosonde.answers.page.advice import Choosing
+    from iosonde.commands.advise.for_page import Choosing
 
 
 class Hardware(Option[V, Mapping[str, Any] | str | PurePath | None]):
@@ -34,7 +34,7 @@ def build_choice(
     choose: NameList | None, workload: NameList | None, current: Mapping[str, str] | None
 ) -> Choosing | None:
     """Return what may be chosen, None for nothing. Raises InputError where only its workload is named."""
-    from iosonde.answers.page.advice import Choosing
+    from iosonde.commands.advise.for_page import Choosing
 
     if choose is not None:
         return Choosing(choose, workload, current)

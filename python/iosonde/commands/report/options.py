@@ -17,7 +17,7 @@ from iosonde.data.options import DataOptions, RowOptions
 from .choice import Hardware, build_choice
 
 if TYPE_CHECKING:
-    from iosonde.answers.report import ReportQuery
+    from .answer import ReportQuery
 
 
 @dataclass
@@ -57,7 +57,7 @@ class ReportOptions(DataOptions):
 
     def build_report(self) -> Report:
         """Return the page, which is not written yet. Raises InputError, DataError."""
-        from iosonde.answers.report import report
+        from .answer import report
 
         is_path = isinstance(self.data, (str, Path))
         data = self.data if is_path else RowOptions().open(self.data)
@@ -69,8 +69,9 @@ class ReportOptions(DataOptions):
 
     def build_query(self, name: str, experiment: str | None) -> ReportQuery:
         """Return what the answer takes, of DATA with this name. Raises InputError."""
-        from iosonde.answers.report import ReportQuery, command_again
         from iosonde.campaign.asked_of import questions_of
+
+        from .answer import ReportQuery, command_again
 
         query = ReportQuery(
             data=name,
@@ -112,7 +113,7 @@ def show_report(options: ReportFileOptions) -> Report:
 def write_report(options: ReportOptions) -> Report:
     """Write one self-contained HTML page about DATA: the newest experiment of a store, or a table.
 
-    It is ``iosonde report``; ``iosonde.report`` is a part of the package.
+    It is ``iosonde report``.
 
     Returns
     -------

@@ -17,11 +17,11 @@ from iosonde.data.options import RowOptions
 if TYPE_CHECKING:
     import pandas as pd
 
-    from iosonde.answers.against import PairVerdicts
-    from iosonde.answers.compare.answer import Comparisons
-    from iosonde.answers.path_study import PathStudy
-    from iosonde.answers.summary import Summary
     from iosonde.campaign.run import CampaignOutcome
+    from iosonde.commands.compare.against import PairVerdicts
+    from iosonde.commands.compare.answer import Comparisons
+    from iosonde.commands.diagnose.path_study import PathStudy
+    from iosonde.commands.summary.answer import Summary
     from iosonde.data.source import Source
 
 
@@ -46,8 +46,8 @@ class Measurement:
     @cached_property
     def summary(self) -> Result[Summary]:
         """The summary of this experiment alone."""
-        from iosonde.answers.summary import summary
-        from iosonde.report.text.summary import lines
+        from iosonde.commands.summary.answer import summary
+        from iosonde.commands.summary.text import lines
 
         source = self._open_source()
         announce("summary", len(source.table), len(source.table.columns))
@@ -56,16 +56,16 @@ class Measurement:
     @cached_property
     def comparison(self) -> Result[Comparisons | PairVerdicts]:
         """The verdict of the pairs of ``against``."""
-        from iosonde.answers.compare.answer import Sides, compare
-        from iosonde.report.text.compare import lines
+        from iosonde.commands.compare.answer import Sides, compare
+        from iosonde.commands.compare.text import lines
 
         return Result(compare(self._open_source(), self._query, Sides()), lines)
 
     @cached_property
     def path_study(self) -> Result[PathStudy]:
         """The lines and patterns of a path study."""
-        from iosonde.answers.path_study import path_study
-        from iosonde.report.text.path_study import lines
+        from iosonde.commands.diagnose.path_study import path_study
+        from iosonde.commands.diagnose.text_path_study import lines
 
         return Result(path_study(self._open_source(), self.level), lines)
 

@@ -11,7 +11,7 @@ from iosonde.core.option_kinds import Counts, Integer, Number
 from iosonde.core.options import NameList, Names
 
 if TYPE_CHECKING:
-    from iosonde.answers.queue import Network
+    from .queue import Network
 
 _MAX_SIZE = 10**7
 
@@ -55,9 +55,9 @@ class NetworkOptions:
 
     def solve(self) -> Result[Network]:
         """Solve the network. Raises InputError."""
-        from iosonde.answers.queue import Clients
-        from iosonde.answers.queue import queue as answer
-        from iosonde.report.text.queue import lines
+        from .queue import Clients
+        from .queue import queue as answer
+        from .text_queue import lines
 
         clients = Clients(self.sizes, self.arrivals, self.operations_per_phase, self.spread)
         return Result(answer(self.stations, clients), lines)

@@ -18,8 +18,8 @@ from .network import NetworkOptions
 from .network import queue as queue
 
 if TYPE_CHECKING:
-    from iosonde.answers.queue import Network
-    from iosonde.answers.scale import ScalingLaws
+    from .answer import ScalingLaws
+    from .queue import Network
 
 
 @dataclass
@@ -86,12 +86,12 @@ def scale(options: ScaleOptions) -> Result[ScalingLaws] | Result[Network]:
 
 
 def _fit_laws(options: ScaleOptions) -> Result[ScalingLaws]:
-    from iosonde.answers.scale import Growth
-    from iosonde.answers.scale import scale as answer
-    from iosonde.report.figures.scaling import figure
-    from iosonde.report.text.scale import lines
+    from .answer import Growth
+    from .answer import scale as answer
+    from .figure import figure
+    from .text import lines
 
-    source = select_last_experiment(options.open_data(), options.columns if options.by else ())
+    source = select_last_experiment(options.open_data(), options.grouping_columns if options.by else ())
     announce("scaling", len(source.table), len(source.table.columns))
     growth = Growth(
         options.on[0],

@@ -20,10 +20,10 @@ from .output_text import write_outputs
 from .stored_runs import RunOrRunsOptions, RunsOptions, choose_runs, choose_sound_runs
 
 if TYPE_CHECKING:
-    from iosonde.answers.as_tool import AsTool
-    from iosonde.answers.printed import Printed
-    from iosonde.answers.show import ChosenRuns, Detail, Listing
-    from iosonde.answers.slowest import Slowest
+    from .answer import ChosenRuns, Detail, Listing
+    from .as_tool import AsTool
+    from .printed import Printed
+    from .slowest import Slowest
 
 
 @dataclass
@@ -141,7 +141,7 @@ def printed(options: PrintedOptions) -> list[Printed]:
     list of Printed
         Each has a ``.head``, which says of which step, rank and node it is, and its ``.text``.
     """
-    from iosonde.answers.printed import printed as answer
+    from .printed import printed as answer
 
     return answer(choose_runs(options), options.ranks)
 
@@ -173,42 +173,42 @@ def export(options: ExportTableOptions) -> Path:
 
 
 def _list_runs(chosen: ChosenRuns) -> Result[Listing]:
-    from iosonde.answers.show import listing
-    from iosonde.report.text.show import listing_lines
+    from .answer import listing
+    from .text import listing_lines
 
     return Result(listing(chosen), listing_lines)
 
 
 def _show_details(chosen: ChosenRuns) -> Result[Detail]:
-    from iosonde.answers.show import detail
-    from iosonde.report.text.show import detail_lines
+    from .answer import detail
+    from .text import detail_lines
 
     return Result(detail(chosen), detail_lines)
 
 
 def _recompute(chosen: ChosenRuns, tool: str) -> Result[AsTool]:
-    from iosonde.answers.as_tool import as_tool
-    from iosonde.report.as_tool import lines
+    from .as_tool import as_tool
+    from .text_as_tool import lines
 
     return Result(as_tool(chosen, tool), lines)
 
 
 def _list_slowest(chosen: ChosenRuns, count: int) -> Result[Slowest]:
-    from iosonde.answers.slowest import slowest_of
-    from iosonde.report.text.slowest import lines
+    from .slowest import slowest_of
+    from .text_slowest import lines
 
     return Result(slowest_of(chosen, count), lines)
 
 
 def _write_table(chosen: ChosenRuns, form: str, path: str | None, operations: bool, incomplete: bool) -> None:
-    from iosonde.answers.show import export as answer
+    from .answer import export as answer
 
     with front_end().open_output(form, path) as file:
         answer(chosen, form, file, operations, incomplete)
 
 
 def _write_printed(options: ShowOptions) -> None:
-    from iosonde.answers.printed import printed as answer
+    from .printed import printed as answer
 
     if options.run is None or not options.printed:
         raise InputError(
@@ -223,7 +223,7 @@ def _write_printed(options: ShowOptions) -> None:
 
 
 def _write_totals(options: ShowOptions) -> None:
-    from iosonde.answers.thesis import build_thesis_document
+    from .thesis import build_thesis_document
 
     document = build_thesis_document(choose_runs(options))
     with front_end().open_output("json", options.output) as file:

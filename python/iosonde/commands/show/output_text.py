@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
-    from iosonde.answers.printed import Printed
+    from .printed import Printed
 
 
 def write_outputs(outputs: Iterable[Printed], file: BinaryIO) -> None:
     """Write outputs as they are, each below its head, which a program can find, and with a line end."""
-    from iosonde.report.text import escape
+    from iosonde.layout.text import escape
 
     for output in outputs:
         file.write(f"==> {escape(output.head)}, {output.size} bytes <==\n".encode())

@@ -11,7 +11,7 @@ from iosonde.core.message import Message
 from iosonde.core.options import NameList, Names, Text
 
 if TYPE_CHECKING:
-    from iosonde.answers.show import ChosenRuns
+    from .answer import ChosenRuns
 
 
 @dataclass(kw_only=True)
@@ -33,7 +33,7 @@ class RunOrRunsOptions(RunsOptions):
 
 def choose_runs(options: StoreOptions) -> ChosenRuns:
     """Open the store and choose the runs. Raises InputError, DataError."""
-    from iosonde.answers.show import choose
+    from .answer import choose
 
     values = vars(options)
     return choose(options.store, values.get("run"), values.get("experiment"), values.get("where") or ())

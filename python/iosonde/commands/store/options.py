@@ -16,9 +16,9 @@ from iosonde.core.options import Choice, Flag, NameList, Names, Text
 from .problems import build_check_error, report_omissions
 
 if TYPE_CHECKING:
-    from iosonde.answers.store import StoreCheck, StoreCopy, StoreMerge
-    from iosonde.answers.store_index import StoresIndexed
-    from iosonde.answers.store_prune import StorePruning
+    from .answer import StoreCheck, StoreCopy, StoreMerge
+    from .index import StoresIndexed
+    from .prune import StorePruning
 
 GROUP = Group(
     "Look after stores: check one, tag and annotate its runs, merge several, make a copy to give away, remove what is "
@@ -37,8 +37,8 @@ def check_store(options: StoreOptions) -> Result[StoreCheck]:
         One row a problem; ``.answer.serious`` are damage and files that are not the store's, ``.answer.incomplete``
         the runs that lack something.
     """
-    from iosonde.answers.store import check
-    from iosonde.report.text.store import check_lines
+    from .answer import check
+    from .text import check_lines
 
     store_check = check(options.store)
     return Result(store_check, check_lines, error=build_check_error(options.store, store_check))
@@ -53,7 +53,7 @@ class TagOptions(StoredRunOptions):
 
     def change_tags(self) -> tuple[str, list[str]]:
         """Return the run's id and the tags that it has afterwards. Raises InputError, DataError."""
-        from iosonde.answers.store import tag
+        from .answer import tag
 
         return tag(self.store, self.run, self.add or (), self.remove or ())
 
@@ -73,7 +73,7 @@ def tag_run(options: TagOptions) -> list[str]:
 @command("store tag", TagOptions, "store tag results run-0001 baseline --remove odd", in_python=False)
 def show_changed_tags(options: TagOptions) -> str:
     """Give RUN tags; --where 'tags=TAG' then selects it. Prints the tags it has."""
-    from iosonde.report.text import escape
+    from iosonde.layout.text import escape
 
     run_id, tags = options.change_tags()
     return escape(f"{run_id}: {' '.join(tags) or 'no tags'}")
@@ -94,7 +94,7 @@ def note_run(options: NoteOptions) -> None:
     -------
     None
     """
-    from iosonde.answers.store import note
+    from .answer import note
 
     note(options.store, options.run, options.text)
 
@@ -125,8 +125,8 @@ def merge_stores(options: MergeOptions) -> Result[StoreMerge]:
     InputError
         Two different runs have one id. Nothing was copied.
     """
-    from iosonde.answers.store import merge
-    from iosonde.report.text.store import merge_lines
+    from .answer import merge
+    from .text import merge_lines
 
     store_merge = merge(options.target, options.sources)
     report_omissions(store_merge.merged.problems)
@@ -154,8 +154,8 @@ def redact_store(options: RedactOptions) -> Result[StoreCopy]:
     Result[StoreCopy]
         One row a kind of name. What was damaged and left out is an ``IosondeWarning``.
     """
-    from iosonde.answers.store import redact
-    from iosonde.report.text.store import copy_lines
+    from .answer import redact
+    from .text import copy_lines
 
     store_copy = redact(options.store, options.copy, options.also or ())
     report_omissions(store_copy.redacted.problems)
@@ -182,8 +182,8 @@ def prune_store(options: PruneOptions) -> Result[StorePruning]:
     Result[StorePruning]
         One row an experiment that goes, or is old and stays.
     """
-    from iosonde.answers.store_prune import prune_store as prune
-    from iosonde.report.text.store import prune_lines
+    from .prune import prune_store as prune
+    from .text import prune_lines
 
     pruning = prune(options.store, options.keep_last, options.older_than, options.remove)
     return Result(pruning, prune_lines)
@@ -215,8 +215,8 @@ def index_stores(options: IndexOptions) -> Result[StoresIndexed]:
 
     Exit code 1 if a run is damaged.
     """
-    from iosonde.answers.store_index import index_stores as index
-    from iosonde.report.text.store import index_lines
+    from .index import index_stores as index
+    from .text import index_lines
 
     return Result(index(options.stores, options.into), index_lines)
 
@@ -244,7 +244,7 @@ def export_history(options: ExportOptions) -> None:
     A row for each result of every run, with the date, the commit and the factors of its run. Needs little memory,
     however many runs there are.
     """
-    from iosonde.answers.store_history import write_history
+    from .history import write_history
 
     with front_end().open_output(options.form, options.output) as file:
         sentences = write_history(options.stores, options.form, file, options.incomplete)

@@ -11,8 +11,9 @@ from iosonde.core.message import Message
 from iosonde.core.words import counted
 
 if TYPE_CHECKING:
-    from iosonde.answers.store import StoreCheck
     from iosonde.core.types import Finding
+
+    from .answer import StoreCheck
 
 
 def build_check_error(store: str, store_check: StoreCheck) -> IncompleteError | None:

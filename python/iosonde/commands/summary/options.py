@@ -13,7 +13,7 @@ from iosonde.core.options import Data, Flag, NameList, Names, Text
 from iosonde.data.options import DataOptions
 
 if TYPE_CHECKING:
-    from iosonde.answers.summary import Summary
+    from .answer import Summary
 
 
 @dataclass
@@ -52,9 +52,9 @@ def summary(options: SummaryOptions) -> Result[Summary]:
     --------
     >>> iosonde.summary("runs.csv", "real_s", by="replicas")
     """
-    from iosonde.answers.summary import summary as answer
-    from iosonde.answers.summary import with_spread
-    from iosonde.report.text.summary import lines
+    from .answer import summary as answer
+    from .answer import with_spread
+    from .text import lines
 
     source = options.open_last_experiment(alike=False)
     announce("summary", len(source.table), len(source.table.columns))

@@ -20,10 +20,10 @@ from iosonde.data.options import LevelOptions
 from .tree import Codecs, TreeOptions, report_hangs
 
 if TYPE_CHECKING:
-    from iosonde.answers.survey.answer import Survey, SurveyQuery
-    from iosonde.answers.survey.plan import SurveyPlan
-    from iosonde.answers.survey.run import SurveyStore
-    from iosonde.answers.survey.simulate import Simulation, SimulationQuery
+    from .answer import Survey, SurveyQuery
+    from .plan import SurveyPlan
+    from .run import SurveyStore
+    from .simulate import Simulation, SimulationQuery
 
 GROUP = Group(
     """Survey what a tree of files holds, from reading some hundred of them: iosonde survey PATH.
@@ -64,14 +64,14 @@ class SurveyOptions(TreeOptions):
 
     def build_query(self) -> SurveyQuery:
         """Return what the answer takes."""
-        from iosonde.answers.survey.answer import SurveyQuery
+        from .answer import SurveyQuery
 
         values = {field.name: getattr(self, field.name) for field in fields(SurveyQuery)}
         return SurveyQuery(**values | {"codecs": self.codecs or (), "what_if": self.what_if or ()})
 
     def open_store(self, query: SurveyQuery) -> SurveyStore | None:
         """Return where the survey is kept, checked before the walk; None for nowhere. Raises InputError."""
-        from iosonde.answers.survey.run import SurveyStore
+        from .run import SurveyStore
 
         if not self.store:
             return None
@@ -94,7 +94,7 @@ def survey_tree(options: SurveyOptions) -> Result[Survey]:
     --------
     >>> iosonde.survey_tree("/projects", precision="2%")
     """
-    from iosonde.answers.survey.answer import survey
+    from .answer import survey
 
     result = _survey(options, survey)
     assert result is not None
@@ -107,14 +107,14 @@ def survey_with_all_processes(options: SurveyOptions) -> Result[Survey] | None:
 
     Started by mpiexec, all processes walk, and the first answers.
     """
-    from iosonde.answers.survey.ranks import survey_together
+    from .ranks import survey_together
 
     return _survey(options, survey_together)
 
 
 def _survey(options: SurveyOptions, survey_all: Callable[..., Survey | None]) -> Result[Survey] | None:
     """Survey a tree; None where another process answers."""
-    from iosonde.report.text.survey import lines
+    from .text import lines
 
     query = options.build_query()
     store = options.open_store(query)
@@ -130,8 +130,8 @@ def _survey(options: SurveyOptions, survey_all: Callable[..., Survey | None]) ->
 
 
 def _page_writer(survey: Survey, path: str | None) -> Callable[[], None] | None:
-    from iosonde.answers.survey.page import survey_page
-    from iosonde.report.page.survey import save_survey
+    from .for_page import survey_page
+    from .section import save_survey
 
     return (lambda: save_survey(survey_page(survey), path, front_end().note)) if path else None
 
@@ -153,7 +153,7 @@ class SimulationOptions(TreeOptions):
 
     def build_query(self) -> SimulationQuery:
         """Return what the answer takes. Raises InputError."""
-        from iosonde.answers.survey.simulate import SimulationQuery
+        from .simulate import SimulationQuery
 
         values = {field.name: getattr(self, field.name) for field in fields(SimulationQuery)}
         return SimulationQuery(**values | {"codecs": self.codecs or ()})
@@ -168,9 +168,9 @@ def survey_simulate(options: SimulationOptions) -> Result[Simulation]:
     Result[Simulation]
         One row a way of drawing, a number of files, and what was estimated.
     """
-    from iosonde.answers.survey.simulate import simulate
-    from iosonde.report.figures.survey_simulation import figure
-    from iosonde.report.text.survey_more import simulation_lines
+    from .figure_simulation import figure
+    from .simulate import simulate
+    from .text_more import simulation_lines
 
     query = options.build_query()
     with front_end().count_progress() as on_progress:
@@ -199,8 +199,8 @@ def survey_plan(options: PlanOptions) -> Result[SurveyPlan]:
     Result[SurveyPlan]
         One row a precision, the last for reading everything.
     """
-    from iosonde.answers.survey.plan import plan
-    from iosonde.report.text.survey_more import plan_lines
+    from .plan import plan
+    from .text_more import plan_lines
 
     survey_plan = plan(options.population, options.capacity, options.rate, options.per_file, level=options.level)
     return Result(survey_plan, plan_lines)

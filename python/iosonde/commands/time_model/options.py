@@ -19,9 +19,10 @@ from iosonde.data.options import DataOptions
 from .path_study import analyse_path_study
 
 if TYPE_CHECKING:
-    from iosonde.answers.path_study import PathStudy
-    from iosonde.answers.time_model import SingleOperation, TimeModel
+    from iosonde.commands.diagnose.path_study import PathStudy
     from iosonde.model.time_model import TimePart
+
+    from .answer import SingleOperation, TimeModel
 
 Texts = QuantityTexts[NameList]
 
@@ -67,13 +68,13 @@ class TimeModelOptions(DataOptions):
     @property
     def operation(self) -> SingleOperation:
         """What is known of the operation. Raises InputError."""
-        from iosonde.answers.time_model import SingleOperation
+        from .answer import SingleOperation
 
         return SingleOperation(self._read_parts(), self.state, self.only, self.size, self.observed)
 
     def _read_parts(self) -> list[TimePart]:
         """Return the parts of the file or dict, then those of options. Raises InputError."""
-        from iosonde.answers.time_parts import OPTIONS, parts_from_document, parts_from_file, parts_from_options
+        from .parts import OPTIONS, parts_from_document, parts_from_file, parts_from_options
 
         parts: list[TimePart] = []
         if self.parts is not None:
@@ -99,8 +100,9 @@ def time_model(options: TimeModelOptions) -> Result[TimeModel] | Result[PathStud
     --------
     >>> iosonde.time_model(size="256KiB", copy="10GB/s", network="125MB/s", observed="2.5ms")
     """
-    from iosonde.answers.path_study import is_path_study_request
-    from iosonde.answers.time_model import time_model as answer
+    from iosonde.commands.diagnose.path_study import is_path_study_request
+
+    from .answer import time_model as answer
 
     operation = options.operation
     source = None if options.data is None else options.open_last_experiment()
@@ -119,13 +121,13 @@ def time_model(options: TimeModelOptions) -> Result[TimeModel] | Result[PathStud
 
 
 def _lines(model: TimeModel) -> Iterator[str]:
-    from iosonde.report.text.time_model import lines
+    from .text import lines
 
     yield from lines(model)
 
 
 def _mixture_lines(model: TimeModel) -> Iterator[str]:
-    from iosonde.report.text.time_model import mixtures
+    from .text import mixtures
 
     yield from _lines(model)
     yield from mixtures(model)

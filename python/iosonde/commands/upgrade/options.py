@@ -13,7 +13,7 @@ from iosonde.core.options import Choice, Text
 from iosonde.data.options import LevelOptions
 
 if TYPE_CHECKING:
-    from iosonde.answers.upgrade import Upgrade
+    from .answer import Upgrade
 
 
 @dataclass
@@ -50,9 +50,10 @@ def upgrade(options: UpgradeOptions) -> Result[Upgrade]:
     >>> iosonde.upgrade("cluster.yaml", order="money")
     """
     from iosonde.answers.cluster import read_cluster
-    from iosonde.answers.upgrade import upgrade as answer
-    from iosonde.report.cluster_plot import cluster_plot
-    from iosonde.report.text.upgrade import lines
+
+    from .answer import upgrade as answer
+    from .figure import cluster_plot
+    from .text import lines
 
     upgrades = answer(read_cluster(options.cluster), options.order, options.model, options.level)
     return Result(upgrades, lines, cluster_plot, figure_writer(options.plot, lambda: cluster_plot(upgrades)))

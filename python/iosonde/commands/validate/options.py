@@ -15,9 +15,10 @@ from iosonde.core.options import Data, Flag, Text
 from iosonde.data.options import DataOptions, RowOptions, select_last_experiment
 
 if TYPE_CHECKING:
-    from iosonde.answers.held_out import HoldoutAnswer
-    from iosonde.answers.validate import Validation
     from iosonde.model.fit.fitted import Model
+
+    from .answer import Validation
+    from .held_out import HoldoutAnswer
 
 
 @dataclass
@@ -103,7 +104,7 @@ def validate_or_hold_out(options: ValidateCommandOptions) -> Result[Validation] 
     All models are judged on the same folds, beside the mean of everything and the noise of repeats. Repeats of a
     setting, and rows that are copies of another, are in one fold.
     """
-    from iosonde.report.fit_plots import refuse_plot
+    from iosonde.commands.fit.figure import refuse_plot
 
     if options.model is None:
         return _validate(options)
@@ -112,10 +113,11 @@ def validate_or_hold_out(options: ValidateCommandOptions) -> Result[Validation] 
 
 
 def _validate(options: ValidateOptions) -> Result[Validation]:
-    from iosonde.answers.validate import Folding
-    from iosonde.answers.validate import validate as answer
-    from iosonde.report.fit_plots import validation_plot
-    from iosonde.report.text.validate import lines
+    from iosonde.commands.fit.figure import validation_plot
+
+    from .answer import Folding
+    from .answer import validate as answer
+    from .text import lines
 
     source = options.open_last_experiment()
     announce("validate", len(source.table), len(source.table.columns))
@@ -125,9 +127,10 @@ def _validate(options: ValidateOptions) -> Result[Validation]:
 
 
 def _judge(model: Model, options: HeldOutOptions | ValidateCommandOptions) -> Result[HoldoutAnswer]:
-    from iosonde.answers.held_out import held_out as answer
     from iosonde.answers.model_file import example
-    from iosonde.report.text.validate import format_unseen_error
+
+    from .held_out import held_out as answer
+    from .text import format_unseen_error
 
     source = select_last_experiment(options.open(options.data), tuple(example(model)))
     return Result(answer(model, source, options.level), format_unseen_error)

@@ -11,7 +11,7 @@ from iosonde.core.options import Data, Text
 from iosonde.data.options import DataOptions, RowOptions
 
 if TYPE_CHECKING:
-    from iosonde.answers.verify import Verification
+    from .answer import Verification
 
 
 @dataclass
@@ -35,7 +35,7 @@ def verify(options: VerifyOptions) -> Result[Verification]:
     Result[Verification]
         One row for each number that does not come out again; ``.answer.problem`` is whether there is one.
     """
-    from iosonde.answers.verify import verify as answer
-    from iosonde.report.text.verify import lines
+    from .answer import verify as answer
+    from .text import lines
 
     return Result(answer(options.open(options.store), options.level), lines)

@@ -13,7 +13,7 @@ from iosonde.core.options import Data, NameList, Names, Text
 from iosonde.data.options import DataOptions
 
 if TYPE_CHECKING:
-    from iosonde.answers.watch import Watch, Watching
+    from .answer import Watch, Watching
 
 
 @dataclass
@@ -35,7 +35,7 @@ class WatchOptions(DataOptions):
     @property
     def watching(self) -> Watching:
         """What counts as a change, and which are new. Raises InputError."""
-        from iosonde.answers.watch import watching
+        from .answer import watching
 
         return watching(self.least, self.min_segment, self.newest, self.since, self.false_alarms, self.looks)
 
@@ -57,8 +57,8 @@ def watch(options: WatchOptions) -> Result[Watch]:
     --------
     >>> iosonde.watch("nightly", since="2026-11-01").to_frame()
     """
-    from iosonde.answers.watch import watch as answer
-    from iosonde.report.text.watch import lines
+    from .answer import watch as answer
+    from .text import lines
 
     watching = options.watching
     source = options.open_data()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from iosonde import answers, report
+from iosonde.commands.compare import figure as compare_figure
+from iosonde.commands.compare import text as compare_text
+from iosonde.commands.watch import compare as watch_compare
 from iosonde.core.errors import InputError
 from iosonde.serve.shelf import Shelf
 
@@ -30,8 +32,8 @@ def _render_page(shelf: Shelf, address: Address) -> WebPage:
     )
     if change is None:
         raise InputError("unknown-change", "this history no longer has that change", "reload the history")
-    comparison = answers.watch_compare.compare_sides(change)
-    drawn = report.figures.ratios.ratios_figure(comparison)
+    comparison = watch_compare.compare_sides(change)
+    drawn = compare_figure.ratios_figure(comparison)
     point = "experiment, the mean of its trials" if change.series.nightly else "trial"
     notes = [
         f"{series}: points before {change.first_after.started_at[:10]} against points from then on, up to the "
@@ -44,7 +46,7 @@ def _render_page(shelf: Shelf, address: Address) -> WebPage:
         f"{series}: before and after",
         latest=[],
         notes=notes,
-        lines=list(report.text.compare.lines(comparison)),
+        lines=list(compare_text.lines(comparison)),
         drawn=drawn,
         **scripts({"ratios": drawn.spec} if drawn else {}),
     )

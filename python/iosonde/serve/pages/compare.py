@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from iosonde import answers, report
-from iosonde.answers.compare.compared import Comparisons
+from iosonde.commands.compare import answer as compare_answer
+from iosonde.commands.compare import figure as compare_figure
+from iosonde.commands.compare import text as compare_text
+from iosonde.commands.compare.compared import Comparisons
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.where import parse_where
@@ -31,9 +33,7 @@ def page(shelf: Shelf, address: Address) -> WebPage:
 
 def _render_page(shelf: Shelf, address: Address) -> WebPage:
     (a, only_last_a), (b, only_last_b) = (_open_side(shelf, address, side) for side in "ab")
-    comparison = answers.compare.answer.compare(
-        a, Numbers(tuple(address.many("response"))), answers.compare.answer.Sides(other=b)
-    )
+    comparison = compare_answer.compare(a, Numbers(tuple(address.many("response"))), compare_answer.Sides(other=b))
     notes = [
         Message(
             "last-experiment",
@@ -44,9 +44,9 @@ def _render_page(shelf: Shelf, address: Address) -> WebPage:
         for source, only_last in ((a, only_last_a), (b, only_last_b))
         if only_last
     ]
-    drawn = report.figures.ratios.ratios_figure(comparison) if isinstance(comparison, Comparisons) else None
+    drawn = compare_figure.ratios_figure(comparison) if isinstance(comparison, Comparisons) else None
     return rendered("compare.html", shelf, address, f"A: {a.name}, B: {b.name}", latest=[], notes=notes,
-                    lines=list(report.text.compare.lines(comparison)), drawn=drawn,
+                    lines=list(compare_text.lines(comparison)), drawn=drawn,
                     **scripts({"ratios": drawn.spec} if drawn else {}))  # fmt: skip
 
 

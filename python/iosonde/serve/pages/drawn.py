@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from iosonde import report
+from iosonde.commands.report import section as report_section
+from iosonde.layout import vocabulary as layout_vocabulary
+from iosonde.page.parts import share
 
 
 def scripts(specs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the template values: ``theme``, ``parts`` that figures share, and each of ``figures`` by the id of its
     place."""
-    full_specs = {name: report.figures.vocabulary.page_spec(spec) for name, spec in specs.items()}
-    parts, figures = report.page.parts.share(full_specs)
-    return {"theme": _embed_json(report.figures.vocabulary.page_config()), "parts": _embed_json(parts),
+    full_specs = {name: layout_vocabulary.page_spec(spec) for name, spec in specs.items()}
+    parts, figures = share(full_specs)
+    return {"theme": _embed_json(layout_vocabulary.page_config()), "parts": _embed_json(parts),
             "figures": {name: _embed_json(spec) for name, spec in figures.items()}}  # fmt: skip
 
 
 def _embed_json(value: object) -> object:
     from markupsafe import Markup
 
-    return Markup(report.page.page.json_in_script(value))
+    return Markup(report_section.json_in_script(value))

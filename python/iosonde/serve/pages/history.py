@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from iosonde import answers, report
-from iosonde.answers.watch import SeriesChange, Watch, Watching
-from iosonde.answers.watch_series import WatchedSeries
+from iosonde.commands.watch import answer as watch_answer
+from iosonde.commands.watch import figure as watch_figure
+from iosonde.commands.watch import text as watch_text
+from iosonde.commands.watch.answer import SeriesChange, Watch, Watching
+from iosonde.commands.watch.series import WatchedSeries
 from iosonde.core.errors import InputError
 from iosonde.data.asked import ResponseQuery as Numbers
 from iosonde.data.source import open_data
@@ -33,7 +35,7 @@ def watched(shelf: Shelf, address: Address, place: str) -> tuple[Watch, int]:
     part, total = shelf.part(shelf.at(place), address.where, address.number("last", NEWEST, MOST))
     if not total:
         raise InputError("no-matching-runs", "no run fulfils the conditions", "correct the conditions above")
-    return answers.watch.watch(open_data(part), Numbers(tuple(address.many("response"))), Watching()), total
+    return watch_answer.watch(open_data(part), Numbers(tuple(address.many("response"))), Watching()), total
 
 
 def _render_page(shelf: Shelf, address: Address, place: str) -> WebPage:
@@ -44,9 +46,9 @@ def _render_page(shelf: Shelf, address: Address, place: str) -> WebPage:
     page_series = ordered[(number - 1) * ON_A_PAGE : number * ON_A_PAGE]
     blocks = [(f"series-{place}", series, _of(watch, series)) for place, series in enumerate(page_series, 1)]
     return rendered("history.html", shelf, address, f"History of {shelved.name}", shelved=shelved, made=watch,
-                    lines=list(report.text.watch.lines(watch)), blocks=blocks, total=total, last=last,
+                    lines=list(watch_text.lines(watch)), blocks=blocks, total=total, last=last,
                     number=number, pages=max(1, -(-len(ordered) // ON_A_PAGE)),
-                    **scripts({name: report.figures.history.history_figure(series_entry, changes).spec
+                    **scripts({name: watch_figure.history_figure(series_entry, changes).spec
                                for name, series_entry, changes in blocks}))  # fmt: skip
 
 

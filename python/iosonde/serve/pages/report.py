@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from iosonde import answers, report
+from iosonde.commands.report import answer as report_answer
+from iosonde.commands.report import html as report_html
+from iosonde.commands.report import section as report_section
 from iosonde.core.errors import InputError
 from iosonde.core.where import Condition
 from iosonde.serve.shelf import Shelf
@@ -15,7 +17,7 @@ MOST = 10_000  # runs
 def page(shelf: Shelf, address: Address) -> WebPage:
     """Render ``/report``: ``store`` with ``experiment`` or ``run``. Raises InputError, DataError."""
     body = shelf.once(address.but(), lambda: _render_page(shelf, address))
-    return WebPage(body, policy=f"{report.page.page.policy()}; frame-ancestors 'none'")
+    return WebPage(body, policy=f"{report_section.policy()}; frame-ancestors 'none'")
 
 
 def _render_page(shelf: Shelf, address: Address) -> bytes:
@@ -43,7 +45,7 @@ def _render_page(shelf: Shelf, address: Address) -> bytes:
         )
     again = ["iosonde", "report", str(shelved.store.path)]
     again += ["--where", f"run={run}"] if run else ["--experiment", experiment]
-    report_page = answers.report.report(
-        answers.report.ReportQuery(str(shelved.store.path), part=part, again=tuple(again))
+    report_page = report_answer.report(
+        report_answer.ReportQuery(str(shelved.store.path), part=part, again=tuple(again))
     )
-    return report.page.html.html_of(report_page).encode("utf-8", "replace")
+    return report_html.html_of(report_page).encode("utf-8", "replace")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from iosonde import answers, report
+from iosonde.commands.show import answer as show_answer
+from iosonde.commands.show import text as show_text
 from iosonde.serve.shelf import Shelf
 from iosonde.store.index_query import IndexedRun
 
@@ -54,7 +55,7 @@ def run_page(shelf: Shelf, address: Address) -> WebPage:
     """Render ``/run``: ``store``, ``run``. Read from the store itself. Raises InputError, DataError."""
     shelved, run = shelf.at(address.one("store")), address.one("run")
     part = shelved.store.part([run])
-    detail = answers.show.detail(answers.show.ChosenRuns(part, run))
+    detail = show_answer.detail(show_answer.ChosenRuns(part, run))
     return rendered(
         "run.html",
         shelf,
@@ -62,5 +63,5 @@ def run_page(shelf: Shelf, address: Address) -> WebPage:
         f"Run {run}",
         shelved=shelved,
         run=detail.stored,
-        lines=list(report.text.show.detail_lines(detail)),
+        lines=list(show_text.detail_lines(detail)),
     )

@@ -17,7 +17,7 @@ from iosonde.core.message import Message
 from iosonde.core.units import format_seconds
 from iosonde.core.where import Condition, parse_where
 from iosonde.core.words import counted, plural
-from iosonde.report.text import escape
+from iosonde.layout.text import escape
 from iosonde.serve.shelf import Shelf
 
 HTML = "text/html; charset=utf-8"

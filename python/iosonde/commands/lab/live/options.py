@@ -31,7 +31,7 @@ class SetOptions(LabChoice):
 def set_options(options: SetOptions) -> Result[Any]:
     """Change options of the file system while it runs; the clients have them when this returns."""
     from iosonde import lab as labs
-    from iosonde.report.text import lab as text
+    from iosonde.commands.lab import text
 
     lab = options.open_lab()
     return Result(labs.set_options(lab, dict(map(pair_of, options.assignments))), text.options)
@@ -48,7 +48,7 @@ class GetOptions(LabChoice):
 def get_options(options: GetOptions) -> Result[Any]:
     """Show options that are in force now: those named, else those that are usually varied."""
     from iosonde import lab as labs
-    from iosonde.report.text import lab as text
+    from iosonde.commands.lab import text
 
     return Result(labs.get_options(options.open_lab(), options.names), text.options)
 
@@ -68,7 +68,7 @@ class ProfileOptions(LabChoice):
 def show_profile(options: ProfileOptions) -> Result[Any] | None:
     """Show what the servers did, operation by operation; `on` has them count from zero, `off` no more."""
     from iosonde import lab as labs
-    from iosonde.report.text import lab as text
+    from iosonde.commands.lab import text
 
     lab = options.open_lab()
     if options.switch is not None:
@@ -91,9 +91,9 @@ def show_placement(options: PlacementOptions) -> Result[Any]:
     Of a directory: files and bytes by server, and whether they are spread as chance would have it.
     """
     from iosonde import lab as labs
-    from iosonde.answers.lab_spread import answer
-    from iosonde.report.text import lab as text
-    from iosonde.report.text.lab_spread import lines
+    from iosonde.commands.lab import text
+    from iosonde.commands.lab.spread import answer
+    from iosonde.commands.lab.text_spread import lines
 
     lab, path = options.open_lab(), Path(options.path)
     if labs.is_directory(lab, path):
@@ -158,7 +158,7 @@ def inflict_fault(options: FaultOptions) -> Result[Any]:
     It stays until `iosonde lab heal`, and `iosonde lab status` names it.
     """
     from iosonde import lab as labs
-    from iosonde.report.text import lab as text
+    from iosonde.commands.lab import text
 
     lab = options.open_lab()
     fault = labs.inflict(lab, options.kind, lab.host(options.host), options.rate)
@@ -176,6 +176,6 @@ def inflict_fault(options: FaultOptions) -> Result[Any]:
 def heal_faults(options: HealOptions) -> Result[Any]:
     """Undo faults, of a host or all; wait until the file system is well, and say how long it took."""
     from iosonde import lab as labs
-    from iosonde.report.text import lab as text
+    from iosonde.commands.lab import text
 
     return Result(labs.heal(options.open_lab(), options.host, options.limit), text.healing)

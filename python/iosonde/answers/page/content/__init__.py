@@ -1,1 +1,0 @@
-"""Content of a page, as types: computed in ``answers/page``, laid out by ``report/page``."""

@@ -1,0 +1,326 @@
+"""Which setting to choose for which workload, and what that gains where it was not learned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from iosonde.answers.answer import Answer, join_sentences
+from iosonde.answers.besides import Besides, varying
+from iosonde.answers.caveats import caveats, warn_logarithms, warn_single_trials
+from iosonde.answers.learned import set_factors
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.message import Message
+from iosonde.core.verdict import Direction, Verdict, VerdictState
+from iosonde.core.where import matching_rows
+from iosonde.core.words import counted, percent, ratio
+from iosonde.data.asked import ResponseQuery
+from iosonde.data.in_use import in_use
+from iosonde.data.responses import Response, choose_per_operation, choose_response
+from iosonde.data.source import Source
+from iosonde.data.varying import varying_besides
+from iosonde.explain.advise import Advice, Wish
+from iosonde.explain.advise import advise as advised
+from iosonde.explain.advise_trial import LESS, MORE, UNCHANGED, UNTOLD, Tried, against
+from iosonde.explain.advise_words import sentence_of
+from iosonde.explain.hints import files_of
+from iosonde.explain.rules import Rule
+from iosonde.model.fit.features import encode, outside
+
+from .verdict import advised_verdict, claim_of
+
+_MIN_COMPLETE_SHARE = 0.5  # of the rows, for a column to be taken for the workload unasked
+_VERDICTS = {
+    UNCHANGED: "The advice, tried, brought the predicted gain",
+    LESS: "The advice, tried, brought less than predicted",
+    MORE: "The advice, tried, brought more than predicted",
+    UNTOLD: "It is inconclusive whether the advice brought the predicted gain",
+}
+
+
+@dataclass(frozen=True)
+class Advising:
+    """Options of advice: the columns to choose and how settings are judged. ``workload_columns`` describes a workload.
+    None: all other set factors of a store, or columns of a table that look set and of which each setting was tried.
+    ``better`` is ``higher`` or ``lower``; None: as the response defines. ``current`` is the setting in use, by column;
+    gains are over it. A tree has at most ``depth`` levels; ``full`` keeps all of them, not only those that pay.
+    ``weigh``: instances count by the loss of a wrong choice there."""
+
+    choose: tuple[str, ...]
+    workload_columns: tuple[str, ...] | None = None
+    better: str | None = None
+    current: Mapping[str, str] | None = None
+    depth: int = 5
+    full: bool = False
+    weigh: bool = True
+
+
+@dataclass(frozen=True)
+class Advised(Answer):
+    """Hold the ``advice`` from DATA, with the workload ``case`` of the query or the result ``tried`` of new trials.
+    ``besides``: columns that vary and are neither chosen nor part of the workload."""
+
+    advice: Advice
+    case: Mapping[str, Any] | None = None
+    tried: Tried | None = None
+    besides: Besides = Besides()
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde advise --json``."""
+        content = self.advice.to_json()
+        if self.case is not None:
+            rule = self.rule
+            content["for"] = {"instance": dict(self.case), "rule": None if rule is None else rule.to_json()}
+        if self.tried is not None:
+            content["against"] = self.tried.to_json()
+        return content
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row per setting, judged as a default."""
+        return [default.to_json() for default in self.advice.defaults]
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Return whether a setting is advised; with new trials, whether the advice beats what it replaces."""
+        return (self.besides.judge(advised_verdict(self.advice) if self.tried is None else self._tried_verdict),)
+
+    @property
+    def _tried_verdict(self) -> Verdict:
+        assert self.tried is not None
+        obtained = self.tried.obtained
+        up = obtained.low is not None and obtained.low > 1
+        down = obtained.high is not None and obtained.high < 1
+        advice = self.advice
+        return Verdict(
+            "best",
+            advice.instances.response,
+            advice.instances.choose,
+            VerdictState.DIFFERENT if up or down else VerdictState.INCONCLUSIVE,
+            Direction.UP if up else Direction.DOWN if down else None,
+            claim_of(advice),
+            obtained,
+        )
+
+    @property
+    def rule(self) -> Rule | None:
+        """Return the rule for the workload of the query; None if nothing is advised."""
+        return None if self.case is None else self.advice.rule_for(self.case)
+
+    @property
+    def sentence(self) -> str:
+        """Return the advice, for one workload or for all; with new trials, their result."""
+        if self.tried is not None:
+            tried = self.tried
+            return f"{_VERDICTS[tried.verdict]}: {ratio(tried.obtained)} times, predicted {ratio(tried.predicted)}."
+        rule = self.rule
+        if rule is None:
+            return f"{sentence_of(self.advice)} {self.besides.sentence}".rstrip()
+        learned = counted(rule.instances, "instance")
+        return (
+            f"{rule.then} ({rule.when}): {percent(rule.share)} of the best on {learned}, worst {percent(rule.lowest)}."
+        )
+
+    def files(self, system: str, names: Mapping[str, str]) -> dict[str, str]:
+        """File name → content: the rules for a file system or tool, in which columns and levels have ``names``.
+        Raises InputError where nothing was advised."""
+        if not self.advice.rules:
+            raise InputError(
+                "no-rules", "cannot write rules: no setting was advised", "measure more; the text says what"
+            )
+        return files_of(self.advice.rules, system, dict(names), self.advice.instances.settings)
+
+
+@dataclass(frozen=True)
+class AdvisedEach(Answer):
+    """Advice on several responses of a store; ``exclusions`` says of which there is none, and why."""
+
+    items: tuple[Advised, ...]
+    exclusions: tuple[str, ...] = ()
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde advise --json`` of several responses."""
+        return {"advice": [item.content() for item in self.items], "left_out": list(self.exclusions)}
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row per setting of each response."""
+        return [{"response": item.advice.instances.response, **row} for item in self.items for row in item.records()]
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Collect the verdicts of all responses."""
+        return tuple(verdict for item in self.items for verdict in item.verdicts)
+
+    @property
+    def sentence(self) -> str:
+        """Join the advice on each response."""
+        return join_sentences([(item.advice.instances.response, item.sentence) for item in self.items])
+
+    @property
+    def advice(self) -> Advice:
+        """Return the only advice. Raises InputError if there are several."""
+        names = ", ".join(f"'{item.advice.instances.response}'" for item in self.items)
+        raise InputError(
+            "ambiguous-response",
+            "the advice is on {n_responses} responses",
+            "name one with {spell.response}: {names}",
+            n_responses=len(self.items),
+            names=names,
+        )
+
+    def files(self, system: str, names: Mapping[str, str]) -> dict[str, str]:
+        """Raise InputError: rules are written for one response only."""
+        raise AssertionError(self.advice)
+
+
+def advise(
+    source: Source,
+    query: ResponseQuery,
+    how: Advising,
+    workload: Mapping[str, str] | None = None,
+    new: Source | None = None,
+) -> Advised | AdvisedEach:
+    """Advise a setting from the trials of DATA; of a store for every operation in ``query``. Limit it to one
+    ``workload``, or test it on ``new`` trials. Raises InputError, DataError."""
+    if workload is not None and new is not None:
+        raise InputError(
+            "conflicting-options",
+            "{spell.for} asks for one workload, {spell.against} compares all",
+            "give one of the two",
+        )
+    if source.store is None and not query.response:
+        raise InputError(
+            "missing-option", "{spell.response} is missing", "columns: {names}", names=", ".join(source.table.names)
+        )
+    answers, failures = list[Advised](), list[DataError]()
+    for response in choose_per_operation(source, replace(query, on=(*how.choose, *(how.workload_columns or ())))):
+        try:
+            answers.append(_advise_on_response(source, response, query, how, workload, new))
+        except DataError as error:
+            failures.append(error)
+    if not answers:
+        raise failures[0] if failures else _no_rows(source)
+    return (
+        answers[0]
+        if len(answers) == 1 and not failures
+        else AdvisedEach(tuple(answers), tuple(failure.message for failure in failures))
+    )
+
+
+def _advise_on_response(
+    source: Source,
+    response: Response,
+    query: ResponseQuery,
+    how: Advising,
+    workload: Mapping[str, str] | None,
+    new: Source | None,
+) -> Advised:
+    if not len(response.rows):
+        raise _no_rows(source)
+    response_query = replace(query, response=(response.title,)) if source.store is not None else query
+    chosen = [response.rows.column(name).name for name in how.choose]
+    factors, workload_note = (
+        (how.workload_columns, "")
+        if how.workload_columns is not None
+        else _infer_workload(source, response_query, response, chosen)
+    )
+    how = replace(how, workload_columns=source.apart((*how.choose, *factors))[len(how.choose) :])
+    current, setting_note = in_use(source, response.rows, how.choose) if how.current is None else (how.current, "")
+    fixed = [response.rows.column(name).name for name in factors]
+    more = varying(response, varying_besides(source, response, (*chosen, *fixed)), [*chosen, *fixed], query.level)
+    advice = advice_of(response, replace(how, current=current), query.level)
+    warnings = (
+        *(text for text in (workload_note, setting_note) if text),
+        *more.varying_warnings("given"),
+        *advice.warnings,
+    )
+    advice = replace(advice, warnings=warnings)
+    case = None if workload is None else _build_case(advice, workload, source)
+    if new is None:
+        return Advised(advice, case, besides=more)
+    again = choose_response(new, replace(response_query, on=(*how.choose, *factors)))
+    return Advised(advice, case, against(advice, again.rows), more)
+
+
+def _no_rows(source: Source) -> DataError:
+    return DataError("no-rows", "{name} holds no rows", "give a table with measurements", name=source.name)
+
+
+def advice_of(response: Response, how: Advising, level: float) -> Advice:
+    """The advice of one response; without ``workload_columns`` there is one instance. Raises InputError, DataError."""
+    lower = response.lower_is_better if how.better is None else how.better == "lower"
+    wish = Wish(response.unit, lower, how.depth, how.full, how.weigh, how.current)
+    advice = advised(response.rows, response.title, how.choose, how.workload_columns or (), level, wish)
+    notes = (*caveats(response), *warn_single_trials(response, how.choose), *warn_logarithms(response))
+    return replace(advice, warnings=(*notes, *advice.warnings))
+
+
+def _infer_workload(
+    source: Source, query: ResponseQuery, response: Response, chosen: Sequence[str]
+) -> tuple[tuple[str, ...], str]:
+    """Return the default columns of a workload, and for a table a line that names them. For a store they are the other
+    set factors. For a table they are columns that look set, if nearly every workload was measured with each setting."""
+    if source.store is not None:
+        others = set_factors(choose_response(source, replace(query, on=())).with_scattered())
+        return tuple(name for name in others if name not in chosen), ""
+    factors: list[str] = []
+    for name in varying_besides(source, response, chosen):
+        if _complete_share(response, chosen, [*factors, name]) >= _MIN_COMPLETE_SHARE:
+            factors.append(name)
+    if not factors:
+        return (), ""
+    template = "taken for the workload, as {spell.given} names none: {columns}"
+    return tuple(factors), Message("assumed-workload", template, columns=", ".join(factors))
+
+
+def _complete_share(response: Response, chosen: Sequence[str], factors: Sequence[str]) -> float:
+    """Return the share of rows in workloads that were measured with every setting."""
+    settings = response.rows.groups(chosen)
+    number = np.empty(len(response.rows), dtype=np.intp)
+    for at, (_, rows) in enumerate(settings):
+        number[rows] = at
+    sizes = [rows.size for _, rows in response.rows.groups(factors) if np.unique(number[rows]).size == len(settings)]
+    return sum(sizes) / len(response.rows)
+
+
+def _build_case(advice: Advice, workload: Mapping[str, str], source: Source) -> dict[str, Any]:
+    """Return the workload of the query as levels. Raises InputError for one that was never tried, or that DATA leaves
+    out."""
+    features = advice.instances.features
+    chosen = [name for name in workload if name in advice.instances.choose]
+    if chosen:
+        raise InputError(
+            "not-a-workload-factor",
+            "'{factor}' is chosen, not given",
+            "{spell.for} describes the workload; {spell.current} the setting",
+            factor=chosen[0],
+        )
+    numeric = {feature.name for feature in features if feature.numeric}
+    case = {name: _parse_number(value) if name in numeric else value for name, value in workload.items()}
+    beyond = outside(features, encode(features, case))
+    if beyond:
+        raise InputError(
+            "outside-measured-range",
+            "no advice beyond what was tried: {reason}",
+            "measure there, or ask for a workload inside",
+            reason=beyond[0],
+        )
+    conditions = [condition for condition in source.where if condition[0] in case]
+    if conditions and not matching_rows({name: [value] for name, value in case.items()}, conditions):
+        text = ",".join(f"{name}={value}" for name, value in workload.items())
+        raise InputError(
+            "excluded-by-filter",
+            "{spell.for:{workload}} is left out by {spell.where}",
+            "ask for a workload that the conditions allow",
+            workload=text,
+        )
+    return case
+
+
+def _parse_number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text

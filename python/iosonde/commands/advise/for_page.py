@@ -1,0 +1,167 @@
+"""From trials to the advised setting on a page. It selects and names; ``explain`` computes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from iosonde.commands.report.axis import metric_title
+from iosonde.commands.report.sentences import missing_part
+from iosonde.commands.report.terms import select_metric
+from iosonde.core.errors import IosondeError
+from iosonde.core.message import Message
+from iosonde.core.metrics import metric_of
+from iosonde.core.table import Table
+from iosonde.core.types import Better, Metric, Role
+from iosonde.core.words import counted
+from iosonde.data.asked import ResponseQuery
+from iosonde.data.roles import guess
+from iosonde.data.source import Source
+from iosonde.explain.advise import Advice, Wish, advise
+from iosonde.explain.advise_words import sentence_of
+from iosonde.explain.rules import Rule
+from iosonde.page.content.advice import AdviceDefault, AdviceRule, Compared, ResponseAdvice
+from iosonde.page.content.bars import Bars
+from iosonde.page.content.tables import Section
+
+MOST_RESPONSES = 4
+_MOST_DEFAULTS = 12
+
+
+@dataclass(frozen=True)
+class Choosing:
+    """Columns to choose, workload columns (None: every other setting that varies), and the setting in use."""
+
+    choose: Sequence[str]
+    workload_columns: Sequence[str] | None = None
+    current: Mapping[str, str] | None = None
+
+
+def advice_of_store(
+    source: Source, displayed_bars: Sequence[Bars], choosing: Choosing, query: ResponseQuery
+) -> Section[ResponseAdvice]:
+    """Build one part for each operation and metric that the page shows."""
+    trials = source.trials(query.choice).rows
+    rows = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
+    varying = [factor.name for factor in source.varying_factors.factors if factor.role is Role.SET]
+    metrics = dict.fromkeys((bars.operation, bars.metric, bars.unit) for bars in displayed_bars)
+    tables = []
+    for operation, metric, unit in metrics:
+        title = metric_title(operation, metric)
+        table = select_metric(trials, rows[operation, metric], title, unit)
+        tables.append((title, metric_of(metric, unit), table))
+    return _section(tables, choosing, varying, query.level)
+
+
+def advice_of_table(
+    table: Table, responses: Sequence[str], by: Sequence[str] | None, choosing: Choosing, level: float
+) -> Section[ResponseAdvice]:
+    """Build one part for each response of a table."""
+    roles = guess(table, responses, by)
+    columns = [table.column(name) for name in roles.responses]
+    tables = [(column.name, metric_of(column.label, column.unit), table) for column in columns]
+    return _section(tables, choosing, roles.settings, level)
+
+
+def _section(
+    tables: Sequence[tuple[str, Metric, Table]], choosing: Choosing, varying: Sequence[str], level: float
+) -> Section[ResponseAdvice]:
+    """Build the section. Raises IosondeError if no response has advice; otherwise it explains missing ones."""
+    items, missing = list[ResponseAdvice](), list[str]()
+    first: IosondeError | None = None
+    for title, metric, table in tables[:MOST_RESPONSES]:
+        chosen = [table.column(name).name for name in choosing.choose]
+        instance_factors = (
+            [name for name in varying if name not in chosen]
+            if choosing.workload_columns is None
+            else choosing.workload_columns
+        )
+        try:
+            items.append(_advise_response(title, metric, table, choosing, instance_factors, level))
+        except IosondeError as error:
+            first = first or error
+            missing.append(missing_part(title, error))
+    if first is not None and not items:
+        raise first
+    if len(tables) > MOST_RESPONSES:
+        others = ", ".join(title for title, *_ in tables[MOST_RESPONSES:])
+        template = "Not advised on here: {responses}; iosonde advise does."
+        missing.append(Message("too-many-responses", template, responses=others))
+    return Section(tuple(items), tuple(missing))
+
+
+def _advise_response(
+    title: str, metric: Metric, table: Table, choosing: Choosing, instance_factors: Sequence[str], level: float
+) -> ResponseAdvice:
+    lower = metric.better is Better.LOWER
+    advice = advise(
+        table, title, choosing.choose, instance_factors, level, Wish(metric.unit, lower, current=choosing.current)
+    )
+    gain = advice.gain
+    return ResponseAdvice(
+        title=title,
+        unit=metric.unit,
+        head=_head(advice, lower),
+        sentence=sentence_of(advice),
+        choose=tuple(advice.instances.choose),
+        over=advice.instances.format_setting(gain.over) if gain else "",
+        over_set=advice.instances.levels_of(gain.over) if gain else None,
+        ratio=gain.ratio if gain and advice.kind != "nothing" else None,
+        compared=_compared(advice),
+        defaults=_list_defaults(advice),
+        rules=tuple(map(_rule, advice.rules)),
+        warnings=tuple(advice.warnings),
+    )
+
+
+def _head(advice: Advice, lower: bool) -> str:
+    instances = advice.instances
+    feature_names = ", ".join(feature.name for feature in instances.features)
+    of = f"{counted(len(instances), 'instance')} ({feature_names})" if feature_names else "one instance"
+    settings = f"{counted(len(instances.settings), 'setting')} ({'/'.join(instances.choose)})"
+    return f"{settings} in {of}; {'lower' if lower else 'higher'} is better."
+
+
+def _rule(rule: Rule) -> AdviceRule:
+    conditions = tuple(condition.in_base() for condition in rule.conditions)
+    return AdviceRule(rule.when, rule.then, conditions, rule.levels, rule.instances, rule.share, rule.lowest)
+
+
+def _compared(advice: Advice) -> tuple[Compared, ...]:
+    """Return the advice next to its references: the setting to beat, and the unreachable optimum."""
+    gain, setting_text, levels_of = advice.gain, advice.instances.format_setting, advice.instances.levels_of
+    if gain is None:
+        return ()
+    labels = {"rules": "rules", "default": setting_text(advice.best_default)}
+    what = labels.get(advice.kind, "rules, not advised")
+    over = f"{setting_text(gain.over)} ({'in use' if gain.over == advice.current else 'best default'})"
+    rows = [Compared(over, levels_of(gain.over), gain.reference, gain.reference_lowest)]
+    if what != setting_text(gain.over):
+        levels = levels_of(advice.best_default) if advice.kind == "default" else None
+        rows.insert(0, Compared(what, levels, gain.advised, gain.lowest))
+    if gain.possible is not None:
+        rows.append(Compared("the best of each instance", None, gain.possible, None))
+    return tuple(rows)
+
+
+def _list_defaults(advice: Advice) -> tuple[AdviceDefault, ...]:
+    """Return the best defaults, and the one in use at any rank."""
+    ordered = sorted(advice.defaults, key=lambda d: -d.rel_arith)
+    selected = [d for place, d in enumerate(ordered) if place < _MOST_DEFAULTS or d.setting == advice.current]
+    setting_text, levels_of = advice.instances.format_setting, advice.instances.levels_of
+    notes = {advice.best_default: "best default"} | ({advice.current: "in use"} if advice.current else {})
+    return tuple(
+        AdviceDefault(
+            setting_text(d.setting),
+            levels_of(d.setting),
+            notes.get(d.setting, ""),
+            d.best,
+            d.tied,
+            d.worst,
+            d.rel_arith,
+            d.rel_harm,
+            d.lowest,
+            d.abs,
+        )
+        for d in selected
+    )

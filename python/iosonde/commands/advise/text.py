@@ -1,0 +1,231 @@
+"""Advice as text: the defaults, the tree by depth, the rules, and a quotable sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from iosonde.core.column_units import split_unit
+from iosonde.core.level_text import level_word, setting_text
+from iosonde.core.units import human_scale, significant
+from iosonde.core.words import counted, decimals, percent, percent_interval, ratio
+from iosonde.layout.text import WIDTH, table, wrapped
+
+from .answer import Advised, AdvisedEach
+
+if TYPE_CHECKING:
+    from iosonde.explain.advise import Advice
+    from iosonde.explain.advise_defaults import Default
+    from iosonde.explain.advise_effects import Effect
+    from iosonde.explain.advise_trial import Tried
+
+_WORDS = {
+    "rel_arith": "arithmetic mean",
+    "rel_harm": "harmonic mean",
+    "abs": "mean",
+    "loss": "loss",
+    "best": "most often best",
+    "worst": "least often worst",
+    "lowest": "worst case",
+}
+
+
+def lines(answer: Advised | AdvisedEach) -> Iterator[str]:
+    """Yield the lines of the text: of a trial of the advice, of one workload, or of all advice.
+    Several responses get their advice one after the other.
+    """
+    if isinstance(answer, AdvisedEach):
+        yield from _format_each(answer)
+    elif answer.tried is not None:
+        yield from _trial_lines(answer.advice, answer.tried)
+        yield from wrapped(answer.sentence)
+    elif answer.case is not None:
+        yield from wrapped(answer.sentence)
+    else:
+        yield from _format_advice(answer)
+
+
+def _format_each(answer: AdvisedEach) -> Iterator[str]:
+    warning_texts = dict.fromkeys(text for item in answer.items for text in item.advice.warnings)
+    for item in answer.items:
+        yield from wrapped(f"{item.advice.instances.response}: {item.sentence}")
+        yield ""
+    for text in (*warning_texts, *answer.exclusions):
+        yield from wrapped(f"~ {text}", "  ")
+    yield from wrapped(f"--response '{answer.items[0].advice.instances.response}' shows one in detail.")
+
+
+def _format_advice(answer: Advised) -> Iterator[str]:
+    advice = answer.advice
+    feature_names = ", ".join(f.name for f in advice.instances.features)
+    counts = advice.instances.trials
+    n, least = len(advice.instances), int(counts.min())
+    trials = counted(least, "trial") + (" or more" if counts.max() > least else "") + " a cell"
+    of = f"{counted(n, 'instance')} ({feature_names})" if feature_names else "one instance"
+    yield from wrapped(
+        f"{advice.instances.response}, {'lower' if advice.instances.lower else 'higher'} is better; "
+        f"{len(advice.instances.settings)} settings ({'/'.join(advice.instances.choose)}) in {of}; "
+        f"{trials}; {100 * advice.level:g} % intervals"
+    )
+    yield ""
+    yield from _format_defaults(advice)
+    yield ""
+    yield from _format_effects(advice)
+    if len(advice.depths) > 1:
+        yield ""
+        yield from _format_depths(advice)
+    if advice.rules:
+        yield ""
+        yield from _format_rules(advice)
+    if advice.warnings:
+        yield ""
+        for warning in advice.warnings:
+            yield from wrapped(f"~ {warning}", "  ")
+    yield ""
+    yield from wrapped(answer.sentence)
+    yield from _format_needs(advice)
+
+
+def _format_defaults(advice: Advice) -> Iterator[str]:
+    tied = advice.defaults[0].tied is not None
+    scale, unit = human_scale(max(d.abs for d in advice.defaults), advice.instances.unit)
+    visible = advice.instances.format_setting
+    rows = []
+    for d in sorted(advice.defaults, key=lambda d: -d.rel_arith):
+        now = " (now)" if d.setting == advice.current else ""
+        counts = [str(d.best), *([str(d.tied)] if tied else []), str(d.worst)]
+        rows.append(
+            [
+                visible(d.setting) + now,
+                *counts,
+                percent(d.rel_arith),
+                percent(d.rel_harm),
+                percent(d.lowest),
+                significant(d.abs / scale, 4),
+                _format_harmonic(d, scale),
+                significant(d.loss / scale, 4),
+            ]
+        )
+    heads = [
+        "default",
+        "best",
+        *(["tied"] if tied else []),
+        "worst",
+        "of best",
+        "harm.",
+        "least",
+        "mean",
+        "harm.",
+        "loss",
+    ]
+    yield from table(heads, rows, "l" + "r" * (len(heads) - 1), WIDTH).splitlines()
+    then = f"In {unit}" if unit else "Then"
+    yield from wrapped(f"Shares of the best: mean, harmonic mean, least. {then}: mean, harmonic mean, mean loss.")
+    if advice.criteria_agree:
+        yield from wrapped(f"By every criterion {visible(advice.best_default)} is the best default.")
+    else:
+        by: dict[str, list[str]] = {}
+        for criterion, setting in advice.winners.items():
+            by.setdefault(visible(setting), []).append(_WORDS[criterion])
+        settings_text = "; ".join(f"{setting} by {', '.join(words)}" for setting, words in by.items())
+        yield from wrapped(f"Criteria disagree on the best default: {settings_text}.")
+    if advice.equal_defaults:
+        yield from wrapped(
+            f"Not significantly worse than {visible(advice.best_default)}: "
+            f"{', '.join(map(visible, advice.equal_defaults))}."
+        )
+
+
+def _format_harmonic(default: Default, scale: float) -> str:
+    return "~" if default.abs_harm is None else significant(default.abs_harm / scale, 4)
+
+
+def _format_effects(advice: Advice) -> Iterator[str]:
+    rows = [
+        [
+            _describe_single_effect(e, advice.instances.units.get(e.column, "")),
+            ratio(e.ratio),
+            f"{e.low_case:.3g} to {e.high_case:.3g}",
+        ]
+        for e in advice.effects
+    ]
+    yield from table(["one alone", "times as fast", "from case to case"], rows, "lrr", WIDTH).splitlines()
+
+
+def _describe_single_effect(effect: Effect, unit: str) -> str:
+    name = split_unit(effect.column)[0] if unit == "bytes" else effect.column
+    return f"{name}: {level_word(effect.level, unit)} over {level_word(effect.other, unit)}"
+
+
+def _format_depths(advice: Advice) -> Iterator[str]:
+    rows = []
+    for d in advice.depths:
+        name = f"{d.depth} ({advice.instances.format_setting(advice.best_default)})" if d.depth == 0 else str(d.depth)
+        rows.append([name, percent(d.loss), percent_interval(d.crossed), percent(d.lowest)])
+    yield from table(["questions", "short of best", "cross-validated", "worst case"], rows, "lrrr", WIDTH).splitlines()
+    most = advice.depth == len(advice.depths) - 1
+    why = "the maximum allowed" if most else "more bring less than one standard error or 1 %"
+    unsure = advice.depth > 0 and advice.kind != "rules"
+    but = "; the gain is not significant, so no rules" if unsure else ""
+    yield from wrapped(f"{counted(advice.depth, 'question')}: {why}{but}.")
+
+
+def _format_rules(advice: Advice) -> Iterator[str]:
+    visible = advice.instances.format_setting
+    for at, rule in enumerate(advice.rules, 1):
+        yield from wrapped(f"{at}. {rule.sentence()}", "   ")
+        best = ", ".join(f"{visible('/'.join(map(str, setting)))} ({n})" for setting, n in rule.frequent)
+        differ = f", which differ in {', '.join(rule.differ)}" if rule.differ else ""
+        yield from wrapped(
+            f"   {counted(rule.instances, 'instance')}: {percent(rule.share)} of the best, worst "
+            f"{percent(rule.lowest)}{_format_instance(advice, rule.lowest_at) if rule.lowest < 0.9995 else ''}; "
+            f"most often best: {best}{differ}",
+            "   ",
+        )
+
+
+def _format_instance(advice: Advice, instance: Mapping[str, Any]) -> str:
+    return f" ({setting_text(instance, advice.instances.units)})" if instance else ""
+
+
+def _format_needs(advice: Advice) -> Iterator[str]:
+    needs = advice.needs
+    if needs is None or advice.kind == "default":
+        return
+    if needs.repeats:
+        yield from wrapped(f"To settle it, measure each cell {needs.repeats} times or more.")
+    if needs.of is not None:
+        n = f"{needs.instances} instances" if needs.instances else f"{needs.trials} trials of each cell"
+        yield from wrapped(f"About {n} in all would make the observed gain ({needs.of}) significant.")
+    if needs.cells:
+        yield "Most informative trials:"
+    for cell in needs.cells:
+        more = "too many" if cell.more is None else f"{cell.more} more"
+        where, visible = setting_text(cell.instance, advice.instances.units) or "here", advice.instances.format_setting
+        yield from wrapped(
+            f"  {where}: {visible(cell.setting)} or {visible(cell.other)} (ratio {decimals(cell.ratio, 3)}): "
+            f"{more} trials of each",
+            "    ",
+        )
+
+
+def _trial_lines(advice: Advice, tried: Tried) -> Iterator[str]:
+    """Compare the predicted speed of the advice with that of new trials."""
+    rows = [
+        ["predicted", ratio(tried.predicted), str(tried.predicted.n)],
+        ["obtained", ratio(tried.obtained), str(tried.obtained.n)],
+    ]
+    over = advice.instances.format_setting(tried.over)
+    yield from wrapped(f"speed of the advice over {over}, geometric mean, {100 * advice.level:g} % intervals")
+    yield ""
+    if tried.difference is not None:
+        rows.append(["obtained ÷ predicted", ratio(tried.difference), str(tried.difference.n)])
+    yield from table(["", "ratio", "instances"], rows, "lrr", WIDTH).splitlines()
+    yield ""
+    if tried.unused:
+        yield from wrapped(
+            f"~ not used: {counted(tried.unused, 'new instance')} without both settings, or outside the tried range",
+            "  ",
+        )
+    if tried.same:
+        yield from wrapped(f"~ in {tried.same} of {tried.instances} the advice is {over} itself", "  ")

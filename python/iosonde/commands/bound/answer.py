@@ -1,0 +1,388 @@
+"""The most that the hardware can deliver, what limits it, and what share of it each cell of DATA delivered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.answers.answer import Answer, level_columns
+from iosonde.core.column_units import bytes_per_s
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.level_text import level_texts
+from iosonde.core.message import Message
+from iosonde.core.types import Estimate
+from iosonde.core.units import format_size
+from iosonde.data.asked import ResponseQuery
+from iosonde.data.responses import Response, responses
+from iosonde.data.source import Source
+from iosonde.explain.waterfall import Waterfall
+from iosonde.model.bound import roofline, words
+from iosonde.model.bound.bound import Ceiling, ceiling
+from iosonde.model.bound.roofline import CeilingLines
+from iosonde.model.bound.shares import ABOVE, CURE, MeasuredShare, share_of
+from iosonde.stats.overview.roles import unlike, without_ranks
+
+from . import waterfall
+from . import words as bound_words
+from .cells import BoundCell, cells
+from .inputs import BY_HAND, Inputs, read_column_value
+from .lab_truth import THE_LAB, LabTruths
+from .own_layout import THE_FILE_SYSTEM, OwnLayout
+from .own_probe import OWN_PROBE
+from .shared_files import THE_FILES, SharedFiles
+
+# Units of time in a second.
+TIMES = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e3, "us": 1e6, "µs": 1e6, "ns": 1e9, "min": 1 / 60, "h": 1 / 3600}
+_NESTED = ("by", "used", "limit", "inputs", "warnings")
+_NODES = "the nodes of the trials"
+_LINKS = ("network_clients", "network_servers", "fabric")
+
+
+@dataclass(frozen=True)
+class How:
+    """Options for DATA: the response's ``unit`` if its name lacks it, another ``operation``, and ``data`` in bytes for
+    a time. The memory of one client and one server tells what fits into it."""
+
+    unit: str | None = None
+    operation: str | None = None
+    data: float | None = None
+    client_memory: float | None = None
+    server_memory: float | None = None
+
+
+@dataclass(frozen=True)
+class Bounds(Answer):
+    """Bounds with or without DATA. ``alone`` is the ceiling without DATA, ``s`` its interval if inputs were measured.
+    With DATA, ``shares`` has each cell against its own ceiling, ``falls`` where the time was lost. ``data``: bytes, for
+    T = D/S."""
+
+    level: float
+    alone: Ceiling | None = None
+    s: Estimate | None = None
+    shares: tuple[MeasuredShare, ...] = ()
+    falls: tuple[Waterfall, ...] = ()
+    warnings: tuple[str, ...] = ()
+    data: float | None = None
+
+    @cached_property
+    def highest(self) -> Ceiling:
+        """Return the only ceiling, or the highest of the cells."""
+        return self.alone or max((share.ceiling for share in self.shares), key=lambda candidate: candidate.s)
+
+    @property
+    def limit(self) -> str:
+        """Return the limiting terms, as in a sentence."""
+        return words.names(self.highest.limit)
+
+    @property
+    def case(self) -> str:
+        """Return the textbook's name of this case."""
+        return words.case(self.highest.system)
+
+    @property
+    def assumptions(self) -> list[str]:
+        """Return the assumptions of the bound."""
+        return words.assumptions(self.highest)
+
+    @property
+    def advice(self) -> list[str]:
+        """Return remedies for each limiting term."""
+        return words.advice(self.highest)
+
+    @property
+    def unknown(self) -> list[str]:
+        """Return the unknown inputs, as sentences: the true bound can only be lower."""
+        return unknown([self.alone] if self.alone else [share.ceiling for share in self.shares])
+
+    @property
+    def origins(self) -> list[str]:
+        """Return the sources of the numbers, as sentences, if some come from a lab or the store's own probe."""
+        sources = bound_words.sources(self.shares)
+        return (
+            bound_words.describe_sources(sources)
+            if any(source.startswith((THE_LAB, OWN_PROBE)) for source in sources)
+            else []
+        )
+
+    @property
+    def seconds(self) -> float | None:
+        """T = D/S."""
+        return None if self._common_ceiling is None or not self.data else self._common_ceiling.seconds(self.data)
+
+    @property
+    def fall_sentences(self) -> list[list[str]]:
+        """Describe each waterfall, in sentences."""
+        return [list(waterfall.describe_waterfall(fall)) for fall in self.falls]
+
+    @property
+    def sentence(self) -> str:
+        """Return the share of the bound that was delivered, what limits it, and impossible shares."""
+        return closing(self.shares, self.level)
+
+    def rooflines(self, against: str) -> list[CeilingLines]:
+        """Its panels against ``clients``, ``servers`` or ``request``. Raises InputError."""
+        return [roofline.alone(self.alone, against)] if self.alone else roofline.rooflines(self.shares, against)
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde bound --json``."""
+        common_ceiling = self._common_ceiling
+        return {
+            "level": self.level,
+            **(common_ceiling.to_json() if common_ceiling else {"s": None, "limit": []}),
+            "s_low": self.s.low if self.s else None,
+            "s_high": self.s.high if self.s else None,
+            "t": self.seconds,
+            "case": self.case,
+            "assumptions": self.assumptions,
+            "advice": self.advice,
+            "rows": [share.to_json() for share in self.shares],
+            "waterfalls": [fall.to_json() for fall in self.falls],
+            "warnings": list(self.warnings),
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row per cell; without DATA one per term."""
+        if self.alone:
+            return [dict(term) for term in self.alone.to_json()["terms"]]
+        rows = [{key: value for key, value in share.to_json().items() if key not in _NESTED} for share in self.shares]
+        return [{**row, **level_columns(share.by, row)} for row, share in zip(rows, self.shares, strict=True)]
+
+    @property
+    def _common_ceiling(self) -> Ceiling | None:
+        """Return the ceiling if all cells share it, else None."""
+        several = {(share.ceiling.s, share.ceiling.limit) for share in self.shares}
+        return self.highest if self.alone or len(several) == 1 else None
+
+
+def bound(
+    source: Source | None, inputs: Inputs, query: ResponseQuery, how: How | None = None, with_losses: bool = False
+) -> Bounds:
+    """The ceiling of ``inputs``, or with DATA the share that each of its cells delivered. ``with_losses``: also where
+    the time was lost, which takes the operations of a store. Raises InputError, DataError."""
+    how = how or How()
+    warnings = [*inputs.notes, *_memory_warnings(how, inputs)]
+    if source is None:
+        if with_losses:
+            raise InputError(
+                "not-a-store", "a waterfall needs the operations of a store", "give a store that 'iosonde run' made"
+            )
+        nominal, low, high = (ceiling(system) for system in inputs.all)
+        s = Estimate(nominal.s, low.s, high.s, query.level, 0) if low.s != high.s else None
+        return Bounds(query.level, nominal, s, warnings=tuple(warnings), data=how.data)
+    measured_shares, notes = shares(source, inputs, query, how)
+    falls: list[Waterfall] = []
+    if with_losses:
+        falls, more = waterfall.waterfalls(source, measured_shares, query.level)
+        notes = [*notes, *more]
+    return Bounds(query.level, None, None, tuple(measured_shares), tuple(falls), (*warnings, *notes), how.data)
+
+
+def shares(source: Source, inputs: Inputs, query: ResponseQuery, how: How) -> tuple[list[MeasuredShare], list[str]]:
+    """Compare every measured cell with its bound, with warnings. Raises InputError if no response is a rate."""
+    columns = list(inputs.columns.values())
+    measured_shares: list[MeasuredShare] = []
+    warnings: dict[str, None] = {}
+    if source.store is not None and "clients" not in inputs.columns and "nodes" in source.table.columns:
+        if inputs.origins.get("clients") == BY_HAND:
+            template = (
+                "bounds are those of N = {n_clients:g} clients, as was given, whatever number of nodes a trial had"
+            )
+            warnings[Message("fixed-clients", template, n_clients=inputs.system.clients)] = None
+        else:
+            inputs = replace(inputs, columns=inputs.columns | {"clients": "nodes"})
+    if inputs.nodes.nodes:
+        warnings |= dict.fromkeys([*unlike(inputs.nodes, source.runs), *without_ranks(inputs.nodes, source.runs)])
+    shared, labs, layout = SharedFiles(source), LabTruths.from_source(source), OwnLayout(source)
+    for response in responses(source, query):
+        scale, doubt = _determine_scale(response.unit, how)
+        if scale is None:
+            continue
+        doubts = [doubt] if doubt else []
+        warnings |= dict.fromkeys([*response.warnings, *doubts])
+        for cell in labs.apart(response, cells(response, columns)):
+            lab_fields = labs.truth(cell.runs(response))
+            truth = inputs.beneath(lab_fields)
+            warnings |= dict.fromkeys(bound_words.not_taken(lab_fields, truth))
+            its_own = {} if lab_fields else layout.fields(cell.runs(response), inputs)
+            own, placed = _build_cell_inputs(response, cell, inputs, its_own | truth, shared, how)
+            share = _compute_share(response, cell, scale, own, query.level, how)
+            sources = dict.fromkeys(its_own, THE_FILE_SYSTEM) | _list_sources(inputs, truth)
+            measured_shares.append(replace(share, sources=dict.fromkeys(placed, THE_FILES) | sources))
+    warnings |= dict.fromkeys((*layout.notes, *shared.notes, *labs.warnings))
+    if not measured_shares:
+        raise InputError(
+            "no-rate-column",
+            "nothing in DATA is a rate of bytes",
+            "name the column with {spell.response}, its unit with {spell.unit}",
+        )
+    return measured_shares, list(warnings)
+
+
+def _list_sources(inputs: Inputs, truth: Mapping[str, Any]) -> dict[str, str]:
+    """Map fields of the system to the source of their numbers."""
+    columns = {
+        field: _NODES if (field, name) == ("clients", "nodes") else f"column {name}"
+        for field, name in inputs.columns.items()
+    }
+    return dict.fromkeys(truth, THE_LAB) | columns | dict(inputs.origins)
+
+
+def _compute_share(
+    response: Response, cell: BoundCell, scale: float, inputs: Inputs, level: float, how: How
+) -> MeasuredShare:
+    values, metric = response.values[cell.rows], _get_metric_name(response)
+    is_time = (how.unit or response.unit) in TIMES
+    _check_rates(response, cell, values, is_time)
+    rates = how.data * scale / values if is_time and how.data else values * scale
+    nominal, worst, best = (ceiling(system) for system in inputs.all)
+    measured, share, verdict = share_of(rates, nominal, level, worst.s, best.s)
+    if response.within_run:
+        measured, share = (_within_run(estimate) for estimate in (measured, share))
+    return MeasuredShare(
+        cell.by,
+        response.operation,
+        metric,
+        nominal,
+        measured,
+        share,
+        verdict,
+        cell.runs(response),
+        dict(inputs.columns),
+        response.rows.level_units(cell.by),
+    )
+
+
+def _build_cell_inputs(
+    response: Response, cell: BoundCell, inputs: Inputs, truth: Mapping[str, Any], shared: SharedFiles, how: How
+) -> tuple[Inputs, list[str]]:
+    """Return the systems of one cell, and the fields set by file placement. The cell's lab, columns and operations
+    override ``inputs``."""
+    fields: dict[str, Any] = dict(truth) | {
+        name: read_column_value(response.rows, name, column, cell.rows) for name, column in inputs.columns.items()
+    }
+    fields["operation"] = how.operation or (
+        "read" if "read" in f"{response.operation}{_get_metric_name(response)}" else "write"
+    )
+    placement_fields = shared.fields(response.operation, cell.runs(response), replace(inputs.system, **fields))
+    return inputs.changed(fields | placement_fields), [name for name in placement_fields if name != "clients"]
+
+
+def _get_metric_name(response: Response) -> str:
+    """Return the metric of a store's operation, or the column."""
+    return response.metric.name if response.operation else response.rows.column(response.title).name
+
+
+def _within_run(estimate: Estimate) -> Estimate:
+    template = "within one run: {n_iterations} iterations of one execution do not show the variation between executions"
+    warning = Message("within-run", template, n_iterations=estimate.n)
+    return replace(estimate, n=1, warnings=(warning, *estimate.warnings))
+
+
+def _check_rates(response: Response, cell: BoundCell, values: npt.NDArray[np.float64], is_time: bool) -> None:
+    """Raise DataError at the first trial that is not a rate: below 0, or a time not above 0."""
+    wrong = values <= 0 if is_time else values < 0
+    if wrong.any():
+        first = int(wrong.argmax())
+        setting = level_texts(cell.by, response.rows.level_units(cell.by))
+        at = ", ".join([response.operation, *setting]) if response.operation else response.rows.place(cell.rows[first])
+        name = _get_metric_name(response)
+        raise DataError(
+            "out-of-range",
+            "{at}, column '{name}': {number:g} is not a {quantity}",
+            "leave such trials out, as {spell.where:'{name}>0'}",
+            at=at,
+            name=name,
+            number=values[first],
+            quantity="time" if is_time else "rate",
+        )
+
+
+def _determine_scale(response_unit: str, how: How) -> tuple[float | None, str]:
+    """Return (bytes/s of one unit, or units per second; None for neither) and what is in doubt."""
+    unit = how.unit or response_unit
+    if unit in TIMES and how.data:
+        return TIMES[unit], ""
+    readings = bytes_per_s(unit)
+    if not readings:
+        return None, ""
+    if len(readings) < 2 or how.unit:
+        return readings[0], ""
+    return readings[0], Message(
+        "ambiguous-unit",
+        "{unit} is read as {bytes_per_s:g} bytes/s; with {other_bytes_per_s:g}, shares would be "
+        "{ratio:.3f} times as large ({spell.unit})",
+        unit=unit,
+        bytes_per_s=readings[0],
+        other_bytes_per_s=readings[1],
+        ratio=readings[1] / readings[0],
+    )
+
+
+def _memory_warnings(how: How, inputs: Inputs) -> list[str]:
+    """Warn if the data fits into a memory: reads and unsynced writes may never have met a disk."""
+    warnings: list[str] = []
+    for who, n, have in (
+        ("client", inputs.system.clients, how.client_memory),
+        ("server", inputs.system.servers, how.server_memory),
+    ):
+        if have and how.data and how.data / n <= have:
+            template = (
+                "{size} for each {machine} fit into its memory of {memory}: a cache may serve them; use more than "
+                "twice the memory"
+            )
+            values = {"size": format_size(how.data / n), "machine": who, "memory": format_size(have)}
+            warnings.append(Message("fits-in-memory", template, **values))
+    return warnings
+
+
+def unknown(ceilings: Sequence[Ceiling]) -> list[str]:
+    """Return the unknown inputs of these systems, as sentences."""
+    return list(dict.fromkeys(sentence for ceiling in ceilings for sentence in words.unknown(ceiling)))
+
+
+def closing(measured_shares: Sequence[MeasuredShare], level: float) -> str:
+    """Return the share of the bound that was delivered, what limits it, and impossible shares."""
+    above = [measured_share for measured_share in measured_shares if measured_share.verdict]
+    sure = sum(measured_share.verdict == ABOVE for measured_share in above)
+    certain = [
+        measured_share
+        for measured_share in measured_shares
+        if measured_share.share.value is not None and not measured_share.verdict
+    ]
+    text = ""
+    if above and not certain:
+        text = f"The bound is set by {words.names(_list_limits(above))}."
+    if certain:
+        low, high = min(map(_get_share_value, certain)), max(map(_get_share_value, certain))
+        percentage = f"{100 * low:.0f} to {100 * high:.0f} %" if low != high else f"{100 * low:.0f} %"
+        partly = ", of what is known" if any(measured_share.ceiling.missing for measured_share in certain) else ""
+        where = f" in {len(certain)} of {len(measured_shares)}" if above else ""
+        text = (
+            f"{percentage} of the bound was delivered{where}; it is set by "
+            f"{words.names(_list_limits(certain))}{partly}."
+        )
+        text += f" {100 * level:g} % intervals."
+        if high > 1:
+            text += " Above 100 % files were placed better than on the mean."
+    links = [share for measured_share in certain for name, share in measured_share.used().items() if name in _LINKS]
+    if links and max(links) <= 1:
+        text += f" The network was used to {'at most ' if len(certain) > 1 else ''}{100 * max(links):.0f} %."
+    if above:
+        perhaps = len(above) - sure
+        count, doubt = (sure, f", {perhaps} more perhaps" if perhaps else "") if sure else (perhaps, "")
+        verb = f"{'is' if count == 1 else 'are'} {'' if sure else 'perhaps '}above the bound"
+        text += f" {count} of {len(measured_shares)} {verb} (!){doubt}: {CURE}."
+    return text.strip()
+
+
+def _list_limits(shares: Sequence[MeasuredShare]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for share in shares for name in share.ceiling.limit))
+
+
+def _get_share_value(measured_share: MeasuredShare) -> float:
+    return measured_share.share.value or 0.0

@@ -1,0 +1,110 @@
+"""A bound as text: its terms, the bottleneck, its assumptions, and measurements as shares of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.level_text import format_levels
+from iosonde.core.units import format_rate, format_seconds, human_scale, significant
+from iosonde.layout.text import WIDTH, estimate_parts, table, wrapped
+
+from . import text_waterfall as waterfall
+
+if TYPE_CHECKING:
+    from iosonde.model.bound.bound import Ceiling
+
+    from .answer import Bounds
+
+_MOST_ROWS = 60
+_SINGULAR = (("fabric",), ("latency",), ("memory_copy",), ("network_clients",), ("network_servers",))
+
+
+def lines(bounds: Bounds, amount: str = "") -> Iterator[str]:
+    """Yield the lines of the text. ``amount`` is the data volume as the user wrote it."""
+    if bounds.alone is not None:
+        yield from _format_alone(bounds, bounds.alone, amount)
+        return
+    yield from _format_shares(bounds)
+    yield ""
+    yield from wrapped(f"The bound assumes: {'; '.join(bounds.assumptions)}.", "  ")
+    yield from waterfall.lines(bounds)
+
+
+def _format_alone(bounds: Bounds, ceiling: Ceiling, amount: str) -> Iterator[str]:
+    """Format the terms, the limit, its assumptions and what helps."""
+    system = ceiling.system
+    disks = "" if system.disks is None else f", {_format_count(system.disks, 'disk')}"
+    has_servers = system.servers > 1 or "network_servers" not in ceiling.missing  # else 1 is only a default
+    servers = f", {_format_count(system.servers, 'server')}" if has_servers else ""
+    yield f"{system.operation}: {_format_count(system.clients, 'client')}{servers}{disks}"
+    yield ""
+    divisor, unit = human_scale(ceiling.s, "bytes/s")
+    rows = [
+        [t.name, t.formula, significant(t.bytes_per_s / divisor, 4), f"{100 * ceiling.s / t.bytes_per_s:.0f} %",
+         "limits" if t.name in ceiling.limit else ""]
+        for t in ceiling.terms
+    ]  # fmt: skip
+    yield from table(["term", "formula", unit, "used", ""], rows, "llrrl", WIDTH).splitlines()
+    yield ""
+    if ceiling.balance < 1:
+        yield from wrapped(f"The busiest server has {1 / ceiling.balance:.3g} times the load of the mean one.")
+    yield from wrapped(_format_sentence(bounds, ceiling, amount))
+    for sentence in bounds.unknown:
+        yield from wrapped(f"~ {sentence}", "  ")
+    yield ""
+    yield from wrapped(f"Case: {bounds.case}.", "  ")
+    yield from wrapped(f"Helps: {'; '.join(bounds.advice)}.", "  ")
+    yield from wrapped(f"Assumes: {'; '.join(bounds.assumptions)}.", "  ")
+
+
+def _format_sentence(bounds: Bounds, ceiling: Ceiling, amount: str) -> str:
+    text = f"At most {format_rate(ceiling.s, 'bytes/s')}"
+    if bounds.s is not None and bounds.s.low is not None and bounds.s.high is not None:
+        divisor, unit = human_scale(ceiling.s, "bytes/s")
+        value, interval = estimate_parts(bounds.s, divisor)
+        text = f"At most {value} ({interval}) {unit}"
+    scope_note = "of the known terms, " if ceiling.missing else ""
+    text += f": {scope_note}{bounds.limit} {'limits' if ceiling.limit in _SINGULAR else 'limit'}."
+    if bounds.seconds is not None:
+        text += f" {amount} take at least {format_seconds(bounds.seconds)}."
+    if ceiling.relieved is not None:
+        gain = f"+ {100 * (ceiling.relieved / ceiling.s - 1):.0f} %" if ceiling.relieved < 11 * ceiling.s else (
+            f"{ceiling.relieved / ceiling.s:.0f} times as much")  # fmt: skip
+        text += f" Without that limit: {format_rate(ceiling.relieved, 'bytes/s')} ({gain})."
+    return text
+
+
+def _format_shares(bounds: Bounds) -> Iterator[str]:
+    """Format a table of the measured cells, and a sentence."""
+    shares = bounds.shares
+    divisor, unit = human_scale(bounds.highest.s, "bytes/s")
+    names = list(dict.fromkeys(name for row in shares for name in row.by))
+    several = len({row.operation or row.metric for row in shares}) > 1 or bool(shares[0].operation)
+    kinds = {(row.operation, row.metric) for row in shares}
+    both = len(kinds) > len({operation for operation, _ in kinds})  # an operation with several metrics
+    header = (["measured"] if several else []) + [*names, "n", unit, "interval", "bound", "share", "interval", ""]
+    rows = []
+    for row in shares[:_MOST_ROWS]:
+        value, interval = estimate_parts(row.measured, divisor)
+        share, between = estimate_parts(row.share, 0.01)
+        name = f"{row.operation} {row.metric}".strip() if both else row.operation or row.metric
+        setting = format_levels(names, row.by, row.units)
+        rows.append([*([name] if several else []), *setting, row.measured.n, value, interval,
+                     significant(row.ceiling.s / divisor, 4), f"{share} %", between,
+                     "!" if row.verdict else ""])  # fmt: skip
+    text_columns = len(header) - 7
+    yield from table(header, rows, "l" * text_columns + "rrrrrrl", WIDTH).splitlines()
+    if len(shares) > _MOST_ROWS:
+        yield f"and {len(shares) - _MOST_ROWS} more (--json has all)"
+    yield ""
+    cut = dict.fromkeys(text for row in shares if row.measured.low is not None for text in row.measured.warnings)
+    for origin in bounds.origins:
+        yield from wrapped(f"{origin[0].upper()}{origin[1:]}.", "  ")
+    for warning in [*bounds.warnings, *bounds.unknown, *cut]:
+        yield from wrapped(f"~ {warning}", "  ")
+    yield from wrapped(bounds.sentence)
+
+
+def _format_count(n: float, what: str) -> str:
+    return f"{n:g} {what}{'' if n == 1 else 's'}"

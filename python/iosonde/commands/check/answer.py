@@ -1,0 +1,133 @@
+"""Can this data be trusted? Every finding with its evidence and its cure, or the noise passport."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from iosonde.answers.answer import Answer
+from iosonde.answers.columns import with_computed
+from iosonde.answers.trials import measured
+from iosonde.core.column_units import bytes_per_s
+from iosonde.core.errors import InputError
+from iosonde.core.table import Table
+from iosonde.core.types import Role
+from iosonde.data import roles
+from iosonde.data.asked import ResponseQuery
+from iosonde.data.responses import responses
+from iosonde.data.roles import Roles
+from iosonde.data.source import Source
+from iosonde.stats.checks import examine
+from iosonde.stats.checks.examine import Examination
+from iosonde.stats.estimate import noise as passports
+from iosonde.stats.estimate.noise import Passport
+from iosonde.stats.overview import hardware
+
+
+@dataclass(frozen=True)
+class Check(Answer):
+    """``examination``: what was checked, found, and not checked. ``warnings``: assumptions."""
+
+    examination: Examination
+    warnings: tuple[str, ...] = ()
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde check --json``."""
+        return {**self.examination.to_json(), "warnings": list(self.warnings)}
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row per finding."""
+        return [finding.flat() for finding in self.examination.findings]
+
+    @property
+    def problem(self) -> bool:
+        """Return whether anything worse than information was found."""
+        return self.examination.suspicious
+
+
+@dataclass(frozen=True)
+class Noise(Answer):
+    """``passport``: false alarms, variances, smallest differences."""
+
+    passport: Passport
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde check --noise --json``."""
+        return self.passport.to_json()
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row per metric."""
+        return [metric.flat() for metric in self.passport.metrics]
+
+
+@dataclass(frozen=True)
+class Carried:
+    """Capacity of the hardware: ``bytes_per_s``, or a ``limit`` in the response's own unit."""
+
+    bytes_per_s: float | None = None
+    limit: float | None = None
+
+
+def carried(text: str) -> Carried:
+    """Parse a rate as ``117MB/s``, ``1Gbit/s``, or a plain number in the response's own unit. Raises InputError."""
+    match = re.match(r"^\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(\S*)\s*$", text)
+    readings = bytes_per_s(match[2]) if match else ()
+    if not match or (match[2] and not readings) or not float(match[1]) > 0:
+        raise InputError(
+            "not-a-rate",
+            "{spell.bound:'{rate}'} is not a rate",
+            "write it like 117MB/s, 1Gbit/s, or as a plain number in the response's own unit",
+            rate=text,
+        )
+    return Carried(float(match[1]) * min(readings)) if readings else Carried(limit=float(match[1]))
+
+
+def check(source: Source, query: ResponseQuery, by: Sequence[str] = (), carried: Carried | None = None) -> Check:
+    """Examine DATA for suspicious findings. Raises InputError, DataError."""
+    bound = carried or Carried()
+    if source.store is not None:
+        if bound.limit is not None:
+            raise InputError(
+                "missing-unit", "the bound {limit:g} has no unit", "write it like 117MB/s or 1Gbit/s", limit=bound.limit
+            )
+        observed = [factor.name for factor in source.varying_factors.factors if factor.role is Role.OBSERVED]
+        trials = measured(source, replace(query, on=tuple(by)))
+        problems = source.store.problems()
+        probes = hardware.stored(source.probes)
+        content = examine.StoreContent(source.trial_runs, problems, observed, probes, source.run_rows)
+        examination = examine.examine_store(trials, query.level, content, bound.bytes_per_s)
+        return Check(examination, trials.warnings)
+    table, column_roles = _prepare_table(source, query, by)
+    return Check(
+        examine.examine_table(
+            table,
+            query.level,
+            column_roles.responses,
+            column_roles.settings,
+            column_roles.ignored,
+            bound.bytes_per_s,
+            bound.limit,
+        )
+    )
+
+
+def _prepare_table(source: Source, query: ResponseQuery, by: Sequence[str]) -> tuple[Table, Roles]:
+    """Return the rows with computed columns, and the roles of the columns. Sources of a computed response are not
+    settings."""
+    if not query.response:
+        return source.table, roles.guess(source.table, (), list(by) or None)
+    table, names = with_computed(source, source.table, query, by)
+    bases = [response.measured for response in responses(source, replace(query, on=tuple(by))) if response.measured]
+    column_roles = roles.guess(table, [*names, *bases], list(by) or None)
+    return table, replace(column_roles, responses=tuple(table.column(name).name for name in names))
+
+
+def noise(source: Source, query: ResponseQuery, by: Sequence[str] = ()) -> Noise:
+    """Measure how often a comparison of this very data gives a false alarm. Raises DataError without repeats."""
+    if source.store is not None:
+        trials = measured(source, replace(query, on=tuple(by)))
+        return Noise(passports.passport_from_store(trials, source.table, query.level))
+    table, column_roles = _prepare_table(source, query, by)
+    return Noise(passports.passport_from_table(table, query.level, column_roles.responses, column_roles.settings))

@@ -1,0 +1,319 @@
+"""Is B different from A, by how much, and is the data sufficient?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from iosonde.answers.caveats import some
+from iosonde.answers.columns import with_computed
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.level_text import format_level
+from iosonde.core.message import Message
+from iosonde.core.metrics import is_count, lowest
+from iosonde.core.table import Table
+from iosonde.core.types import Estimate
+from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.core.words import listed
+from iosonde.data.asked import ResponseQuery
+from iosonde.data.experiments import EXPERIMENT
+from iosonde.data.responses import no_trial, responses
+from iosonde.data.source import Source, by_itself
+from iosonde.data.subsamples import average_trials
+from iosonde.data.varying import columns_in
+from iosonde.stats.estimate import compare as estimates
+from iosonde.stats.estimate.compare import Comparison
+from iosonde.stats.estimate.within_cells import compare_within
+
+from .against import PairVerdicts, against, sealed_pairs
+from .asked import Sides
+from .caveat import Caveat
+from .cells import InCells, adjusted, describe_exclusive_cells, in_bring_ups
+from .compared import WITHIN_RUN, ComparedCell, Comparisons
+from .confounding import confounded, differing
+from .gated import gate_cells
+from .overall import Overall, overall
+from .own_caveats import own_caveats
+from .parts import DATA, ComparedPart, list_store_parts, list_table_parts, part_of
+from .samples import BASE_IS_A, BASE_IS_FIRST, ChosenLevels, SidePair, chosen_levels, pairs_of, sample, sample_of
+from .two import match_sources
+
+__all__ = ["WITHIN_RUN", "ComparedCell", "Comparisons", "Sides", "compare"]
+
+
+@dataclass(frozen=True)
+class _ComparisonPlan:
+    """The pairs to compare, why A is the base, what has one side only, and the caveats of all."""
+
+    pairs: tuple[SidePair, ...]
+    base: str
+    exclusions: tuple[str, ...] = ()
+    caveats: tuple[Caveat, ...] = ()
+
+
+def compare(source: Source | None, query: ResponseQuery, sides: Sides) -> Comparisons | PairVerdicts:
+    """Compare the sides; for a store each response at each setting. Without DATA both sides are published. Pairs of
+    ``run --against`` follow their sealed rule. Raises InputError, DataError."""
+    if source is not None and source.where and not len(source.table):
+        conditions = " and ".join(f"{column}{op}{value}" for column, op, value in source.where)
+        raise DataError(
+            "no-matching-rows",
+            "{name}: no row fulfils {conditions}",
+            "look at the values of these columns",
+            name=source.name,
+            conditions=conditions,
+        )
+    alone = source if sides.other is None else None
+    if alone is not None and (pairs := sealed_pairs(alone, sides.group, bool(sides.published))):
+        return against(alone, query, pairs, sides.levels, sides.gate)
+    if source is not None and source.store is not None and not len(source.table):
+        raise no_trial(source)
+    return _build_comparisons(_plan_comparison(source, query, sides), query, sides)
+
+
+def _plan_comparison(source: Source | None, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
+    if source is None:
+        if len(sides.published) != 2:
+            raise InputError(
+                "nothing-to-compare",
+                "there is nothing to compare",
+                "name DATA, or both sides with {spell.a_summary} and {spell.b_summary}",
+            )
+        a, b = map(sample_of, sides.published)
+        return _ComparisonPlan((SidePair(ComparedPart({}, Table({}), ""), a, b),), BASE_IS_A)
+    if sides.other is not None:
+        return _plan_two(source, sides.other, query, sides)
+    if sides.group == EXPERIMENT:
+        return _plan_groups(source, query, sides)
+    group = (sides.group,) if sides.by and sides.group else ()
+    source, note = by_itself(source, (*sides.by, *group))
+    plan = _plan_single(source, query, sides)
+    notes = [*([note] if note else []), *_read_as(source)]
+    return replace(plan, caveats=(*map(Caveat, notes), *plan.caveats))
+
+
+def _read_as(source: Source) -> tuple[str, ...]:
+    """Return the warnings from reading a table."""
+    return source.table.warnings if source.store is None else ()
+
+
+def _plan_single(source: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
+    if source.store is None and sides.group is None:
+        why = BASE_IS_FIRST if sides.a is None else BASE_IS_A
+        return _ComparisonPlan(tuple(_pair_columns(source, query, sides)), why)
+    return _plan_groups(source, query, sides)
+
+
+def _plan_two(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
+    (a, note_a), (b, note_b) = (by_itself(source, sides.by) for source in (a, b))
+    both = match_sources(a, b, query, sides)
+    own = replace(sides, group=DATA)
+    pairs = tuple(pair for part in both.parts for pair in pairs_of(part, both.names, own))
+    notes = (Caveat(f"{name}: {note}") for name, note in zip(both.names, (note_a, note_b), strict=True) if note)
+    read = (Caveat(text) for text in dict.fromkeys((*_read_as(a), *_read_as(b))))
+    return _ComparisonPlan(pairs, BASE_IS_FIRST, both.exclusions, (*notes, *read, *both.caveats))
+
+
+def _plan_groups(source: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
+    if source.store is not None and sides.group is None and not sides.published:
+        names = source.varying_factors.names
+        raise InputError(
+            "missing-option",
+            "{spell.group} is missing",
+            "name a factor with {spell.group}: {names}; or give a second store: compare BASE OTHER"
+            if names
+            else "give a second store: compare BASE OTHER",
+            names=", ".join(names),
+        )
+    chosen = ChosenLevels((), BASE_IS_A) if sides.group is None else chosen_levels(source, sides.group, sides)
+    parts = list(
+        list_store_parts(source, query, sides) if source.store is not None else list_table_parts(source, query, sides)
+    )
+    pairs, unpaired = [], []
+    for part in parts:
+        part_pairs = list(pairs_of(part, chosen.levels, sides))
+        unpaired += [] if part_pairs or not part.cell else [part]
+        pairs += part_pairs
+    return _ComparisonPlan(
+        tuple(pairs),
+        chosen.why,
+        _describe_unmatched_cells(unpaired, sides),
+        confounded(source, sides.group, chosen.levels),
+    )
+
+
+def _describe_unmatched_cells(parts: Sequence[ComparedPart], sides: Sides) -> tuple[str, ...]:
+    """List the cells in which only one level was measured."""
+    if sides.group is None:
+        return ()
+    cells_by_side: dict[str, list[str]] = {}
+    for part in parts:
+        column = part.rows.column(sides.group)
+        there = ", ".join(format_level(level, column.level_unit) for level in column.codes()[1])
+        cells_by_side.setdefault(f"{sides.group}={there}", []).append(part.label)
+    return tuple(describe_exclusive_cells(who, some(cells)) for who, cells in cells_by_side.items())
+
+
+def _pair_columns(source: Source, query: ResponseQuery, sides: Sides) -> Iterator[SidePair]:
+    """Two columns of a wide table as A and B; with --response and a published side, that column."""
+    columns = tuple(sides.levels) or query.response
+    if len(columns) + len(sides.published) < 2:
+        raise InputError(
+            "missing-option",
+            "{spell.group} is missing",
+            "name the column that separates A from B, two columns as A and B, or a second file: compare BASE OTHER",
+        )
+    by = [source.table.column(name).name for name in sides.by]
+    trials = average_trials(source.table, columns_in(source.table, columns), by)
+    source = replace(source, table=trials.rows)
+    table, names = with_computed(source, source.table, replace(query, response=columns), sides.by)
+    published = [sample_of(group) for group in sides.published]
+    first = responses(source, replace(query, response=columns[:1], on=sides.by or tuple(source.table.names[:1])))[0]
+    first = replace(first, warnings=(), trial_note=trials.note, are_parts=trials.are_parts)
+    for key, rows in table.groups(sides.by):
+        part = part_of(first, dict(zip(sides.by, key, strict=True)), table.take(rows), ())
+        measured = [sample(part.rows, name, table.column(name).name) for name in names]
+        yield from (SidePair(part, a, b) for a, b in sides.pairs(measured, published))
+
+
+# From pairs to an answer
+
+
+def _build_comparisons(plan: _ComparisonPlan, query: ResponseQuery, sides: Sides) -> Comparisons:
+    every = [in_bring_ups(adjusted(pair)) for pair in plan.pairs]
+    # Where nothing else is left, the estimator says what is missing.
+    ready = [matched for matched in every if not _describe_single(matched)] or every
+    if ready and all(_describe_single(matched) and matched.pair.a.bring_ups for matched in ready):
+        raise DataError(
+            "confounded-with-bring-up",
+            "{cell}: its effect cannot be separated from differences between bring-ups (S119)",
+            "more repetitions: each brings everything up anew",
+            cell=_describe_single(ready[0]),
+        )
+    comparisons = estimates.with_holm([_compare_cell(matched, query, sides) for matched in ready])
+    items = tuple(
+        _build_cell(matched, comparison, sides, plan) for matched, comparison in zip(ready, comparisons, strict=True)
+    )
+    notes = dict.fromkeys(
+        text
+        for matched in ready
+        for text in (
+            *matched.pair.part.warnings,
+            *(each.text for each in (*matched.pair.part.caveats, *matched.shared)),
+        )
+    )
+    single = [] if len(ready) == len(every) else [matched for matched in every if _describe_single(matched)]
+    excluded = dict.fromkeys(
+        [*plan.exclusions, *map(_describe_single, single), *(text for matched in ready for text in matched.exclusions)]
+    )
+    pairs = [matched.pair for matched in ready]
+    judged = None if sides.gate is None else gate_cells(sides.gate, items, query.level)
+    together = [_with_caveats(mean, items) for mean in overall(pairs, query.level, sides.margin, sides.group or "")]
+    return Comparisons(
+        items,
+        sides.group,
+        query.level,
+        tuple(dict.fromkeys([*(each.text for each in plan.caveats), *notes])),
+        plan.base,
+        tuple(excluded),
+        tuple(together),
+        judged,
+        tuple(_build_untested(matched, query.level) for matched in single),
+    )
+
+
+def _with_caveats(mean: Overall, items: Sequence[ComparedCell]) -> Overall:
+    """Copy doubts to a geometric mean from the comparisons of its two sides."""
+    mine = [item for item in items if (item.comparison.a.name, item.comparison.b.name) == (mean.a, mean.b)]
+    caveats = [each for item in mine for each in item.every_caveat]
+    clocks = [Caveat("", doubt) for item in mine for doubt in item.comparison.doubts if doubt != "cells-differ"]
+    return replace(mean, caveats=tuple(dict.fromkeys([*caveats, *clocks])))
+
+
+def _build_untested(matched: InCells, level: float) -> Verdict:
+    """Build the verdict of a cell with one trial of a side."""
+    sides, part = (matched.pair.a, matched.pair.b), matched.pair.part
+    none = Estimate(None, None, None, level, min(side.values.size for side in sides))
+    return Verdict(
+        "difference",
+        part.column,
+        (sides[0].name, sides[1].name),
+        VerdictState.NOT_TESTED,
+        claim=part.label,
+        estimate=none,
+        doubts=("few-trials",),
+    )
+
+
+def _describe_single(matched: InCells) -> str:
+    """Describe a side with a single trial, and so no spread; '' if each has more."""
+    if matched.cells:
+        return ""
+    few = [side.name for side in (matched.pair.a, matched.pair.b) if side.published is None and side.values.size < 2]
+    what = "bring-up" if matched.pair.a.bring_ups else "trial"
+    if not few:
+        return ""
+    template = "{cell} has one {unit} of {sides}"
+    return Message("single-trial", template, cell=matched.pair.part.label or "all", unit=what, sides=listed(few))
+
+
+def _build_cell(matched: InCells, comparison: Comparison, sides: Sides, plan: _ComparisonPlan) -> ComparedCell:
+    part = matched.pair.part
+    # The spread of iterations does not show how many trials are needed.
+    comparison = replace(comparison, n_needed=None) if part.within_run else comparison
+    group = None if sides.other is not None else sides.group
+    shared = (*differing(matched.pair, group, plan.caveats), *part.caveats, *matched.shared)
+    own = own_caveats(matched, comparison, sides)
+    if any(caveat.doubt in ("drift", "dependent") or caveat.instead for caveat in own):
+        comparison = replace(comparison, n_needed=None)  # more of the same would not help
+    return ComparedCell(
+        part.cell,
+        comparison,
+        group,
+        part.within_run,
+        part.metric,
+        part.unit,
+        matched.names,
+        part.units,
+        part.column,
+        own,
+        shared,
+    )
+
+
+def _compare_cell(matched: InCells, query: ResponseQuery, sides: Sides) -> Comparison:
+    pair = matched.pair
+    part = pair.part
+    if matched.cells:
+        names = (pair.a.name, pair.b.name)
+        return compare_within(
+            names,
+            matched.cells,
+            query.level,
+            sides.margin,
+            part.base,
+            display_cells=matched.display_cells,
+            exact=is_count(part.metric),
+        )
+    a, b = (replace(side.group(), exact=is_count(part.metric)) for side in (pair.a, pair.b))
+    comparison = estimates.compare(
+        a,
+        b,
+        query.level,
+        sides.margin,
+        pairs=bool(sides.pair),
+        base=part.base,
+        sealed=part.sealed,
+    )
+    return _clip_means(part, comparison)
+
+
+def _clip_means(part: ComparedPart, comparison: Comparison) -> Comparison:
+    """Clip intervals of means to the possible range; published ones stay."""
+    means = []
+    for group, estimate in ((comparison.a, comparison.mean_a), (comparison.b, comparison.mean_b)):
+        positive = group.values is not None and bool(np.all(group.values > 0))
+        means.append(estimate.within(low=lowest(part.unit, positive)))
+    return replace(comparison, mean_a=means[0], mean_b=means[1])

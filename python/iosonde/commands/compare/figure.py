@@ -1,0 +1,58 @@
+"""A comparison as a figure: B ÷ A of each cell with its interval, against 1 and the negligible margin."""
+
+from __future__ import annotations
+
+from iosonde.core.units import percent, ratio_text
+from iosonde.core.words import counted
+from iosonde.layout.figure import Figure
+from iosonde.layout.vocabulary import (
+    BLUE,
+    INK,
+    MUTED,
+    Row,
+    ends,
+    interval,
+    layer,
+    names,
+    number,
+    short,
+    unique,
+    view,
+)
+
+from .compared import ComparedCell, Comparisons
+
+_MOST = 40  # cells
+_ROW = 26  # px
+
+
+def ratios_figure(comparisons: Comparisons) -> Figure | None:
+    """Draw a row per cell with a ratio; None if no cell has one. Cells beyond the first 40 are only counted."""
+    several = len({item.sides for item in comparisons.items}) > 1
+    items = [item for item in comparisons.items if item.comparison.ratio and item.comparison.ratio.value is not None]
+    if not items:
+        return None
+    drawn_items, margin = items[:_MOST], items[0].comparison.margin
+    cell_names = unique(item.name(several) for item in drawn_items)
+    rows = [_build_row(item, name) for item, name in zip(drawn_items, cell_names, strict=True)]
+    x = number("B ÷ A", axis={"grid": True}, room=12)
+    y = names("", cell_names, "y", {"domain": False, "labelLimit": 320})
+    same = [{"x": short(1 - margin), "x2": short(1 + margin), "tip": f"± {percent(margin)}: negligible"}]
+    spec = view(
+        layer(same, "rect", {"x": x, "x2": {"field": "x2"}}, fill=MUTED, opacity=0.15),
+        layer([{"x": 1, "tip": "no difference"}], "rule", {"x": x}, color=INK),
+        *interval(rows, y, x, across=True, color=BLUE),
+        layer(rows, "point", {"x": x, "y": y}, shape="circle", filled=True, fill=BLUE, size=60),
+        width=420, height=_ROW * len(rows),
+    )  # fmt: skip
+    rest = f"; {counted(len(items) - _MOST, 'more cell')} not drawn" if len(items) > _MOST else ""
+    return Figure(spec, "", f"B ÷ A with its interval, of {counted(len(drawn_items), 'cell')}{rest}.")
+
+
+def _build_row(item: ComparedCell, name: str) -> Row:
+    ratio = item.comparison.ratio
+    assert ratio is not None and ratio.value is not None
+    low, high = ends(ratio) or (None, None)
+    span = f" ({ratio_text(low)} to {ratio_text(high)})" if low is not None and high is not None else ""
+    return {"y": name, "x": short(ratio.value), "low": low, "high": high,
+            "tip": f"{ratio_text(ratio.value)}{span}\n{item.sentence}"}  # fmt: skip

@@ -1,0 +1,67 @@
+"""Gate of ``--fail-if``: every metric common to two sides, unless the query narrows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from iosonde.core.deciding import Name, is_among
+from iosonde.core.gate import Gate, GateItem, GateVerdict
+from iosonde.core.metrics import metric_of
+from iosonde.core.pair_rule import PairRule
+from iosonde.core.verdict import VerdictState
+from iosonde.data.asked import ResponseQuery
+from iosonde.stats.estimate.pair_words import gate_name
+from iosonde.stats.estimate.pairs import PairVerdict
+
+if TYPE_CHECKING:
+    from .compared import ComparedCell
+
+_NOT_REQUESTED = "not selected"
+
+
+def gate_pairs(
+    gate: Gate, pairs: Sequence[PairVerdict], rule: PairRule, sealed: bool, others: Sequence[Name]
+) -> GateVerdict:
+    """Gate the pairs. Primary metrics have an error rate of their own, since they end the campaign; the rest share
+    another. ``others``: metrics of both sides that are not selected."""
+    items = [
+        GateItem(
+            gate_name(pair.name, pair.cell),
+            pair,
+            metric_of(*pair.name[1:]),
+            rule.level,
+            (rule.a, rule.b),
+            "decides" if pair.primary else "others",
+        )
+        for pair in pairs
+    ]
+    return gate.judge(items, sealed, [(gate_name(name), _NOT_REQUESTED) for name in others])
+
+
+def narrowed(
+    rule: PairRule, pairs: Sequence[PairVerdict], chosen: Sequence[Name], query: ResponseQuery
+) -> list[PairVerdict]:
+    """Return the pairs to gate: those of ``--metric``, else of the sealed metrics, else all."""
+    if query.metric:
+        return [pair for pair in pairs if pair.name in chosen] or list(pairs)
+    return [pair for pair in pairs if is_among(pair.name, rule.metric)] or list(pairs)
+
+
+def gate_cells(gate: Gate, cells: Sequence[ComparedCell], level: float) -> GateVerdict:
+    """Gate comparisons, which share one error rate. Comparisons that are inconclusive through a failed assumption
+    decide nothing."""
+    several = len({cell.sides for cell in cells}) > 1
+    items = [
+        GateItem(
+            cell.title(several),
+            cell.comparison,
+            cell.metric,
+            level,
+            cell.sides,
+            "",
+            cell.overridden is not None and cell.state is VerdictState.INCONCLUSIVE,
+        )
+        for cell in cells
+    ]
+    return gate.judge(items)

@@ -1,0 +1,305 @@
+"""Comparisons as text: one in full, several as a table with Holm's p."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from iosonde.core.level_text import format_level, format_levels
+from iosonde.core.units import human_scale, percent, ratio_text, significant
+from iosonde.core.verdict import VerdictState
+from iosonde.core.words import listed
+from iosonde.layout.text import WIDTH, estimate_parts, fitting, wrapped
+from iosonde.stats.estimate.compare import BY_CHANCE, CANNOT_TELL, EQUAL, NEGLIGIBLE, Comparison
+
+from . import text_against as against
+from .compared import WITHIN_RUN, Comparisons
+
+if TYPE_CHECKING:
+    from .against import PairVerdicts
+    from .compared import ComparedCell
+
+_LABEL = 16  # columns before the evidence
+_MOST_ALONE = 3  # comparisons with the same warning that each get a sentence of their own
+
+
+def lines(answer: Comparisons | PairVerdicts) -> Iterator[str]:
+    """The lines of the text."""
+    if not isinstance(answer, Comparisons):
+        yield from against.lines(answer)
+        return
+    if not answer.items:
+        yield "Nothing to compare: no cell has both sides."
+        yield from _format_notes(answer)
+        return
+    yield from _format_single(answer) if len(answer.items) == 1 else _format_several(answer)
+    for overall in answer.overall:
+        yield from wrapped(overall.sentence)
+    if answer.judged is not None:
+        for text in answer.judged.sentences:
+            yield from wrapped(text)
+
+
+def _format_single(comparisons: Comparisons) -> Iterator[str]:
+    item, comparison = comparisons.items[0], comparisons.items[0].comparison
+    over = "iterations within one run" if item.within_run else "trials"
+    yield f"{100 * comparisons.level:g} % intervals over {over}{'; paired' if comparison.paired else ''}"
+    yield ""
+    divisor, unit = _means_scale(item)
+    rows = []
+    for side, interval, role in ((comparison.a, comparison.mean_a, "base"), (comparison.b, comparison.mean_b, "")):
+        note = ", ".join([*([role] if role else []), *(["published"] if side.values is None else [])])
+        # Cells share no sd, and one trial has none.
+        spread = "~" if comparison.cells > 1 or side.side.n < 2 else significant(side.side.sd / divisor)
+        rows.append([_side_name(item, side.name), str(side.side.n), *estimate_parts(interval, divisor), spread, note])
+    headers = [comparisons.group or "", "n", f"mean, {unit}" if unit else "mean", "interval", "sd", ""]
+    yield from fitting(headers, rows, "lrrrrL", 1)
+    yield ""
+    cut = dict.fromkeys([*comparison.mean_a.warnings, *comparison.mean_b.warnings])
+    paragraphs = [("base", f"{item.sides[0]}: {comparisons.base}"), *_list_evidence(item)]
+    paragraphs += [("warning", text) for text in (*item.warnings, *comparisons.warnings, *cut)]
+    for name, text in [*paragraphs, *(("left out", text) for text in comparisons.exclusions)]:
+        first, *others = wrapped(text, limit=WIDTH - _LABEL)
+        yield f"{name:<{_LABEL}}{first}"
+        yield from (" " * _LABEL + more for more in others)
+    yield ""
+    yield from wrapped(item.sentence)
+
+
+def _list_evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
+    comparison, (a, b) = item.comparison, item.sides
+    if comparison.ratio is not None:
+        yield (
+            "ratio",
+            f"{b} ÷ {a} = {_format_ratio(comparison)}, by {comparison.method}; decides, against 1 and ± "
+            f"{percent(comparison.margin)}",
+        )
+    else:
+        yield "difference", f"{b} - {a} = {_format_difference(item)}, by {comparison.method}; decides, against 0"
+    if comparison.cells > 1:
+        yield "within", f"{comparison.cells} cells of {', '.join(item.adjusted)}, which vary too"
+    if comparison.typical is not None and comparison.typical.value is not None:
+        value, interval = _parts_of(comparison.typical.value, comparison.typical.low, comparison.typical.high)
+        yield "typical", f"ratio of geometric means {value} ({interval})"
+    if comparison.overlap is not None:
+        inside = (
+            ""
+            if not comparison.overlap
+            else ", and contain the other's mean"
+            if comparison.mean_inside
+            else (", but do not contain the other's mean")
+        )
+        yield "intervals", ("overlap" if comparison.overlap else "do not overlap") + inside
+    if comparison.t is not None and comparison.p is not None:
+        test = "paired t" if comparison.paired else "t" if comparison.cells > 1 else "Welch's t"
+        yield test, f"t = {comparison.t:.3f}, df = {comparison.df:.4g}, p = {comparison.p:.2g}"
+    if comparison.rank_test is not None:
+        shift, interval = estimate_parts(comparison.rank_test.shift, _means_scale(item)[0])
+        yield comparison.rank_test.name, f"p = {comparison.rank_test.p:.2g}; shift {shift} ({interval})"
+        yield (
+            "effect",
+            f"Hedges' g = {_format_effect_size(comparison)}, P(B > A) = {comparison.rank_test.superiority:.2f}",
+        )
+    if item.by_level:
+        yield "by level", "; ".join(f"{name} at {listed(at)}" for name, at in _levels_of(item).items())
+
+
+def _format_several(comparisons: Comparisons) -> Iterator[str]:
+    items = comparisons.items
+    columns = telling([item.cell for item in items])
+    within = [item for item in items if item.within_run]
+    over = "within one run" if len(within) == len(items) else "over trials"
+    yield from wrapped(
+        f"{100 * comparisons.level:g} % intervals of B ÷ A {over}; p by {_describe_test(items)}, Holm-corrected "
+        f"for {len(items)}"
+    )
+    yield from wrapped(sides_of(comparisons), indent="  ")
+    yield ""
+    sides = side_columns(comparisons)
+    rows = [[*cells_of(item, columns, sides), *_format_numbers(item)] for item in items]
+    headers = [*columns, *sides, "mean A → mean B", "n", "B ÷ A", "interval", "p", ""]
+    labels = len(columns) + len(sides)
+    yield from fitting(headers, rows, "l" * labels + "L" + "rrrrL", labels)
+    yield ""
+    yield from wrapped(legend(comparisons))
+    yield from _format_warnings(comparisons, columns, len(sides))
+    yield from _format_notes(comparisons)
+    yield from wrapped(tally(comparisons))
+
+
+def tally(comparisons: Comparisons) -> str:
+    """Count the verdicts."""
+    counts = [f"{n} {word}" for word, n in Counter(item.verdict_word for item in comparisons.items).items()]
+    return f"Of {len(comparisons.items)} comparisons: {', '.join(counts)}."
+
+
+def side_columns(comparisons: Comparisons) -> list[str]:
+    """Return the columns that name the sides: none for one pair; B if all have the same base; else both."""
+    n_bases, n_pairs = (
+        len({item.sides[0] for item in comparisons.items}),
+        len({item.sides for item in comparisons.items}),
+    )
+    return [] if n_pairs == 1 else ["B"] if n_bases == 1 else ["A", "B"]
+
+
+def sides_of(comparisons: Comparisons) -> str:
+    """Name the base, and why it is the base."""
+    a, b = comparisons.items[0].sides
+    columns = side_columns(comparisons)
+    if "A" in columns:
+        return f"A is the base; the first is {a}: {comparisons.base}"
+    if columns:
+        return f"A, the base of all: {a} ({comparisons.base})"
+    return f"A, the base: {a} ({comparisons.base}); B: {b}"
+
+
+def _describe_test(items: Sequence[ComparedCell]) -> str:
+    kinds = {"paired t" if item.comparison.paired else "t" if item.comparison.cells > 1 else "Welch" for item in items}
+    return kinds.pop() if len(kinds) == 1 else "t"
+
+
+def cells_of(item: ComparedCell, columns: Sequence[str], sides: Sequence[str]) -> list[str]:
+    """Return the setting and the names of the ``sides``."""
+    names = {"A": item.comparison.a.name, "B": item.comparison.b.name}
+    return [*format_levels(columns, item.cell, item.units), *(_side_name(item, names[side]) for side in sides)]
+
+
+def _side_name(item: ComparedCell, name: str) -> str:
+    """Format the level of a side."""
+    return format_level(name, item.units.get(item.group or "", ""))
+
+
+def _format_numbers(item: ComparedCell) -> list[str]:
+    comparison = item.comparison
+    p = "~" if comparison.p_holm is None else f"{comparison.p_holm:.2g}"
+    return [means(item), f"{comparison.a.side.n}+{comparison.b.side.n}", *decided_parts(item), p, word(item)]
+
+
+def _levels_of(item: ComparedCell) -> dict[str, list[str]]:
+    """Return verdict in words → the levels at which it holds."""
+    levels_by_word: dict[str, list[str]] = {}
+    for level, verdict in item.by_level:
+        way = item.words.way(item.comparison)
+        verdict_text = {CANNOT_TELL: "inconclusive", EQUAL: "practically equal", NEGLIGIBLE: f"≈ {way}"}.get(
+            verdict, way
+        )
+        levels_by_word.setdefault(verdict_text, []).append(f"{100 * level:g} %")
+    return levels_by_word
+
+
+def word(item: ComparedCell) -> str:
+    """Return the verdict in a table: ``slower``, ``slower ?``, ``≈ slower``, ``=``, ``~ +12``, ``slower !``."""
+    comparison, caveat = item.comparison, item.overridden
+    if caveat is not None:
+        return "~ !" if caveat.instead is VerdictState.INCONCLUSIVE else f"{item.words.way(comparison)} !"
+    if comparison.verdict == EQUAL:
+        return "="
+    if comparison.verdict == CANNOT_TELL:
+        return "~" if comparison.n_more is None else f"~ +{max(comparison.n_more)}"
+    doubt = " ?" if comparison.by_chance else ""
+    return f"{'≈ ' if comparison.verdict == NEGLIGIBLE else ''}{item.words.way(comparison)}{doubt}"
+
+
+def legend(comparisons: Comparisons) -> str:
+    """Explain the signs that occur in the last column."""
+    verdicts = {item.comparison.verdict for item in comparisons.items}
+    margin = percent(comparisons.items[0].comparison.margin)
+    meanings = [f"≈ by less than the margin of ± {margin}"] if NEGLIGIBLE in verdicts else []
+    meanings += [f"= practically equal, within ± {margin}"] if EQUAL in verdicts else []
+    if CANNOT_TELL in verdicts:
+        more = any(item.comparison.n_more for item in comparisons.items)
+        meanings.append("~ inconclusive" + (" (+n: additional trials per side needed)" if more else ""))
+    if any(item.state is VerdictState.INCONCLUSIVE and item.overridden for item in comparisons.items):
+        meanings.append("~ ! inconclusive (below)")
+    if any(item.state is VerdictState.NOT_SEPARABLE for item in comparisons.items):
+        meanings.append("! not separable from what varies with the sides (below)")
+    if any(item.comparison.by_chance for item in comparisons.items):
+        meanings.append("? not significant after Holm's correction")
+    if any(item.comparison.ratio is None for item in comparisons.items):
+        meanings.append("+ or -: B - A, as the ratio is undefined")
+    return "; ".join([*meanings, "n: trials of A+B"])
+
+
+def _format_warnings(comparisons: Comparisons, columns: Sequence[str], n_sides: int) -> Iterator[str]:
+    """Format warnings of single comparisons; those of many comparisons are merged."""
+    sides_by_warning: dict[str, list[tuple[str, str]]] = {}
+    for item in comparisons.items:
+        *which, a, b = cells_of(item, columns, ("A", "B"))
+        which += [f"{a} and {b}" if n_sides > 1 else b] if n_sides else []
+        for warning in item.warnings:
+            if BY_CHANCE in warning or warning == WITHIN_RUN:
+                continue  # a sign at the verdict says so
+            sides_by_warning.setdefault(warning.partition(" (")[0], []).append((", ".join(which), warning))
+    for same, warned in sides_by_warning.items():
+        if len(warned) > _MOST_ALONE:
+            yield from wrapped(f"! {same}: {'; '.join(which for which, _ in warned)}")
+        else:
+            yield from (line for which, warning in warned for line in wrapped(f"! {which}: {warning}"))
+    within = [item for item in comparisons.items if item.within_run]
+    if within:
+        few = f"{len(within)} of {len(comparisons.items)}: " if len(within) < len(comparisons.items) else ""
+        yield from wrapped(f"! {few}{WITHIN_RUN}")
+    for names in dict.fromkeys(item.adjusted for item in comparisons.items if item.adjusted):
+        yield from wrapped(f"! compared within the cells of {', '.join(names)}, which vary too")
+
+
+def _format_notes(comparisons: Comparisons) -> Iterator[str]:
+    for warning in comparisons.warnings:
+        yield from wrapped(f"! {warning}")
+    for text in comparisons.exclusions:
+        yield from wrapped(f"! left out: {text}")
+
+
+def telling(cells: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the columns to show: without unit, and with the metric only if an operation has several."""
+    columns = [name for name in dict.fromkeys(name for cell in cells for name in cell) if name != "unit"]
+    by_operation = {(cell.get("operation"), cell.get("metric")) for cell in cells}
+    if "operation" in columns and len(by_operation) == len({operation for operation, _ in by_operation}):
+        columns = [name for name in columns if name != "metric"]
+    return columns
+
+
+def means(item: ComparedCell) -> str:
+    """Format ``199 → 211 s``."""
+    a, b = item.comparison.a.side.mean, item.comparison.b.side.mean
+    divisor, name = _means_scale(item)
+    return f"{significant(a / divisor)} → {significant(b / divisor)} {name}".rstrip()
+
+
+def decided_parts(item: ComparedCell) -> tuple[str, str]:
+    """Return the ratio, or the signed difference with its unit, and the interval."""
+    comparison = item.comparison
+    if comparison.ratio is not None:
+        return _parts_of(comparison.ratio.value, comparison.ratio.low, comparison.ratio.high)
+    value, interval = _difference_parts(item)
+    return f"{value} {_means_scale(item)[1]}".rstrip(), interval
+
+
+def _difference_parts(item: ComparedCell) -> tuple[str, str]:
+    value, interval = estimate_parts(item.comparison.difference, _means_scale(item)[0])
+    return value if value.startswith("-") else f"+{value}", interval
+
+
+def _means_scale(item: ComparedCell) -> tuple[float, str]:
+    """Return (divisor, unit) of both means."""
+    comparison = item.comparison
+    return human_scale(max(abs(comparison.a.side.mean), abs(comparison.b.side.mean)), item.unit)
+
+
+def _parts_of(value: float | None, low: float | None, high: float | None) -> tuple[str, str]:
+    interval = "~" if low is None or high is None else f"{ratio_text(low)}–{ratio_text(high)}"
+    return "~" if value is None else ratio_text(value), interval
+
+
+def _format_ratio(comparison: Comparison) -> str:
+    assert comparison.ratio is not None
+    return "{} ({})".format(*_parts_of(comparison.ratio.value, comparison.ratio.low, comparison.ratio.high))
+
+
+def _format_difference(item: ComparedCell) -> str:
+    return "{} ({}) {}".format(*_difference_parts(item), _means_scale(item)[1]).rstrip()
+
+
+def _format_effect_size(comparison: Comparison) -> str:
+    return "~" if comparison.effect_size is None else f"{comparison.effect_size:.2f}"

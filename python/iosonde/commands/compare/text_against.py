@@ -1,0 +1,80 @@
+"""Preregistered pairs as text: a table of the numbers, remarks, and the verdict as the last sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.units import human_scale, percent, ratio_text, significant
+from iosonde.layout.text import escape, fitting, wrapped
+from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE
+
+if TYPE_CHECKING:
+    from iosonde.stats.estimate.pairs import PairVerdict
+
+    from .against import PairVerdicts
+
+_MARKS = {DIFFERENT: "≠", NEGLIGIBLE: "≈", EQUAL: "=", CANNOT_TELL: "~"}
+
+
+def lines(pair_verdicts: PairVerdicts) -> Iterator[str]:
+    """Yield the lines of the text."""
+    rule = pair_verdicts.rule
+    commands = [(side, command) for side, command in pair_verdicts.commands if command != side]
+    sides = "" if commands else f"A: {rule.a}, B: {rule.b}; "
+    for side, command in commands:
+        yield from wrapped(command, indent="  ", first=escape(f"{side}: "))
+    yield escape(f"{sides}{100 * rule.level:g} % intervals over pairs, and ± {percent(rule.margin)}, sealed before")
+    yield ""
+    if pair_verdicts.items:
+        yield from _format_table(pair_verdicts)
+    for warning in pair_verdicts.warnings:
+        yield from wrapped(f"! {warning}")
+    for place, sentence in enumerate(pair_verdicts.sentences):
+        yield from [""] if place or pair_verdicts.items else []
+        yield from wrapped(sentence)
+    if pair_verdicts.judged is not None:
+        for text in pair_verdicts.judged.sentences:
+            yield from wrapped(text)
+
+
+def grid(pair_verdicts: PairVerdicts) -> tuple[list[str], list[list[object]], str]:
+    """Return (headings, a row per metric, alignment)."""
+    columns = list(dict.fromkeys(name for item in pair_verdicts.items for name in item.cell))
+    rows = [_format_row(item, columns) for item in pair_verdicts.items]
+    return ["", "", *columns, "pairs", "A → B", "B ÷ A", "interval", ""], rows, "ll" + "l" * len(columns) + "rLrrL"
+
+
+def _format_table(pair_verdicts: PairVerdicts) -> Iterator[str]:
+    headers, rows, sides = grid(pair_verdicts)
+    yield from fitting(headers, rows, sides, len(headers) - 5)
+    yield ""
+    yield legend()
+    if len(pair_verdicts.items) > len(pair_verdicts.primary) > 0:
+        yield "> decides; the others share another alpha (Bonferroni)"
+
+
+def legend() -> str:
+    """Explain the marks."""
+    return "  ".join(f"{mark} {verdict}" for verdict, mark in _MARKS.items())
+
+
+def _format_row(verdict: PairVerdict, columns: list[str]) -> list[object]:
+    operation, metric, _ = verdict.name
+    ratio, estimate = verdict.ratio, verdict.typical()
+    interval = "~" if ratio.low is None or ratio.high is None else f"{ratio_text(ratio.low)}–{ratio_text(ratio.high)}"
+    return [
+        ">" if verdict.primary else "",
+        f"{operation} {metric}",
+        *(verdict.cell.get(name) for name in columns),
+        verdict.n,
+        "~" if estimate is None else _format_values(*estimate, verdict.name[2]),
+        "~" if ratio.value is None else ratio_text(ratio.value),
+        interval,
+        _MARKS[verdict.verdict],
+    ]
+
+
+def _format_values(a: float, b: float, unit: str) -> str:
+    scale, name = human_scale(max(a, b), unit)
+    return f"{significant(a / scale)} → {significant(b / scale)} {name}".rstrip()

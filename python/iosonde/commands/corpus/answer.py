@@ -1,0 +1,265 @@
+"""A corpus: results of many systems, measured by many people. Show its spread, what explains it, what stands out, and
+the place of one's own result. Runs of one system belong together: each system counts once, and every interval is over
+systems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.answers.answer import Answer
+from iosonde.core.errors import InputError
+from iosonde.core.message import Message
+from iosonde.core.stored import incomplete_among
+from iosonde.core.table import Table
+from iosonde.core.types import Estimate
+from iosonde.core.units import significant
+from iosonde.core.verdict import Verdict
+from iosonde.core.words import counted
+from iosonde.data.asked import ResponseQuery
+from iosonde.data.responses import no_trial
+from iosonde.data.source import Source
+from iosonde.data.systems import apart_from, clusters_of, covariates, per_of, with_year, years_of
+from iosonde.stats.estimate.clusters import Explained
+from iosonde.stats.overview.systems import LEAST, CorpusPhase, Systems, TwoScores
+
+from .verdicts import corpus_verdicts, is_explanatory
+
+_Kind = tuple[tuple[str, str], npt.NDArray[np.intp]]  # (operation, metric), its rows
+
+_COMMON = 0.5  # of the systems with the most frequent metric
+
+
+@dataclass(frozen=True)
+class HowCorpus:
+    """Options of a corpus. ``clusters``: columns that define a system; by default institution and system. ``per``:
+    rates are per one of these (``nodes``, ``ranks``); ``''``: as they are. ``mine``: one's own result, a store or a
+    condition on this one, as ``submission=mine``; it is excluded from the corpus. ``every``: include rare metrics."""
+
+    clusters: tuple[str, ...] = ()
+    per: str | None = None
+    mine: str = ""
+    every: bool = False
+
+
+@dataclass(frozen=True)
+class Corpus(Answer):
+    """Result of a corpus. ``phases`` are in the order of the tool. ``rare``: number of hidden metrics, which few
+    systems have or which are a part of another. ``linked``: how much of the metadata rate the bandwidth explains,
+    between systems, both by the ``scores``. ``units``: those of covariates' levels."""
+
+    name: str
+    level: float
+    clusters: tuple[str, ...]
+    on: tuple[str, ...]
+    runs: int
+    systems: int
+    years: tuple[int, int] | None
+    phases: tuple[CorpusPhase, ...]
+    rare: int = 0
+    linked: Explained | None = None
+    scores: tuple[TwoScores, ...] = ()
+    warnings: tuple[str, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde corpus --json``."""
+        linked = None if self.linked is None else self.linked.share.to_json()
+        return {
+            "level": self.level,
+            "clusters": list(self.clusters),
+            "on": list(self.on),
+            "runs": self.runs,
+            "systems": self.systems,
+            "years": self.years,
+            "rare": self.rare,
+            "phases": [phase.to_json() for phase in self.phases],
+            "metadata_by_bandwidth": linked,
+            "sentence": self.sentence,
+            "warnings": list(self.warnings),
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row per phase."""
+        return [
+            {
+                "operation": phase.operation,
+                "metric": phase.metric,
+                "unit": phase.unit,
+                "per": phase.per,
+                "runs": len(phase.values),
+                "systems": phase.systems,
+                **phase.mean.flat("geometric_mean"),
+                **{key: value for p, q in phase.quantiles.items() for key, value in q.flat(f"p{100 * p:g}").items()},
+            }
+            for phase in self.phases
+        ]
+
+    @property
+    def single_system_effects(self) -> list[tuple[CorpusPhase, str, Explained]]:
+        """Return (metric, covariate, what it explains) if a single system decides the line: the farthest system of each
+        covariate, at the metric where it is farthest."""
+        farthest: dict[str, tuple[CorpusPhase, str, Explained]] = {}
+        for phase in self.phases:
+            for name, e in phase.explained.items():
+                before = farthest[name][2].leverage if name in farthest else None
+                if e.without is not None and (e.leverage or 0.0) > (before or 0.0):
+                    farthest[name] = (phase, name, e)
+        return list(farthest.values())
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Return the verdicts: whether each covariate explains a metric, and on which side of the median one's own
+        result lies."""
+        return corpus_verdicts(self.phases)
+
+    @property
+    def sentence(self) -> str:
+        """Describe how far systems differ, what explains it, and where one's own result lies."""
+        sentences = _describe_places(self)
+        wide = [phase for phase in self.phases if all(phase.quantiles[p].value for p in (0.1, 0.9))]
+        if wide and not sentences:
+            most = max(wide, key=lambda phase: _compute_spread(phase))
+            times = significant(_compute_spread(most))
+            sentences.append(
+                f"Systems differ most in {most.title}: the upper tenth begins at {times} times the end of the lowest."
+            )
+        effects = [
+            (phase, name, e) for phase in self.phases for name, e in phase.explained.items() if is_explanatory(e)
+        ]
+        if effects:
+            strongest, name, e = max(effects, key=lambda effect: effect[2].share.low or 0.0)
+            sentences.append(
+                f"Most is explained of {strongest.title} by {name}: {_format_percent(e.share)} of the variance of its "
+                "logarithm between systems."
+            )
+        elif self.on and self.phases:
+            sentences.append("No covariate explains a significant share.")
+        return " ".join(sentences)
+
+
+def corpus(source: Source, query: ResponseQuery, how: HowCorpus | None = None) -> Corpus:
+    """Analyse the corpus in a store or a table of results. Raises InputError, DataError."""
+    how = how or HowCorpus()
+    if source.store is None:
+        raise InputError(
+            "not-a-store",
+            "a corpus is a store",
+            "iosonde import -r DIR --store STORE --factors-from PATTERN makes one",
+        )
+    rest, mine = apart_from(source, how.mine)
+    trials = rest.trials(query.choice)
+    rows = trials.rows
+    if not len(rows):
+        raise no_trial(rest)
+    rows = with_year(rows, rest)
+    clusters = clusters_of(rows, how.clusters)
+    on = tuple(rows.column(name).name for name in query.on) or covariates(rest, rows, clusters)
+    work = Systems(rows, clusters, on, per_of(rows, how.per), query.level)
+    own = None if mine is None else mine.trials(query.choice).rows
+    kinds = _list_kinds(rows, query.response)
+    selected = _select_kinds(kinds, [work.systems(at) for _, at in kinds], how.every or bool(query.response))
+    phases = [phase for kind, at in selected if (phase := work.phase(kind, at, own)) is not None]
+    everyone = np.arange(len(rows))
+    return Corpus(
+        source.name,
+        query.level,
+        clusters,
+        on,
+        len(set(rows.columns["run"].values)),
+        work.systems(everyone),
+        years_of(rows),
+        tuple(phases),
+        len(kinds) - len(selected),
+        *work.linked(),
+        (*trials.warnings, *_list_warnings(rest, rows, work)),
+        rest.units(),
+    )
+
+
+def _select_kinds(kinds: Sequence[_Kind], systems: Sequence[int], every: bool) -> list[_Kind]:
+    """Select the metrics of many systems that a tool's list has."""
+    if every:
+        return list(kinds)
+    least = min(max(LEAST, _COMMON * max(systems)), max(systems))
+    return _drop_parts([kind for kind, n in zip(kinds, systems, strict=True) if n >= least])
+
+
+def _list_kinds(rows: Table, operations: Sequence[str]) -> list[_Kind]:
+    """Map (operation, metric) to its rows, in the order in which the tools print them. Raises InputError."""
+    kinds = [((str(key[0]), str(key[1])), np.sort(at)) for key, at in rows.groups(["operation", "metric"])]
+    for text in operations:
+        if not any(text in (kind[0], " ".join(kind)) for kind, _ in kinds):
+            there = ", ".join(dict.fromkeys(kind[0] for kind, _ in kinds))
+            raise InputError(
+                "unknown-operation",
+                "the corpus has no '{operation}'",
+                "there are: {operations}",
+                operation=text,
+                operations=there[:400],
+            )
+    if operations:
+        kinds = [entry for entry in kinds if entry[0][0] in operations or " ".join(entry[0]) in operations]
+    return sorted(kinds, key=lambda entry: int(entry[1][0]))
+
+
+def _drop_parts(kinds: Sequence[_Kind]) -> list[_Kind]:
+    """Drop rates of phases with a bandwidth, and parts of a phase (``mdtest_easy_write_tree_creation``), as a tool's
+    list does."""
+    operations = {kind[0] for kind, _ in kinds}
+    fast = {kind[0] for kind, _ in kinds if kind[1] == "bandwidth_last_done"}
+    return [
+        (kind, at)
+        for kind, at in kinds
+        if not (kind[0] in fast and kind[1] == "rate_last_done")
+        and not any(kind[0].startswith(f"{other}_") for other in operations)
+    ]
+
+
+def _list_warnings(source: Source, rows: Table, work: Systems) -> list[str]:
+    warnings = []
+    run_ids = {str(run) for run in rows.columns["run"].values}
+    if text := incomplete_among([run for run in source.runs if run.id in run_ids]):
+        warnings.append(text)
+    if work.per:
+        first = np.unique(rows.columns["run"].values.astype(str), return_index=True)[1]
+        lacking = int(np.sum(~np.isfinite(work.size[first])))
+        if lacking:
+            template = "{runs} of {n_runs} lack {per} and are not in rates per {unit}: {spell.per:none} includes them"
+            values = {"runs": counted(lacking, "run"), "n_runs": len(first), "per": work.per}
+            warnings.append(Message("missing-size", template, unit=work.per.removesuffix("s"), **values))
+    return warnings
+
+
+def _compute_spread(phase: CorpusPhase) -> float:
+    low, high = phase.quantiles[0.1].value, phase.quantiles[0.9].value
+    return high / low if low and high else 0.0
+
+
+def _format_percent(share: Estimate) -> str:
+    if share.value is None:
+        return "~"
+    if share.low is None or share.high is None:
+        return f"{100 * share.value:.0f} %"
+    return f"{100 * share.value:.0f} % ({100 * share.low:.0f}–{100 * share.high:.0f})"
+
+
+def _describe_places(answer: Corpus) -> list[str]:
+    """Describe where one's own result is lowest, and where highest."""
+    placed = sorted((phase for phase in answer.phases if phase.placed), key=_get_place_share)
+    when = f" of {answer.years[0]}–{answer.years[1]}" if answer.years else ""
+    chosen = placed if len(placed) < 2 else [placed[-1], placed[0]]
+    return [
+        f"Your {phase.title} is above {_format_percent(phase.placed.share)} of "
+        f"{counted(phase.systems, 'system')}{when}."
+        for phase in chosen
+        if phase.placed
+    ]
+
+
+def _get_place_share(phase: CorpusPhase) -> float:
+    return (phase.placed.share.value or 0.0) if phase.placed else 0.0

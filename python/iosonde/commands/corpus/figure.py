@@ -1,0 +1,260 @@
+"""Figures of a corpus: runs by phase or covariate with the median of systems and one's own result, distributions,
+scores.
+Values are on logarithmic axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from iosonde.core.level_text import format_level
+from iosonde.core.units import human_scale
+from iosonde.core.words import counted, percent, percent_interval
+from iosonde.layout.figure import Figure, together
+from iosonde.layout.text import estimate_text
+from iosonde.layout.vocabulary import (
+    BLUE,
+    INK,
+    VERMILION,
+    Row,
+    Spec,
+    decades,
+    ends,
+    interval,
+    layer,
+    legend,
+    names,
+    number,
+    shared,
+    short,
+    unique,
+    view,
+)
+
+if TYPE_CHECKING:
+    from iosonde.core.types import Estimate
+    from iosonde.stats.overview.systems import BySetting, CorpusPhase
+
+    from .answer import Corpus
+
+_ROW = 26  # px
+_WIDE = 460
+_SCALES = {"bytes/s": (1024.0**3, "GiB/s"), "operations/s": (1e3, "kop/s")}
+_RUNS, _MEDIAN, _MINE = "a run", "median of systems, interval", "yours"
+_DOT = {"filled": True, "size": 22, "opacity": 0.55}
+
+
+@dataclass(frozen=True)
+class _Strip:
+    """Runs side by side: (value, tooltip), in base units."""
+
+    name: str
+    runs: Sequence[tuple[float, str]]
+    median: Estimate
+    systems: int
+    mine: float | None = None
+
+
+def figure(answer: Corpus) -> Figure:
+    """Draw a panel per unit."""
+    return together(panels(answer), columns=1)
+
+
+def panels(answer: Corpus) -> list[Figure]:
+    """Draw every run by phase, a figure per unit. Index numbers without a unit are left to the text."""
+    kinds = dict.fromkeys((phase.unit, phase.per) for phase in answer.phases if phase.unit in _SCALES)
+    return [
+        _draw_panel([phase for phase in answer.phases if (phase.unit, phase.per) == kind], answer) for kind in kinds
+    ]
+
+
+def _draw_panel(phases: Sequence[CorpusPhase], answer: Corpus) -> Figure:
+    strips = [
+        _Strip(
+            name,
+            [
+                (value, f"{system}\n{_format_value(value, phase)}")
+                for value, system in zip(phase.values, phase.names, strict=True)
+            ],
+            phase.quantiles[0.5],
+            phase.systems,
+            None if phase.placed is None else phase.placed.value,
+        )
+        for phase, name in zip(phases, unique(phase.name for phase in phases), strict=True)
+    ]
+    per = f" per {phases[0].per}" if phases[0].per else ""
+    of = f"{counted(answer.runs, 'run')} of {counted(answer.systems, 'system')}"
+    title = f"{'Bandwidth' if phases[0].unit == 'bytes/s' else 'Rate'}{per}: {of}"
+    return Figure(
+        _draw_strips(strips, phases[0]), title, f"{title}, by phase, with the median of systems and its interval."
+    )
+
+
+def _draw_strips(strips: Sequence[_Strip], phase: CorpusPhase) -> Spec:
+    """Draw a row per strip, in the unit of ``phase``."""
+    divisor, x = _build_scale(phase, [value for strip in strips for value, _ in strip.runs], "x")
+    runs: list[Row] = []
+    medians: list[Row] = []
+    mine: list[Row] = []
+    for strip in strips:
+        runs += [
+            {"y": strip.name, "x": short(value / divisor), "series": _RUNS, "tip": tip} for value, tip in strip.runs
+        ]
+        low, high = ends(strip.median, divisor) or (None, None)
+        if strip.median.value is not None:
+            tip = f"{strip.name}\nmedian of {strip.systems} systems {estimate_text(strip.median, phase.unit)}"
+            medians.append(
+                {
+                    "y": strip.name,
+                    "x": short(strip.median.value / divisor),
+                    "low": low,
+                    "high": high,
+                    "tip": tip,
+                    "series": _MEDIAN,
+                }
+            )
+        if strip.mine is not None:
+            mine.append(
+                {
+                    "y": strip.name,
+                    "x": short(strip.mine / divisor),
+                    "series": _MINE,
+                    "tip": f"{strip.name}\nyours {_format_value(strip.mine, phase)}",
+                }
+            )
+    y = names("", [strip.name for strip in strips], "y", {"domain": False})
+    series_names = [_RUNS, _MEDIAN, _MINE] if mine else [_RUNS, _MEDIAN]
+    colour = legend(series_names, [BLUE, INK, VERMILION][: len(series_names)], offset=8)
+    channels = {"x": x, "y": y, "color": colour}
+    return view(
+        layer(runs, "tick", channels, size=14, thickness=1, opacity=0.35),
+        *interval(medians, y, x, across=True, cap=10, strokeWidth=2),
+        layer(medians, "point", channels, filled=True, size=46, opacity=1),
+        *([layer(mine, "point", channels, filled=True, size=80, shape="diamond", opacity=1)] if mine else []),
+        width=_WIDE,
+        height=max(2, len(strips)) * _ROW,
+    )
+
+
+def by_covariate(phase: CorpusPhase, name: str, unit: str = "") -> Figure:
+    """Draw a metric by a covariate with its ``unit``: strips by level, or points if it has many levels."""
+    setting = phase.settings[name]
+    title = f"{phase.title} by {name}"
+    caption = f"{title}: it explains {percent_interval(phase.explained[name].share)} of the variance between systems."
+    rows = [
+        (level, value, f"{system}\n{name}={format_level(level, unit)}\n{_format_value(value, phase)}")
+        for level, value, system in zip(setting.levels, phase.values, phase.names, strict=True)
+    ]
+    if not setting.medians:
+        return Figure(_draw_levels(phase, name, setting, rows), title, caption)
+    strips = [
+        _Strip(
+            f"{format_level(level, unit)} ({median.n})",
+            [(value, tip) for at, value, tip in rows if at == level],
+            median,
+            median.n,
+        )
+        for level, median in setting.medians.items()
+    ]
+    return Figure(_draw_strips(strips, phase), title, caption)
+
+
+def _draw_levels(phase: CorpusPhase, name: str, setting: BySetting, rows: Sequence[tuple[object, float, str]]) -> Spec:
+    levels = [(float(str(level)), value, tip) for level, value, tip in rows if level is not None]
+    divisor, y = _build_scale(phase, [value for _, value, _ in levels], "y")
+    points = [{"x": short(level), "y": short(value / divisor), "tip": tip} for level, value, tip in levels]
+    ticks = {"values": decades(min(levels)[0], max(levels)[0])} if setting.doublings else {}
+    x = number(name, log=setting.doublings, room=8, axis=ticks)
+    return view(layer(points, "point", {"x": x, "y": y}, color=BLUE, **_DOT), width=_WIDE, height=230)
+
+
+def distribution(phase: CorpusPhase) -> Figure:
+    """Draw the share of systems at or below each value, and one's own result."""
+    divisor, x = _build_scale(phase, phase.values, "x")
+    rows = [
+        {
+            "x": short(value / divisor),
+            "y": short(100 * share),
+            "tip": f"{system}\n{_format_value(value, phase)}: {percent(share)} at or below",
+        }
+        for value, share, system in phase.steps()
+    ]
+    channels = {"x": x, "y": number("% of systems at or below", "y", (0, 100))}
+    mine = []
+    if phase.placed is not None:
+        tip = (
+            f"yours {_format_value(phase.placed.value, phase)}\nexceeds {percent_interval(phase.placed.share)} of "
+            "the systems"
+        )
+        row = {
+            "x": short(phase.placed.value / divisor),
+            "y": short(100 * (phase.placed.share.value or 0.0)),
+            "tip": tip,
+        }
+        mine = [
+            layer([{"x": row["x"]}], "rule", {"x": x}, color=VERMILION, strokeWidth=1.6),
+            layer([row], "point", channels, color=VERMILION, filled=True, size=80, shape="diamond", opacity=1),
+        ]
+    line = layer(rows, "line", channels, color=BLUE, interpolate="step-after", strokeWidth=1.6)
+    dots = layer(rows, "point", channels, color=BLUE, filled=True, size=14, opacity=0.5)
+    title = phase.title
+    return Figure(
+        view(shared(line, dots), *mine),
+        title,
+        f"{title}: the share of {counted(phase.systems, 'system')} at or below each value.",
+    )
+
+
+def placed(answer: Corpus) -> Figure:
+    """Draw the share of systems that the user's own result exceeds, by phase."""
+    rows: list[Row] = []
+    placed_phases = [phase for phase in answer.phases if phase.placed is not None]
+    titles = unique(phase.title for phase in placed_phases)
+    for phase, name in zip(placed_phases, titles, strict=True):
+        if phase.placed is not None and phase.placed.share.value is not None:
+            low, high = ends(phase.placed.share, 0.01) or (None, None)
+            tip = f"{name}\nexceeds {percent_interval(phase.placed.share)} of {phase.systems} systems"
+            rows.append({"y": name, "x": short(100 * phase.placed.share.value), "low": low, "high": high, "tip": tip})
+    y = names("", titles, "y", {"domain": False, "labelLimit": 240})
+    x = number("% of systems that yours exceeds", domain=(0, 100), axis={"grid": True})
+    spec = view(
+        *interval(rows, y, x, across=True, cap=10, strokeWidth=2),
+        layer(rows, "point", {"x": x, "y": y}, color=VERMILION, filled=True, size=80, shape="diamond", opacity=1),
+        width=_WIDE,
+        height=max(2, len(rows)) * _ROW,
+    )
+    return Figure(
+        spec, "Systems that yours exceeds", "The share of systems that yours exceeds, by phase, with its interval."
+    )
+
+
+def scores(answer: Corpus) -> Figure:
+    """Draw the metadata score of each run against its bandwidth score."""
+    (gib, bandwidth), (kilo, rate) = _SCALES["bytes/s"], _SCALES["operations/s"]
+    xs, ys = [score.bandwidth / gib for score in answer.scores], [score.rate / kilo for score in answer.scores]
+    rows = [
+        {"x": short(x), "y": short(y), "tip": f"{score.system}\n{short(x):.3g} {bandwidth}, {short(y):.3g} {rate}"}
+        for x, y, score in zip(xs, ys, answer.scores, strict=True)
+    ]
+    x, y = (
+        number(title, field, log=True, room=8, axis={"grid": True, "values": decades(min(of), max(of))})
+        for title, field, of in ((f"bandwidth score, {bandwidth}", "x", xs), (f"metadata score, {rate}", "y", ys))
+    )
+    spec = view(layer(rows, "point", {"x": x, "y": y}, color=BLUE, **_DOT), width=_WIDE, height=300)
+    return Figure(spec, "Bandwidth against metadata", "The metadata score of each run against its bandwidth score.")
+
+
+def _build_scale(phase: CorpusPhase, values: Sequence[float], field: str) -> tuple[float, Spec]:
+    """Return (the divisor of values, their channel)."""
+    divisor, unit = _SCALES.get(phase.unit, (1.0, phase.unit))
+    reached = [value / divisor for value in values]
+    per = f" per {phase.per}" if phase.per else ""
+    axis = {"grid": True, "values": decades(min(reached), max(reached))}
+    return divisor, number(f"{unit}{per}", field, log=True, room=8, axis=axis)
+
+
+def _format_value(value: float, phase: CorpusPhase) -> str:
+    divisor, unit = human_scale(value, phase.unit)
+    return f"{short(float(f'{value / divisor:.3g}'))} {unit}"

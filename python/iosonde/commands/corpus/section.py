@@ -1,0 +1,72 @@
+"""The page of a corpus: the spread of results over systems, what explains it, and one's own place.
+It is one self-contained file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from iosonde.core.whole_file import replace_file
+from iosonde.layout.figure import Figure
+from iosonde.layout.vocabulary import page_spec
+from iosonde.page.drawn import drawn_page
+
+from . import figure as figures
+from .answer import Corpus
+from .for_page import CorpusPage
+from .text import lines, share
+
+KINDS = _PLACED, _SPREAD, _BY, _SCORES, _SHARES = "placed", "spread", "by", "scores", "shares"
+
+
+def corpus_html(page: CorpusPage, say: Callable[[str], None] = lambda sentence: None) -> str:
+    """Return the page as HTML text. ``say`` reports what made this slower than necessary."""
+    drawn = list(_iterate_figures(page))
+    by_kind = {
+        kind: [(name, figure.title, figure.description) for name, figure in drawn if name.rpartition("-")[0] == kind]
+        for kind in KINDS
+    }
+    specs = {
+        name: page_spec({key: value for key, value in figure.spec.items() if key != "title"}) for name, figure in drawn
+    }
+    corpus = page.corpus
+    return drawn_page(
+        "corpus.html",
+        specs,
+        say,
+        page=page,
+        made=corpus,
+        drawn=by_kind,
+        text=list(lines(corpus)),
+        heading=page.headline,
+        explained=_list_explained(corpus),
+        share=share,
+    )
+
+
+def save_corpus(page: CorpusPage, path: str | Path, say: Callable[[str], None] = lambda sentence: None) -> None:
+    """Write the page atomically. Raises InputError."""
+    replace_file(Path(path), corpus_html(page, say).encode())
+    say(f"the page: {path}")
+
+
+def _iterate_figures(page: CorpusPage) -> Iterator[tuple[str, Figure]]:
+    corpus, phases = page.corpus, [phase for phase in page.corpus.phases if len(phase.values) > 1]
+    kinds = {
+        _PLACED: [figures.placed(corpus)] if any(phase.placed for phase in corpus.phases) else [],
+        _SPREAD: figures.panels(corpus),
+        _BY: [
+            figures.by_covariate(covariate.phase, covariate.name, corpus.units.get(covariate.name, ""))
+            for covariate in page.by
+        ],
+        _SCORES: [figures.scores(corpus)] if len(corpus.scores) > 1 else [],
+        _SHARES: [figures.distribution(phase) for phase in phases],
+    }
+    for kind, several in kinds.items():
+        yield from ((f"{kind}-{number}", figure) for number, figure in enumerate(several, 1))
+
+
+def _list_explained(corpus: Corpus) -> list[tuple[str, list[str]]]:
+    """Return (metric, the share of it that each covariate explains) as rows of a table."""
+    return [(phase.title, [share(phase.explained[name].share) for name in corpus.on]) for phase in corpus.phases]

@@ -1,0 +1,136 @@
+"""A corpus as text: the spread of each metric over systems, what explains it, outliers, one's own place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.estimate_text import estimate_parts
+from iosonde.core.units import human_scale, significant
+from iosonde.core.words import counted, decimals
+from iosonde.layout.text import CANNOT_TELL, escape, table, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.core.types import Estimate
+    from iosonde.stats.overview.systems import CorpusPhase
+
+    from .answer import Corpus
+
+_COLUMNS = 3  # covariates side by side
+_OUT = 8  # outlying systems
+
+
+def lines(answer: Corpus) -> Iterator[str]:
+    """The lines of the text."""
+    yield from wrapped(_format_head(answer))
+    yield ""
+    per = next((phase.per for phase in answer.phases if phase.per), "")
+    heads = [f"per {per}" if per else "", "systems", "p10", "median", "interval", "p90", "unit"]
+    mine = any(phase.placed for phase in answer.phases)
+    heads += ["yours"] if mine else []
+    yield from table(
+        heads, [_format_row(phase, mine) for phase in answer.phases], "lrrrrrlr"[: len(heads)]
+    ).splitlines()
+    if mine:
+        yield from ["", "the share of systems that yours exceeds"]
+        rows = [[phase.name, share(phase.placed.share)] for phase in answer.phases if phase.placed]
+        yield from table(["", "exceeds"], rows, "lr").splitlines()
+    yield from _format_explained(answer)
+    yield from _standing_out(answer)
+    if answer.linked is not None and answer.linked.share.value is not None:
+        yield ""
+        yield from wrapped(
+            f"Between systems the bandwidth score explains {share(answer.linked.share)} of the metadata score."
+        )
+    notes = [f"~ {warning}" for warning in answer.warnings]
+    if answer.rare:
+        what = counted(answer.rare, "more number")
+        notes.append(f"~ {what} of fewer systems, or parts of these: --all, or --response by name")
+    if notes:
+        yield ""
+    for note in notes:
+        yield from wrapped(note, "  ")
+    if answer.sentence:
+        yield ""
+        yield from wrapped(answer.sentence)
+
+
+def share(estimate: Estimate) -> str:
+    """Format ``23 % (10–35)``."""
+    if estimate.value is None:
+        return CANNOT_TELL
+    if estimate.low is None or estimate.high is None:
+        return f"{100 * estimate.value:.0f} % (~)"
+    return f"{100 * estimate.value:.0f} % ({100 * estimate.low:.0f}–{100 * estimate.high:.0f})"
+
+
+def _format_head(answer: Corpus) -> str:
+    when = f", {answer.years[0]} to {answer.years[1]}" if answer.years else ""
+    return (
+        f"{answer.name}: {counted(answer.runs, 'run')} of {counted(answer.systems, 'system')} "
+        f"({', '.join(answer.clusters)}){when}; each system counts once, {100 * answer.level:g} % intervals over "
+        "systems"
+    )
+
+
+def _format_row(phase: CorpusPhase, mine: bool) -> list[str]:
+    middle = phase.quantiles[0.5]
+    divisor, unit = human_scale(middle.value or 0.0, phase.unit)
+    value, interval = estimate_parts(middle, divisor)
+    low, high = (phase.quantiles[p].value for p in (0.1, 0.9))
+    row = [
+        phase.name,
+        str(phase.systems),
+        _format_number(low, divisor),
+        value,
+        interval,
+        _format_number(high, divisor),
+        unit,
+    ]
+    return [*row, "" if phase.placed is None else _format_number(phase.placed.value, divisor)] if mine else row
+
+
+def _format_number(value: float | None, divisor: float) -> str:
+    return CANNOT_TELL if value is None else significant(value / divisor)
+
+
+def _format_explained(answer: Corpus) -> Iterator[str]:
+    """Format shares of the variance, with the covariates that explain most in the first columns."""
+    best = {
+        name: max((phase.explained[name].share.low or 0.0 for phase in answer.phases), default=0.0)
+        for name in answer.on
+    }
+    covariates = sorted(answer.on, key=lambda name: -best[name])[:_COLUMNS]
+    if not covariates or not answer.phases:
+        return
+    yield ""
+    yield "share of the variance (of logarithms, between systems) that each explains alone"
+    rows = [[phase.name, *(share(phase.explained[name].share) for name in covariates)] for phase in answer.phases]
+    yield from table(["", *covariates], rows, "l" + "r" * len(covariates)).splitlines()
+    for phase, name, e in answer.single_system_effects:
+        yield from wrapped(
+            f"~ {name}: one outlying system determines the line alone (leverage "
+            f"{decimals(e.leverage or 0.0, 2)} in {phase.name}): {share(e.share)} of it, and without that "
+            f"system {share(e.without or e.share)}",
+            "  ",
+        )
+    if len(answer.on) > len(covariates):
+        yield from wrapped(f"~ and {len(answer.on) - len(covariates)} more: --on names them, --json has all", "  ")
+
+
+def _standing_out(answer: Corpus) -> Iterator[str]:
+    by_system: dict[str, list[tuple[str, float]]] = {}
+    for phase in answer.phases:
+        for out in phase.standing_out:
+            by_system.setdefault(out.system, []).append((phase.name, out.times))
+    if not by_system:
+        return
+    yield ""
+    yield "outliers (times the median system)"
+    ordered = sorted(by_system.items(), key=lambda item: (-len(item[1]), item[0]))
+    for system, several in ordered[:_OUT]:
+        titles_text = ", ".join(f"{escape(title)} {significant(times, 2)}" for title, times in several[:3])
+        more = f" and {len(several) - 3} more" if len(several) > 3 else ""
+        yield from wrapped(f"{system}: {titles_text}{more}", "    ", "  ")
+    if len(by_system) > _OUT:
+        yield f"  and {len(by_system) - _OUT} more systems: --json"

@@ -1,0 +1,356 @@
+"""Why was this operation slow? Classes of operations by duration, what each has in common, and its cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from iosonde.answers.answer import Answer
+from iosonde.core.errors import InputError
+from iosonde.core.message import Message
+from iosonde.core.stored import StoredRun
+from iosonde.core.types import Estimate
+from iosonde.core.verdict import Verdict, VerdictState
+from iosonde.data.source import Source
+from iosonde.explain import readings
+from iosonde.explain.causes import s410_trials
+from iosonde.explain.causes.s413_drift import FastDrift, drift
+from iosonde.explain.causes.target import Suspect
+from iosonde.explain.classes import DensityClasses, density_classes
+from iosonde.explain.cost import Cost, cost_of, shares_of
+from iosonde.explain.places import profile_class, together
+from iosonde.explain.readings import Reading, Times, explanations, reading
+from iosonde.explain.seen import in_memory
+from iosonde.explain.seen.drawn import DrawnOperations
+from iosonde.explain.seen.group import OperationGroup, OperationTrials, TrialLook, TrialOperations
+from iosonde.explain.seen.why import Reason, reasons
+from iosonde.stats.density import kernel
+from iosonde.stats.density.histogram import LogHistogram, merged
+from iosonde.stats.estimate.summarise import mean
+
+from . import path_study
+from .operation_class import OperationClass, label_of
+from .path_study import PathStudy
+from .table import TableTrials
+from .trials import StoredTrials
+
+TAIL = 0.01
+_MOST = 40  # groups
+LIMITS = (
+    "an operation of mixed condition (partly cached, partly not) is in the class of its whole time",
+    "gains are upper bounds: a slow operation that does the work of fast ones cannot become fast",
+)
+
+
+@dataclass(frozen=True)
+class DiagnosedOperations:
+    """Operations of one kind and size of an operation, at one setting, over its trials. ``drift``: of fast operations
+    over a trial, None if there is none. ``tail``: share of the time that the slowest 1 % take. ``step_s``: clock tick
+    of the durations, 0 if there is none. ``notes``: missing data. ``reading``: interpretation of all operations
+    together, or None."""
+
+    group: OperationGroup
+    trials: int
+    n: int
+    failed: int
+    classes: tuple[OperationClass, ...]
+    density: DensityClasses
+    cost: Cost
+    drift: FastDrift | None
+    tail: Estimate
+    drawn: DrawnOperations
+    step_s: float
+    notes: tuple[str, ...]
+    reading: Reading | None
+
+    @property
+    def slow(self) -> list[OperationClass]:
+        """Return the classes slower than the fast one, the most costly first."""
+        return sorted(
+            self.classes[self.density.fast + 1 :],
+            key=lambda operation_class: -(operation_class.shares.cost_s.value or 0.0),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stable form, without the classes."""
+        hills, test = self.density.hills, self.density.test
+        return {
+            **self.group.to_json(),
+            "trials": self.trials,
+            "n": self.n,
+            "failed": self.failed,
+            "bandwidth": hills.bandwidth,
+            "stability": hills.stability,
+            "stable_from": hills.stable_from,
+            "stable_to": hills.stable_to,
+            "hills": [list(point) for point in hills.counts_at],
+            "one_hill_p": None if test is None else test.p,
+            "mixture": {"components": len(self.density.mixture.weights), "hills": self.density.mixture.hills},
+            "cost_s": self.cost.cost_s.to_json(),
+            "elapsed_s": self.cost.elapsed_s.to_json(),
+            "unit": self.cost.unit,
+            "rate": self.cost.rate.to_json(),
+            "rate_if_fast": self.cost.rate_if_fast.to_json(),
+            "tail_time_share": self.tail.to_json(),
+            "drift": self.drift.change.to_json() if self.drift else None,
+            "mechanism": self.reading.mechanism if self.reading else None,
+            "reading": self.reading.words if self.reading else None,
+            "step_s": self.step_s,
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True)
+class OperationCauses(Answer):
+    """The diagnoses, the most costly first. ``study``: the study of paths in the store, or None; ``notes``:
+    exclusions."""
+
+    groups: tuple[DiagnosedOperations, ...]
+    study: PathStudy | None
+    level: float
+    notes: tuple[str, ...]
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """Return the general limits of a diagnosis."""
+        return LIMITS
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Return a verdict on each group whose operations have one interpretation, and on each class that costs
+        time."""
+        return tuple(verdict for group in self.groups for verdict in _build_verdicts(group))
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde diagnose --json``."""
+        return {
+            "level": self.level,
+            "classes": [
+                {**group.group.to_json(), **operation_class.to_json()}
+                for group in self.groups
+                for operation_class in group.classes
+            ],
+            "groups": [group.to_json() for group in self.groups],
+            "studies": self.study.content()["studies"] if self.study else [],
+            "limits": list(self.limits),
+            "notes": list(self.notes),
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row per class."""
+        return list(self._records())
+
+    def _records(self) -> Iterator[dict[str, Any]]:
+        for group in self.groups:
+            for operation_class in group.classes:
+                first = operation_class.reasons[0].suspect if operation_class.reasons else None
+                yield {
+                    **group.group.flat(),
+                    "class": operation_class.called,
+                    "low_s": operation_class.low_s,
+                    "high_s": operation_class.high_s,
+                    "typical_s": operation_class.typical_s,
+                    "n": operation_class.n,
+                    **operation_class.shares.share.flat("share"),
+                    **operation_class.shares.time_share.flat("time_share"),
+                    **operation_class.shares.cost_s.flat("cost_s"),
+                    "cause": operation_class.cause,
+                    "mechanism": operation_class.reading.mechanism if operation_class.reading else None,
+                    "code": first.code if first else None,
+                    "kappa": first.agreement.kappa if first else None,
+                }
+
+
+def bandwidth_of(text: str | float) -> str | float:
+    """Parse a rule's name, or a number of natural logarithms. Raises InputError."""
+    if text in kernel.RULES:
+        return text
+    try:
+        bandwidth = float(text)
+    except ValueError:
+        bandwidth = -1.0
+    if not 0.001 <= bandwidth <= 2:
+        raise InputError(
+            "invalid-option-value",
+            "'{bandwidth}' is not a bandwidth",
+            "one of {rules}, or a number, as 0.05 for 5 %",
+            bandwidth=text,
+            rules=", ".join(kernel.RULES),
+        )
+    return bandwidth
+
+
+def diagnose(
+    source: Source,
+    level: float,
+    names: Sequence[str] = (),
+    response: Sequence[str] = (),
+    bandwidth: str | float = kernel.STABLE,
+) -> OperationCauses:
+    """Diagnose every operation, kind and size with recorded operations; ``names``: only these operations; ``response``:
+    the column of durations of a table. Raises InputError, DataError."""
+    trials: OperationTrials = StoredTrials(source, names) if source.store else TableTrials(source, names, response)
+    groups, notes = _groups(trials, level, bandwidth, _MOST)
+    return OperationCauses(groups, path_study.build_path_study(source, level, names), level, notes)
+
+
+def diagnose_run(source: Source, run: StoredRun, level: float, most: int) -> OperationCauses:
+    """Diagnose one run of a store, the operations that took most time. Raises DataError if none has enough."""
+    groups, notes = _groups(StoredTrials(source, (), [run]), level, kernel.STABLE, most)
+    return OperationCauses(groups, None, level, notes)
+
+
+def _groups(
+    trials: OperationTrials, level: float, bandwidth: str | float, most: int
+) -> tuple[tuple[DiagnosedOperations, ...], tuple[str, ...]]:
+    """Return (groups that took most time, the most costly first; what was left out)."""
+    counted: dict[OperationGroup, list[LogHistogram]] = {}
+    for group, histogram in trials.histograms():
+        counted.setdefault(group, []).append(histogram)
+    trials.check(counted)
+    longest = sorted(counted, key=lambda candidate: -sum(part.total() for part in counted[candidate]))
+    density_by_group = {group: density_classes(merged(counted[group]), bandwidth) for group in longest[:most]}
+    looks_by_group: dict[OperationGroup, list[TrialLook]] = {group: [] for group in density_by_group}
+    for group, look in trials.looks(density_by_group):
+        looks_by_group[group].append(look)
+    done = [
+        _diagnose_group(group, density_by_group[group], looks_by_group[group], counted[group], level)
+        for group in density_by_group
+    ]
+    notes = list(trials.notes)
+    if len(longest) > most:
+        template = (
+            "{most} of {n_kinds} kinds of operations are shown, those that took most time: "
+            "{spell.metric} chooses others"
+        )
+        notes.append(Message("truncated", template, most=most, n_kinds=len(longest)))
+    done.sort(key=lambda diagnosed: -(diagnosed.cost.cost_s.value or 0.0))
+    return tuple(done), tuple(notes)
+
+
+def diagnose_trial(group: OperationGroup, trial: TrialOperations, level: float) -> DiagnosedOperations | None:
+    """Diagnose one trial alone; None if no operation took any time."""
+    counted = [histogram for _, histogram in in_memory.histograms([(group, trial)])]
+    if not counted:
+        return None
+    classes = density_classes(counted[0])
+    [(_, look)] = in_memory.looks([(group, trial)], {group: classes})
+    return _diagnose_group(group, classes, [look], counted, level)
+
+
+def _diagnose_group(
+    group: OperationGroup,
+    density: DensityClasses,
+    looks: Sequence[TrialLook],
+    histograms: Sequence[LogHistogram],
+    level: float,
+) -> DiagnosedOperations:
+    accounts = [look.account for look in looks]
+    shares = shares_of(accounts, density, level)
+    where = together([look.places for look in looks])
+    bounds = (density.ends_ns[0], *density.bounds_ns, density.ends_ns[1])
+    counts = np.sum([account.counts.sum(axis=0) for account in accounts], axis=0)
+    class_reasons = [
+        tuple(reasons([look.suspects.get(place, []) for look in looks], _between(looks, density, place)))
+        for place in range(density.count)
+    ]
+    classes = tuple(
+        OperationClass(
+            label_of(density, place),
+            bounds[place] / 1e9,
+            bounds[place + 1] / 1e9,
+            density.typical_ns[place] / 1e9,
+            int(counts[place]),
+            shares[place],
+            profile_class(where, place),
+            class_reasons[place],
+            *_read(class_reasons[place], _times(group, density, place, looks)),
+        )
+        for place in range(density.count)
+    )
+    notes = dict.fromkeys(note for look in looks for note in look.notes)
+    return DiagnosedOperations(
+        group,
+        len(looks),
+        int(counts.sum()),
+        sum(look.failed for look in looks),
+        classes,
+        density,
+        cost_of(accounts, density, level),
+        drift(accounts, density.fast, level),
+        mean([histogram.slowest(TAIL) for histogram in histograms], level).within(0.0, 1.0),
+        looks[-1].drawn,
+        max(look.step_s for look in looks),
+        tuple(notes),
+        _read_all_operations(looks),
+    )
+
+
+def _read(causes: Sequence[Reason], times: Times) -> tuple[Reading | None, tuple[str, ...]]:
+    suspects = [reason.suspect for reason in causes]
+    return reading(suspects, times), explanations(suspects, times)
+
+
+def _times(group: OperationGroup, density: DensityClasses, place: int, looks: Sequence[TrialLook]) -> Times:
+    first = looks[0]
+    return Times(
+        group.kind,
+        group.size,
+        density.typical_ns[density.fast] / 1e9,
+        density.typical_ns[place] / 1e9,
+        first.path,
+        first.servers,
+        first.all_operations.sent if first.all_operations else None,
+        len(looks),
+        first.local,
+    )
+
+
+def _read_all_operations(looks: Sequence[TrialLook]) -> Reading | None:
+    """Interpret all operations together, if every trial has the same interpretation."""
+    trial_readings = [readings.read_pass(look.all_operations) if look.all_operations else None for look in looks]
+    return (
+        trial_readings[0]
+        if len({trial_reading.mechanism if trial_reading else None for trial_reading in trial_readings}) == 1
+        else None
+    )
+
+
+def _build_verdicts(group: DiagnosedOperations) -> Iterator[Verdict]:
+    setting = f", {group.group.setting_words}" if group.group.setting_words else ""
+    response = f"{group.group.name}{setting}"
+    if group.reading:
+        yield Verdict(
+            "cause",
+            response,
+            ("all",),
+            VerdictState.DIFFERENT,
+            claim=group.reading.mechanism,
+            estimate=group.cost.cost_s,
+        )
+    for operation_class in group.slow:
+        if operation_class.shares.cost_s.value:
+            first = operation_class.reasons[0].suspect.agreement if operation_class.reasons else None
+            yield Verdict(
+                "cause",
+                response,
+                (operation_class.called,),
+                operation_class.state,
+                claim=" or ".join(operation_class.explanations),
+                estimate=operation_class.shares.cost_s,
+                p=first.p if first else None,
+            )
+
+
+def _between(looks: Sequence[TrialLook], density: DensityClasses, place: int) -> list[Suspect]:
+    if place <= density.fast:
+        return []
+    return s410_trials.between(
+        place,
+        [look.trial for look in looks],
+        [look.account.counts[:, place].sum() for look in looks],
+        [look.account.counts.sum() for look in looks],
+    )

@@ -1,0 +1,297 @@
+"""Why two numbers of the same work disagree, in named parts that multiply to the whole."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.answers.answer import Answer
+from iosonde.core.errors import InputError
+from iosonde.core.units import format_size, significant
+from iosonde.stats.definitions.clock import (
+    FIRST_DONE,
+    LAST_DONE,
+    LONGEST_RANK,
+    PARENT,
+    PARTS,
+    SLOWEST_RANK,
+    SUM_OF_RANKS,
+    SUM_UNTIL_FIRST,
+)
+from iosonde.stats.definitions.difference import REST, STEP, STOPS, UNITS, DifferencePart, Side, Split, split
+
+from .sides import REQUIRED_SETTINGS, sides
+
+_ENDS = {
+    LAST_DONE: "all work until the last rank is done",
+    FIRST_DONE: "until the first rank is done",
+    SUM_OF_RANKS: "sum of the ranks' own rates",
+    SUM_UNTIL_FIRST: "sum of the ranks' rates until the first is done",
+    PARENT: "work done by the first, time until the last",
+    LONGEST_RANK: "all work over the longest rank's own time",
+    SLOWEST_RANK: "ranks times the slowest rank's rate",
+}
+# The same after other words.
+_SHORT = {
+    LAST_DONE: "until the last is done",
+    FIRST_DONE: "until the first is done",
+    SUM_OF_RANKS: "summed over ranks",
+    SUM_UNTIL_FIRST: "summed until the first is done",
+    PARENT: "time until the last is done",
+    LONGEST_RANK: "longest rank's time",
+    SLOWEST_RANK: "slowest rank's rate",
+}
+_SIZES = ("record size", "bytes of each")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A Split with its wording."""
+
+    split: Split
+
+    @property
+    def unit(self) -> str:
+        """Return the unit in which the steps are printed: B's."""
+        return unit_of(self.split.b)
+
+    @property
+    def headline(self) -> str:
+        """Return both numbers, and the factor between them."""
+        a, b = self.split.a, self.split.b
+        both = a.operation if b.operation == a.operation else f"{a.operation} and {b.operation}"
+        first, other = (f"{significant(side.value / side.prefix, 4)} {unit_of(side)}" for side in (a, b))
+        return f"{both}: {first} (A) and {other} (B) differ by the factor {_factor_text(self.split.ratio)}"
+
+    @property
+    def clocks(self) -> tuple[str, str]:
+        """Return the definitions of A and B in words."""
+        return clock_words(self.split.a), clock_words(self.split.b)
+
+    @property
+    def steps(self) -> list[DifferencePart]:
+        """Return the parts that change the number. Attributes not recorded (an fsync of a read) make no difference."""
+        parts = self.split.parts
+        return [part for part in parts if part.names == (REST,) or not math.isclose(part.factor, 1, rel_tol=1e-12)]
+
+    def what(self, part: DifferencePart) -> str:
+        """Describe a part: what changes on the way from A to B."""
+        a, b = self.split.a.clock, self.split.b.clock
+        if part.names == (UNITS,):
+            return f"units: {unit_of(self.split.a)} as {unit_of(self.split.b)}"
+        if part.names == (REST,):
+            return "the rest (see below)"
+        if part.names == (STOPS,):
+            return f"clock: {_ENDS[part.clock.stops]}"
+        if part.names == (STEP,):
+            return "time in whole ms" if b.step_ns else "time not in whole ms"
+        gone = [name for name in part.names if name in PARTS and name in a.inside]
+        come = [name for name in part.names if name in PARTS and name not in a.inside]
+        changes = [f"{_join_names(gone)} outside"] if gone else []
+        changes += [f"{_join_names(come)} inside"] if come else []
+        words = " and ".join(changes)
+        return f"{words}; {_SHORT[part.clock.stops]}" if STOPS in part.names else f"{words} the clock"
+
+    @property
+    def rest(self) -> str:
+        """Describe the content of the rest; '' if there is none."""
+        comparison = self.split
+        if not any(part.names == (REST,) for part in comparison.parts):
+            return ""
+        reasons = [_describe_remainder(name, comparison) for name in comparison.residual_attributes]
+        reasons += [
+            f"{name} ({_value(name, value_a)}; {_value(name, other)})"
+            for name, (value_a, other) in comparison.differ.items()
+        ]
+        if comparison.a.work is None or comparison.a.work != comparison.b.work:
+            reasons.append("that they are two executions")
+        return f"The rest holds what cannot be separated here (A; B): {', '.join(reasons)}."
+
+    @property
+    def unsaid(self) -> list[str]:
+        """List what the texts or records of A and B do not state."""
+        sentences = []
+        for label, names in self.split.unsaid.items():
+            source = self.split.a if label == "a" else self.split.b
+            gaps = _describe_unknown(names)
+            # Two definitions of one run lack the same records: list them once.
+            if gaps and (source.work is None or label == "a" or self.split.a.work != self.split.b.work):
+                what = "record" if source.work else "text"
+                sentences.append(f"{label.upper()}'s {what} does not say: {'; '.join(gaps)}.")
+        return sentences
+
+    @property
+    def sentence(self) -> str:
+        """Name the largest part."""
+        parts = self.split.parts
+        if not parts or all(math.isclose(part.factor, 1, rel_tol=1e-9) for part in parts):
+            return "There is nothing to explain: the numbers are the same."
+        largest = max(parts, key=lambda part: abs(math.log(part.factor)) if part.factor > 0 else math.inf)
+        order = "The factors multiply to the whole; in another order of the steps they would be others."
+        return f"{order} Largest part: {self.what(largest)} ({_factor_text(largest.factor)})."
+
+    def to_json(self) -> dict[str, Any]:
+        """Values in base units; ``parts`` in the order of the steps from A to B, as printed in B's millions."""
+        comparison = self.split
+        return {
+            "unit": comparison.a.unit,
+            "a": _side_to_json(comparison.a),
+            "b": _side_to_json(comparison.b),
+            "ratio": comparison.ratio,
+            "difference": comparison.b.value / comparison.b.prefix - comparison.a.value / comparison.a.prefix,
+            "parts": [
+                {
+                    "names": list(part.names),
+                    "sentence": self.what(part),
+                    "from": part.start,
+                    "to": part.end,
+                    "factor": part.factor,
+                    "difference": part.end - part.start,
+                    "told_by": part.on,
+                }
+                for part in comparison.parts
+            ],
+            "in_the_rest": list(comparison.residual_attributes),
+            "settings_that_differ": {
+                name: {"a": value_a, "b": other} for name, (value_a, other) in comparison.differ.items()
+            },
+            "not_said": {label: list(names) for label, names in comparison.unsaid.items()},
+        }
+
+
+@dataclass(frozen=True)
+class Differences(Answer):
+    """A difference per pair of operations."""
+
+    differences: tuple[Difference, ...]
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde explain-difference --json``."""
+        return {"differences": [difference.to_json() for difference in self.differences]}
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row per part."""
+        return [
+            {
+                "operation": difference.split.a.operation,
+                "part": part["sentence"],
+                **{key: part[key] for key in ("from", "to", "factor", "difference", "told_by")},
+            }
+            for difference in self.differences
+            for part in difference.to_json()["parts"]
+        ]
+
+
+def explain_difference(a: str, b: str, store: str | None = None, operation: str | None = None) -> Differences:
+    """Split the difference between the numbers that ``a`` and ``b`` name (see :mod:`.sides`). ``operation``: which, as
+    ``A`` or ``A,B``. Raises InputError, DataError."""
+    pairs = _pair_sides(sides(a, store), sides(b, store), operation)
+    return Differences(tuple(Difference(split(first, other, REQUIRED_SETTINGS)) for first, other in pairs))
+
+
+def _pair_sides(
+    sides_a: Mapping[str, Side], sides_b: Mapping[str, Side], operation: str | None
+) -> list[tuple[Side, Side]]:
+    if operation is not None:
+        name_a, _, name_b = operation.partition(",")
+        pairs = [(_select_side(sides_a, name_a, "A"), _select_side(sides_b, name_b or name_a, "B"))]
+    elif len(sides_a) == len(sides_b) == 1:
+        pairs = [(next(iter(sides_a.values())), next(iter(sides_b.values())))]
+    else:
+        pairs = [(side, sides_b[name]) for name, side in sides_a.items() if name in sides_b]
+    if not pairs:
+        raise InputError(
+            "no-common-operation",
+            "A and B have no operation of one name: A has {operations_a}; B has {operations_b}",
+            "name one of each: {spell.operation:A,B}",
+            operations_a=", ".join(sides_a),
+            operations_b=", ".join(sides_b),
+        )
+    for first, other in pairs:
+        if first.unit != other.unit:
+            raise InputError(
+                "unit-mismatch",
+                "{operation_a} of A is in {unit_a}, {operation_b} of B in {unit_b}",
+                "choose two of one kind with {spell.operation:A,B}",
+                operation_a=first.operation,
+                unit_a=first.unit,
+                operation_b=other.operation,
+                unit_b=other.unit,
+            )
+    return pairs
+
+
+def _select_side(sides_by_name: Mapping[str, Side], name: str, which: str) -> Side:
+    if name not in sides_by_name:
+        raise InputError(
+            "unknown-operation",
+            "{side} has no operation '{name}'",
+            "there are: {operations}",
+            side=which,
+            name=name,
+            operations=", ".join(sides_by_name),
+        )
+    return sides_by_name[name]
+
+
+def unit_of(side: Side) -> str:
+    """Return the unit in which a side's tool prints."""
+    return {1: "op/s", 10**6: "MB/s"}.get(side.prefix, "MiB/s")
+
+
+def clock_words(side: Side) -> str:
+    """Describe a definition: ``until the last rank is done; open, fsync and close inside``."""
+    ends = "it is unknown when the clock stops" if STOPS in side.unknown else _ENDS[side.clock.stops]
+    inside = [part for part in PARTS if part in side.clock.inside]
+    outside = [part for part in PARTS if part not in side.clock.inside and part not in side.unknown]
+    phrases = [f"{_join_names(inside)} inside"] if inside else []
+    phrases += [f"{_join_names(outside)} not"] if outside else []
+    if side.clock.step_ns:
+        phrases.append("time in whole ms, rounded up")
+    return "; ".join([ends, *phrases])
+
+
+def _factor_text(value: float) -> str:
+    return f"{value:.3f}" if value < 100 else significant(value)
+
+
+def _join_names(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _describe_remainder(name: str, comparison: Split) -> str:
+    a, b = comparison.rest
+    if name == STOPS:
+        return f"when the clock stops ({_ENDS[a.stops]}; {_ENDS[b.stops]})"
+    return "the rounding of the time" if name == STEP else f"{name} (inside {'A' if name in a.inside else 'B'}'s only)"
+
+
+def _describe_unknown(names: Sequence[str]) -> list[str]:
+    parts = [name for name in names if name in PARTS]
+    others = [name for name in names if name not in (*PARTS, STOPS)]
+    unknown = [*parts, *(name for name in names if name == STOPS)]
+    phrases = [f"whether {_join_names(parts)} {'is' if len(unknown) == 1 else 'are'} inside"] if parts else []
+    phrases += ["when its clock stops"] if STOPS in names else []
+    return [*phrases, *([_join_names(others)] if others else [])]
+
+
+def _value(name: str, value: Any) -> str:
+    if name in _SIZES and isinstance(value, int) and not isinstance(value, bool):
+        return format_size(value)
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def _side_to_json(side: Side) -> dict[str, Any]:
+    return {
+        "name": side.name,
+        "operation": side.operation,
+        "value": side.value,
+        "printed": side.value / side.prefix,
+        "printed_unit": unit_of(side),
+        "clock": {"inside": sorted(side.clock.inside), "stops": side.clock.stops, "step_ns": side.clock.step_ns},
+        "unknown": sorted(side.unknown),
+        "settings": dict(side.settings),
+        "notes": list(side.notes),
+    }

@@ -1,0 +1,165 @@
+"""A model of DATA, chosen by cross-validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from iosonde.answers.answer import Answer
+from iosonde.answers.besides import Besides, varying
+from iosonde.answers.candidates import Learning
+from iosonde.answers.constraints import Broken, check_of, collect_designed, typed
+from iosonde.answers.learned import learned
+from iosonde.answers.verdict import model_verdict, verdict
+from iosonde.core.errors import IosondeError
+from iosonde.core.table import Table
+from iosonde.core.units import human_scale
+from iosonde.core.verdict import Verdict
+from iosonde.data.asked import ResponseQuery
+from iosonde.data.source import Source
+from iosonde.data.varying import varying_besides
+from iosonde.model.families import checked
+from iosonde.model.families.linear import expand_terms
+from iosonde.model.families.nodes import TreeRule
+from iosonde.model.families.nodes import rules as rules_of
+from iosonde.model.fit.choose import Choice, choose
+from iosonde.model.fit.document import to_text
+from iosonde.model.fit.features import Examples
+from iosonde.model.fit.fitted import negative_share, train
+from iosonde.model.fit.folds import groups
+from iosonde.stats.regression.formula import columns_of
+from iosonde.stats.regression.regress import Regression, regress
+
+from .unseen_rows import UnseenRows
+
+
+@dataclass(frozen=True)
+class Fitted(Answer):
+    """A model fitted to DATA. ``choice`` holds the candidates and the chosen model. ``linear`` is the regression of the
+    linear candidate, with its caveats, or None. ``below``: model → the share of valid designs for which it predicts
+    impossible values below 0. ``together`` was kept in one fold. ``besides``: varying columns that no model uses."""
+
+    examples: Examples
+    choice: Choice
+    linear: Regression | None
+    below: dict[str, float]
+    together: str
+    level: float
+    besides: Besides = Besides()
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde fit --json``."""
+        model = self.choice.model
+        return {
+            "response": self.examples.response,
+            "unit": self.examples.unit,
+            **self.choice.to_json(),
+            "constraints": list(model.constraints),
+            "negative_share": self.below,
+            "linear_findings": [f.to_json() for f in self.linear.findings] if self.linear else None,
+            "form": dict(model.form),
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row per candidate model."""
+        return [
+            _flatten_model(tried_model.to_json(), taken=place == self.choice.chosen)
+            for place, tried_model in enumerate(self.choice.tried)
+        ]
+
+    @property
+    def sentence(self) -> str:
+        """Describe the chosen model, the reason, and its error."""
+        text = verdict(self.choice, human_scale(abs(self.choice.baseline.mae.value or 1.0), self.examples.unit))
+        return f"{text} {self.besides.sentence}".rstrip()
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Return whether the chosen model beats the overall mean on unseen rows."""
+        names = tuple(feature.name for feature in self.examples.features)
+        return (self.besides.judge(model_verdict(self.choice, self.examples.response, names)),)
+
+    @property
+    def rules(self) -> list[TreeRule] | None:
+        """Return the model as rules; None if it is not a tree."""
+        form = self.choice.model.form
+        return rules_of(form["nodes"], form["factors"]) if "nodes" in form else None
+
+    @property
+    def unseen(self) -> UnseenRows:
+        """Return the rows that the chosen model was judged by."""
+        return UnseenRows(self.examples, self.choice.tried[self.choice.chosen])
+
+    def model_text(self) -> str:
+        """Return the model as the text of its file."""
+        return to_text(self.choice.model)
+
+
+def fit(
+    source: Source,
+    query: ResponseQuery,
+    how: Learning | None = None,
+    constraints: tuple[str, ...] = (),
+    progress: Callable[[str, float], None] | None = None,
+) -> Fitted:
+    """Fit the simplest of the best models. ``constraints`` hold for every setting, as ``stripes <= servers``, in
+    addition to those of a store's experiments. ``progress`` is called with the current step and the share done. Raises
+    InputError, DataError."""
+    how = how or Learning()
+    training = learned(source, query)
+    more = Besides()
+    if query.on:
+        names = columns_of(query.on, training.response.rows)
+        more = varying(training.response, varying_besides(source, training.response, names), names, query.level)
+        more = replace(more, twins=())  # a model of one predicts as well as one of the other
+    together = groups(training.examples, how.together)
+    examples = training.judged_by(together)
+    candidates = how.candidates(examples)
+    typed(constraints, examples)
+    designed, notes = collect_designed(source, examples)
+    active_constraints = tuple(dict.fromkeys((*constraints, *designed)))
+    choice = choose(examples, candidates, together, how.n_folds, query.level, how.seed, progress)
+    choice = replace(
+        choice,
+        model=replace(
+            choice.model, constraints=active_constraints, warnings=(*more.warnings, *choice.model.warnings, *notes)
+        ),
+    )
+    below = _below_zero(
+        examples, choice, check_of(active_constraints, examples.features) if active_constraints else None
+    )
+    linear = _regress_linear(training.response.rows, examples, choice, query.level)
+    return Fitted(examples, choice, linear, below, how.together, query.level, more)
+
+
+def _regress_linear(table: Table, examples: Examples, choice: Choice, level: float) -> Regression | None:
+    tried = next(
+        (
+            tried_model
+            for tried_model in choice.tried
+            if tried_model.candidate.family == "linear" and not tried_model.refused
+        ),
+        None,
+    )
+    if tried is None:
+        return None
+    terms = expand_terms(str(tried.candidate.options.get("terms", ""))) or [f.name for f in examples.features]
+    try:
+        return regress(table, examples.response, terms, level)
+    except IosondeError:
+        return None  # no row has some combination of levels: the model omits it, the regression refuses it
+
+
+def _below_zero(examples: Examples, choice: Choice, broken: Broken | None) -> dict[str, float]:
+    valid = None if broken is None else lambda setting: broken(setting) is None
+    shares = {choice.model.family: negative_share(choice.model, valid)}
+    for tried_model in choice.tried:
+        if tried_model.candidate.family == "linear" and not tried_model.refused and "linear" not in shares:
+            options = checked("linear", tried_model.candidate.options)
+            shares["linear"] = negative_share(train(examples, "linear", options, choice.model.seed), valid)
+    return {name: share for name, share in shares.items() if share > 0}
+
+
+def _flatten_model(judged: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {**{key: value for key, value in judged.items() if key not in ("folds", "options")}, **more}

@@ -1,0 +1,240 @@
+"""A model on unseen rows: predicted against observed, sorted rows, errors, the learning curve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from iosonde.core.units import common_scale, significant
+from iosonde.layout.figure import Figure
+from iosonde.layout.vocabulary import (
+    BLUE,
+    MUTED,
+    PLAIN,
+    VERMILION,
+    Row,
+    Spec,
+    colours_of,
+    decades,
+    flat,
+    interval,
+    layer,
+    legend,
+    names,
+    number,
+    short,
+    unique,
+    view,
+    zoom,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Array = Sequence[float] | np.ndarray[Any, np.dtype[np.float64]]
+
+_WIDE = 30  # ratio of largest to smallest value beyond which the axis is logarithmic
+_LEAST_STEP = 1.3  # least ratio of two ticks on the axis of rows
+_ROW = 26  # px for each model
+_DOT: Spec = {"shape": "circle", "filled": True, "size": 32, "color": BLUE, "opacity": 0.45, "clip": True}
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Unseen rows: predictions of the model against observations, in ``unit``."""
+
+    response: str
+    model: str
+    observed: Array
+    predicted: Array
+    unit: str = ""
+
+    def scale(self) -> tuple[float, str]:
+        """Return the readable (divisor, unit) of the response."""
+        return common_scale(self.observed, self.unit)
+
+
+@dataclass(frozen=True)
+class ModelErrors:
+    """Errors (error, low, high) per model, with the noise of repetitions and the mean model as lines."""
+
+    response: str
+    names: Sequence[str]
+    values: Sequence[tuple[float, float | None, float | None]]
+    noise: float | None
+    mean: float | None
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """Model → (rows to learn from, error); ``noise`` is the error that repetitions leave to any model."""
+
+    response: str
+    lines: Mapping[str, Sequence[tuple[int, float | None]]]
+    noise: float | None = None
+    unit: str = ""
+
+
+def predicted_figure(item: Predicted) -> Figure:
+    """Draw points around the identity line; axes are logarithmic if the observed span a wide range."""
+    divisor, unit = item.scale()
+    values = [float(value) for value in (*item.observed, *item.predicted)]
+    log = bool(values) and min(values) > 0 and max(item.observed) > _WIDE * min(item.observed)
+    ends = [short(min(values) / divisor), short(max(values) / divisor)] if values else []
+    x, y = (
+        _measured_channel(f"observed{_unit_suffix(unit)}", "x", log, ends),
+        _measured_channel(f"predicted{_unit_suffix(unit)}", "y", log, ends),
+    )
+    rows = [
+        {
+            "x": short(observed / divisor),
+            "y": short(guess / divisor),
+            "tip": f"observed {significant(observed / divisor, 4)} {unit}\npredicted "
+            f"{significant(guess / divisor, 4)} {unit}",
+        }
+        for observed, guess in zip(item.observed, item.predicted, strict=True)
+    ]
+    line = layer(
+        [{"x": end, "y": end} for end in ends], "line", {"x": x, "y": y}, color=VERMILION, strokeWidth=1.4, clip=True
+    )
+    spec = view(layer(rows, "point", {"x": x, "y": y}, **_DOT), line, height=220)
+    title = f"{item.response}: {item.model}, unseen rows"
+    return Figure(zoom(spec), title, f"Predicted against observed {item.response}, around the identity line.")
+
+
+def sorted_figure(item: Predicted) -> Figure:
+    """Draw rows sorted by observation: the observed as a line, the predicted as points."""
+    divisor, unit = item.scale()
+    unit_text = unit or item.response
+    x, y = number("rows, sorted by observed value", room=6), number(unit_text, "y", axis=flat(unit_text), room=6)
+    colour = legend(["observed", "predicted"], [VERMILION, BLUE])
+    pairs = [("observed", item.observed), ("predicted", item.predicted)]
+    observed, predicted = (
+        [{"x": place, "y": short(value / divisor), "series": name} for place, value in enumerate(values, 1)]
+        for name, values in pairs
+    )
+    channels = {"x": x, "y": y, "color": colour}
+    spec = view(
+        layer(predicted, "point", channels, **{**_DOT, "color": None, "size": 22}),
+        layer(observed, "line", channels, strokeWidth=1.8, clip=True),
+        height=220,
+    )
+    return Figure(zoom(spec), "Unseen rows", f"{item.response}: predicted and observed, sorted.")
+
+
+def errors_figure(item: ModelErrors) -> Figure:
+    """Draw errors as bars with intervals, with lines for the noise of repetitions and the mean model."""
+    lines = [
+        (name, value)
+        for name, value in (("noise of repeats", item.noise), ("mean of everything", item.mean))
+        if value is not None
+    ]
+    divisor, unit = common_scale([value for value, _, _ in item.values], item.unit)
+    labels = unique(item.names)
+    rows = [
+        {
+            "y": name,
+            "x": short(value / divisor),
+            "low": None if low is None else short(low / divisor),
+            "high": None if high is None else short(high / divisor),
+        }
+        for name, (value, low, high) in zip(labels, item.values, strict=True)
+    ]
+    x = number(f"mean |error|{_unit_suffix(unit)}", zero=True, axis={"grid": True})
+    y = names("", labels, "y", {"domain": False})
+    marked = [{"x": short(value / divisor), "series": name} for name, value in lines]
+    dash = {
+        "field": "series",
+        "type": "nominal",
+        "sort": None,
+        "legend": {
+            "offset": 8,
+            "symbolStrokeColor": VERMILION,
+            "columns": 2,
+            "symbolType": "stroke",
+            "symbolSize": 200,
+        },
+        "scale": {
+            "domain": [name for name, _ in lines],
+            "range": [[1, 0] if name.startswith("noise") else [4, 3] for name, _ in lines],
+        },
+    }
+    spec = view(
+        layer(rows, "bar", {"x": x, "y": y}, color=BLUE, opacity=0.55, height={"band": 0.7}),
+        *interval(rows, y, x, across=True),
+        *([layer(marked, "rule", {"x": x, "strokeDash": dash}, color=VERMILION, strokeWidth=1.4)] if marked else []),
+        height=max(3, len(labels)) * _ROW,
+    )
+    return Figure(spec, "Errors on unseen rows", f"Mean absolute error of models of {item.response}.")
+
+
+def curve_figure(item: LearningCurve) -> Figure:
+    """Draw errors by rows to learn from; dashed: the noise of repetitions.
+    The axis is logarithmic if errors on few rows are much larger than on many.
+    """
+    errors = [error for points in item.lines.values() for _, error in points if error is not None]
+    divisor, unit = common_scale(errors, item.unit)
+    log = min(errors, default=0.0) > 0 and max(errors) > _WIDE * min(errors)
+    titles = dict(zip(item.lines, unique(item.lines), strict=True))
+    ticks = _thin_ticks(n for points in item.lines.values() for n, _ in points)
+    x = number("rows to learn from", log=True, axis={"values": ticks}, room=8)
+    what = f"mean |error|{_unit_suffix(unit)}"
+    y = number("", "y", log=log, zero=not log, axis={**flat(what), **_log_values(log, errors, divisor)})
+    rows = [
+        {
+            "x": n,
+            "y": short(error / divisor),
+            "series": titles[name],
+            "tip": f"{titles[name]}\n{n} rows: {significant(error / divisor)} {unit}",
+        }
+        for name, points in item.lines.items()
+        for n, error in points
+        if error is not None
+    ]
+    noise = [] if item.noise is None else [{"y": short(item.noise / divisor), "series": "noise of repeats"}]
+    series = [*titles.values(), *(row["series"] for row in noise)]
+    colours = [
+        MUTED if name == "mean of everything" else colour
+        for name, colour in zip(titles.values(), _model_colours(len(titles)), strict=True)
+    ]
+    colour = legend([str(name) for name in series], [*colours, VERMILION][: len(series)])
+    channels = {"x": x, "y": y, "color": colour}
+    spec = view(
+        layer(rows, "line", channels, strokeWidth=1.8),
+        layer(rows, "point", channels, filled=True, size=40, opacity=1),
+        *([layer(noise, "rule", {"y": y, "color": colour}, strokeDash=[4, 4], strokeWidth=1.4)] if noise else []),
+        height=220,
+    )
+    return Figure(spec, "Learning curve", f"Error of models of {item.response} by the number of rows to learn from.")
+
+
+def _model_colours(count: int) -> list[str]:
+    """Return colours of the models; vermilion is reserved for the noise."""
+    return [colour for colour in colours_of(2 * count + 2) if colour != VERMILION][:count]
+
+
+def _unit_suffix(unit: str) -> str:
+    return f", {unit}" if unit else ""
+
+
+def _measured_channel(title: str, field: str, log: bool, ends: Sequence[float | None]) -> Spec:
+    axis: Mapping[str, Any] = flat(title) if field == "y" else {}
+    if log and ends and ends[0] is not None and ends[1] is not None:
+        axis = {**axis, "values": [short(tick) for tick in decades(ends[0], ends[1])]}
+    return number(title, field, log=log, axis=axis, room=8)
+
+
+def _log_values(log: bool, values: Sequence[float], divisor: float) -> Row:
+    ticks = decades(min(values) / divisor, max(values) / divisor) if log else []
+    return {"values": [short(tick) for tick in ticks], "labelExpr": PLAIN} if log else {}
+
+
+def _thin_ticks(sizes: Iterable[int]) -> list[int]:
+    """Return sizes that are far enough apart."""
+    ticks: list[int] = []
+    for n in sorted(set(sizes)):
+        if not ticks or n > _LEAST_STEP * ticks[-1]:
+            ticks.append(n)
+    return ticks

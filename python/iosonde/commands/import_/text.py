@@ -1,0 +1,55 @@
+"""Outcome of an import, by file, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from iosonde.core.words import counted
+from iosonde.layout.text import escape, table, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.campaign.import_files import FileOutcome, Imported
+
+_MAX_ROWS = 20
+_MAX_SOURCES = 5  # files that quote output
+
+
+def lines(imported: Imported, store: str) -> Iterator[str]:
+    """Yield a row per tool, the files that were not imported and why, and the total."""
+    rows = [(row.format, row.files, row.runs, row.incomplete, row.already_there) for row in imported.by_format]
+    if rows:
+        yield table(("tool", "files", "runs", "incomplete", "already stored"), rows, "lrrrr")
+    if imported.n_joined:
+        yield f"{counted(imported.n_joined, 'file')} of these joined the run of another file of the same measurement"
+    yield from _format_quoted(imported.quoted)
+    failed = imported.failed
+    if failed:
+        yield ""
+        yield f"not imported: {len(failed)}"
+        for outcome in failed[:_MAX_ROWS]:
+            yield escape(f"  {outcome.file}: {outcome.reason}")
+        if len(failed) > _MAX_ROWS:
+            yield f"  and {len(failed) - _MAX_ROWS} more (--json lists all)"
+    yield ""
+    for warning in imported.warnings:
+        yield from wrapped(f"~ {warning}", "  ")
+    yield (
+        f"{counted(len(imported.outcomes), 'file')} examined, {counted(imported.n_runs, 'run')} stored in "
+        f"{escape(store)}"
+    )
+
+
+def _format_quoted(outcomes: Sequence[FileOutcome]) -> Iterator[str]:
+    """Format the sources and documents that quote output."""
+    if not outcomes:
+        return
+    hint = "quotes output and was skipped; name it to import it"
+    if len(outcomes) > 1:
+        hint = "quote output and were skipped; name them to import them"
+    yield ""
+    yield from wrapped(f"{counted(len(outcomes), 'file')} {hint}")
+    for outcome in outcomes[:_MAX_SOURCES]:
+        yield escape(f"  {outcome.file}: {outcome.format}")
+    if len(outcomes) > _MAX_SOURCES:
+        yield f"  and {len(outcomes) - _MAX_SOURCES} more (--json lists all)"

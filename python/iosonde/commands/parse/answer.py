@@ -1,0 +1,180 @@
+"""Importers' interpretation of other tools' output, without storing it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Any, BinaryIO
+
+from iosonde.answers.answer import Answer, level_columns
+from iosonde.core.errors import DataError, InputError
+from iosonde.foreign.guarded import begin_of, open_checked
+from iosonde.foreign.waiting import waiting_mount
+from iosonde.importers import Note, Parsed, Row, Text, Understood, fio_version, read, understand
+from iosonde.importers.columns import understand_columns
+from iosonde.importers.columns_map import ColumnsMap, read_map
+
+
+@dataclass(frozen=True)
+class Parse(Answer):
+    """A file: its ``text`` and the interpretation ``understood``."""
+
+    text: Text
+    understood: Understood
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde parse FILE --json``."""
+        interpretation, claim = self.understood, self.understood.claim
+        return {
+            "file": self.text.name,
+            "format": interpretation.format,
+            "tool_version": interpretation.tool_version,
+            "complete": all(not run.missing for run in interpretation.runs),
+            "evidence": {"line": claim.line, "text": claim.evidence, "score": claim.score},
+            "also_claimed_by": {
+                name: {"line": other.line, "score": other.score} for name, other in interpretation.others.items()
+            },
+            "runs": [_run(run) for run in interpretation.runs],
+            "results": list(self._results()),
+            "warnings": [_note(interpretation, note) for note in interpretation.warnings],
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row per number, with its factors and its line."""
+        return [{**level_columns(row.pop("factors"), row), **row} for row in self._results()]
+
+    def _results(self) -> Iterator[dict[str, Any]]:
+        return (_row(index, run, row) for index, run in enumerate(self.understood.runs) for row in run.rows)
+
+
+@dataclass(frozen=True)
+class NotUnderstood(Answer):
+    """A file of no known tool, and the reason."""
+
+    name: str
+    error: DataError
+
+    def content(self) -> dict[str, Any]:
+        """Return the same keys as a Parse."""
+        warning = {"line": 0, "sentence": self.error.message, "missing": True}
+        return {
+            "file": self.name,
+            "format": None,
+            "tool_version": "",
+            "complete": False,
+            "evidence": None,
+            "also_claimed_by": {},
+            "runs": [],
+            "results": [],
+            "warnings": [warning],
+        }
+
+
+@dataclass(frozen=True)
+class Parses(Answer):
+    """Several files, in the given order; the JSON of a single one is its own."""
+
+    files: tuple[Parse | NotUnderstood, ...]
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde parse FILE… --json``."""
+        if len(self.files) == 1:
+            return self.files[0].content()
+        return {"files": [file.to_dict() for file in self.files]}
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row per number."""
+        return [
+            {"file": file.text.name, **row} for file in self.files if isinstance(file, Parse) for row in file.records()
+        ]
+
+    @property
+    def errors(self) -> list[DataError]:
+        """Return the errors of files that were not understood."""
+        return [file.error for file in self.files if isinstance(file, NotUnderstood)]
+
+
+def parse(
+    name: str, form: str | None = None, stdin: BinaryIO | None = None, columns: str | Path | None = None
+) -> Parse | NotUnderstood:
+    """Parse one file, or ``-`` for ``stdin``. ``form``: read it as this tool's output; ``columns``: by the map in this
+    file. Raises InputError if it cannot be read."""
+    by = map_of(columns, form)
+    try:
+        text = read_file(name, stdin)
+        return Parse(text, understand_columns(text, by) if by else understand(text, form))
+    except DataError as error:
+        return NotUnderstood(name, error)
+
+
+def map_of(columns: str | Path | None, form: str | None = None) -> ColumnsMap | None:
+    """Read the map in a file; None without a file. Raises InputError, also if ``form`` names a tool."""
+    if columns is not None and form is not None:
+        raise InputError(
+            "conflicting-options",
+            "a file is read by a map of its columns or as a tool's output",
+            "leave {spell.format} out",
+        )
+    return None if columns is None else read_map(columns)
+
+
+def understand_file(name: str, form: str | None = None, stdin: BinaryIO | None = None) -> tuple[Text, Understood]:
+    """Read a file (``-``: ``stdin``) and let an importer understand it. Raises InputError, DataError."""
+    text = read_file(name, stdin)
+    return text, understand(text, form)
+
+
+def read_file(name: str, stdin: BinaryIO | None = None) -> Text:
+    """Return the text of a file (``-``: of ``stdin``). Raises InputError."""
+    if name == "-" and stdin is not None:
+        return read(stdin, name)
+    if not waiting_mount(Path(name)) and Path(name).is_dir():
+        raise InputError(
+            "is-a-directory",
+            "{name} is a directory",
+            "iosonde import -r {name} --store DIR reads all in it",
+            name=name,
+        )
+    with open_checked(Path(name)) as file:
+        text = read(file, name)
+    if fio_version.is_latency_log(Path(name)):
+        text.adjacent_version = fio_version.find_sibling_version(Path(name), _begin)
+    return text
+
+
+def _begin(place: PurePath) -> bytes:
+    return begin_of(Path(place), fio_version.HEAD_BYTES)
+
+
+def _run(run: Parsed) -> dict[str, Any]:
+    return {
+        "tool_version": run.version,
+        "started_at": run.started_at,
+        "complete": not run.missing,
+        "missing": [note.sentence for note in run.missing],
+        "factors": run.factors,
+        "facts": run.facts,
+        "operations": None if run.operations is None else len(run.operations),
+    }
+
+
+def _row(index: int, run: Parsed, row: Row) -> dict[str, Any]:
+    return {
+        "run": index,
+        "operation": row.operation,
+        "metric": row.metric,
+        "value": row.value,
+        "unit": row.unit,
+        "rank": row.rank,
+        "iteration": row.iteration,
+        "count": row.count,
+        "includes": row.includes,
+        "line": row.line,
+        "factors": {**run.factors, **(row.factors or {})},
+    }
+
+
+def _note(understood: Understood, note: Note) -> dict[str, Any]:
+    missing = any(note in run.missing for run in understood.runs)
+    return {"line": note.line, "sentence": note.sentence, "missing": missing}

@@ -1,0 +1,186 @@
+"""Options and content of a plot, as data: the same for the terminal and for Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from iosonde.commands.plot.kinds import BY_SETTINGS, FACTORS, OF_PAGE, OVER_TIME, PAGE
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.message import Message, spell
+from iosonde.data.asked import LAST_DONE, ResponseQuery
+from iosonde.data.source import Source, by_itself
+
+from .drawn import Drawn
+from .layout import PlotRoles
+from .settings import Fits
+
+if TYPE_CHECKING:
+    from iosonde.page.content.tables import Section
+
+
+@dataclass(frozen=True)
+class PlotQuery:
+    """``kind``: of BY_SETTINGS (the first one by default), OVER_TIME, OF_PAGE or PAGE. ``on``: plot every response
+    against these factors instead, ``together`` in one panel each. ``bars``: totals by node count instead."""
+
+    kind: str = ""
+    roles: PlotRoles = PlotRoles()
+    on: tuple[str, ...] | None = None
+    together: bool = False
+    bars: bool = False
+    response: tuple[str, ...] = ()
+    metric: tuple[str, ...] = ()
+    clock: str = LAST_DONE
+    level: float = 0.95
+
+    @property
+    def by_settings(self) -> bool:
+        """Return whether it is one figure of metrics by the settings that varied."""
+        return self.kind in ("", *BY_SETTINGS)
+
+    def check(self) -> None:
+        """Raise InputError for options that do not combine."""
+        if self.on is not None:
+            if not self.on:
+                raise InputError(
+                    "empty-option-value", "{option} names no factor", "name one, as nodes", option=str(spell.on)
+                )
+            self._check_alone("on", "kind", "bars", "x", "color", "panel")
+        elif self.together:
+            raise InputError(
+                "missing-option",
+                "{option} goes with {needed_option}",
+                "name factors, as nodes",
+                option=str(spell.together),
+                needed_option=str(spell.on),
+            )
+        if self.bars:
+            self._check_alone("bars", "kind", "response", "x", "color", "panel")
+            if self.clock != LAST_DONE:
+                raise InputError(
+                    "conflicting-options",
+                    "{option} draws the sums that the ranks were timed for",
+                    "leave {other} out",
+                    option=str(spell.bars),
+                    other=str(spell.clock),
+                )
+        if not self.by_settings and (other := self._first_set("response", "x", "color", "panel")):
+            raise InputError(
+                "conflicting-options",
+                "{other} does not go with {option}",
+                "leave it out, or draw {by_settings}",
+                other=other,
+                option=format(spell.kind, self.kind),
+                by_settings=format(spell.kind, BY_SETTINGS[0]),
+            )
+
+    def _check_alone(self, name: str, *others: str) -> None:
+        if other := self._first_set(*others):
+            raise InputError(
+                "conflicting-options",
+                "{option} and {other} do not go together",
+                "leave {other} out",
+                option=str(getattr(spell, name)),
+                other=other,
+            )
+
+    def _first_set(self, *names: str) -> str:
+        """Return the first of these options that is set, as its user writes it, or ''."""
+        values = vars(self) | vars(self.roles)
+        return next((str(getattr(spell, name)) for name in names if values[name]), "")
+
+
+def drawn(source: Source, options: PlotQuery, fits: Callable[[str], Fits]) -> Drawn:
+    """Draw the chosen runs; for kinds of the page these are of one experiment. ``fits``: room of a figure of a kind.
+    Raises InputError, DataError."""
+    if options.on is not None:
+        return _factors(source, options.on, options)
+    if options.by_settings:
+        return _settings(source, options.kind or BY_SETTINGS[0], options, fits)
+    return _over_time(source, options) if options.kind == OVER_TIME else _draw_page_figures(source, options)
+
+
+def totals_drawn(data: str, options: PlotQuery, experiment: str | None, where: Sequence[str]) -> Drawn:
+    """Draw each total by node count, of a store or a results file. Raises InputError, DataError."""
+    from .totals import totals
+
+    items = totals(data, options.metric, options.level, experiment, where)
+    return Drawn(tuple(("bars", item) for item in items), axis="node")
+
+
+def _settings(source: Source, kind: str, options: PlotQuery, fits: Callable[[str], Fits]) -> Drawn:
+    from .percentiles import percentiles_plot
+    from .settings import settings_plot
+
+    query = ResponseQuery(options.response, (), options.clock, options.level, options.metric)
+    plot = (percentiles_plot if kind == "percentiles" else settings_plot)(source, query, options.roles, fits(kind))
+    return Drawn(((kind, plot),), (*plot.sentences, *plot.notes), plot.omissions)
+
+
+def _over_time(source: Source, options: PlotQuery) -> Drawn:
+    from .over_time import over_time_plot
+
+    plot = over_time_plot(source, options.metric)
+    return Drawn(((OVER_TIME, plot),), plot.notes, plot.omissions)
+
+
+def _factors(source: Source, on: tuple[str, ...], options: PlotQuery) -> Drawn:
+    from .factors import panels
+
+    source, note = by_itself(source, on, alike=True)
+    factor_panels = panels(
+        source, ResponseQuery((*options.response, *options.metric), on, options.clock, options.level), options.together
+    )
+    omissions = tuple(Message("not-drawn", "not drawn: {reason}", reason=why) for why in factor_panels.omissions)
+    return Drawn(
+        tuple((FACTORS, item) for item in factor_panels.items),
+        factor_panels.sentences,
+        (note, *omissions) if note else omissions,
+        columns=factor_panels.columns,
+    )
+
+
+def _draw_page_figures(source: Source, options: PlotQuery) -> Drawn:
+    from iosonde.commands.report.of_store import figures_of_store
+
+    if source.store is None:
+        raise InputError(
+            "not-a-store",
+            "{name} is a table, but these figures need a store",
+            "name factors, as {spell.on} nodes",
+            name=source.name,
+        )
+    kinds = OF_PAGE if options.kind == PAGE else (options.kind,)
+    figures = figures_of_store(source, ResponseQuery(clock=options.clock, level=options.level), kinds)
+    sections: tuple[Section[Any], ...] = (figures.bars, figures.latencies, figures.timelines)
+    selected, gone = [], []
+    for kind, section in zip(OF_PAGE, sections, strict=True):
+        if kind in kinds:
+            items = _select_items(section.items, options.metric)
+            selected += [(kind, item) for item in items]
+            gone += [] if items else [_why_missing(kind, section, options.metric)]
+    if not selected:
+        raise DataError(
+            "nothing-to-draw", "nothing of {name} can be drawn", "{reasons}", name=source.name, reasons=" ".join(gone)
+        )
+    return Drawn(tuple(selected), (), tuple(gone), axis=figures.axis.noun)
+
+
+def _select_items(items: Sequence[Any], names: Sequence[str]) -> list[Any]:
+    """Return the items with something to draw, of the named operations or metrics."""
+    ready = [item for item in items if not getattr(item, "empty", False)]
+    if not names:
+        return ready
+    return [item for item in ready if {_operation(item), getattr(item, "metric", "")} & set(names)]
+
+
+def _why_missing(kind: str, section: Section[Any], names: Sequence[str]) -> str:
+    there = ", ".join(dict.fromkeys(_operation(item) for item in section.items))
+    why = f"there are: {there}" if names and there else " ".join(section.missing) or "nothing to draw"
+    return Message("no-figure", "no figure of kind {kind}: {reason}", kind=kind, reason=why)
+
+
+def _operation(item: Any) -> str:
+    return str(getattr(item, "operation", None) or item.phase)

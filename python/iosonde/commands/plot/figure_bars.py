@@ -1,0 +1,110 @@
+"""A metric by number of nodes: bars from zero with their intervals, and the trials as dots."""
+
+from __future__ import annotations
+
+from iosonde.core.units import human_scale, significant
+from iosonde.core.words import counted, plural
+from iosonde.layout.figure import Figure
+from iosonde.layout.text import estimate_parts, estimate_text
+from iosonde.layout.vocabulary import BLUE, INK, PAPER, Row, ends, flat, interval, layer, names, number, short, view
+from iosonde.page.content.bars import Bars, Cell
+
+_LABELLED = 5  # bars with their value upon them
+_ROOM = 1.14  # above the highest
+MOST_STRETCH = 2.0  # of the highest mean: a longer interval is cut
+LOG_BEYOND = 20.0  # ratio of largest to smallest value beyond which no single unit suits both
+
+
+def bars_figure(bars: Bars, axis: str) -> Figure:
+    """Draw the mean by node count with its interval, and the trials as dots. A bar without an interval is hollow."""
+    divisor, unit = scale_of(bars)
+    rows = [_build_row(cell, bars.unit, axis, divisor) for cell in bars.cells if cell.estimate.value is not None]
+    places = names(plural(axis), [str(cell.nodes) for cell in bars.cells])
+    values = number(unit, "y", [end / divisor * _ROOM for end in bars_reach(bars)], axis={**flat(unit), "tickCount": 4})
+    trials = [
+        {"x": str(cell.nodes), "y": short(trial / divisor), "tip": f"trial: {significant(trial / divisor, 4)} {unit}"}
+        for cell in bars.cells
+        for trial in cell.trials
+    ]
+    channels = {"x": places, "y": values}
+    value_labels = layer(
+        rows,
+        "text",
+        {**channels, "text": {"field": "said"}},
+        align="right",
+        dx=-7,
+        dy=-8,
+        fontSize=12,
+        fontWeight=600,
+        color=INK,
+    )
+    spec = view(
+        *(
+            layer(
+                [row for row in rows if (row["low"] is None) is hollow],
+                "bar",
+                channels,
+                fill=BLUE,
+                stroke=BLUE,
+                fillOpacity=0.0 if hollow else 0.4,
+                strokeWidth=1.2,
+                width={"band": 0.62},
+                clip=True,
+            )
+            for hollow in (False, True)
+        ),
+        *interval(rows, places, values),
+        layer(
+            trials,
+            "point",
+            channels,
+            shape="circle",
+            filled=True,
+            fill=PAPER,
+            stroke=INK,
+            strokeWidth=0.8,
+            size=22,
+            opacity=0.75,
+            xOffset=9,
+            clip=True,
+        ),
+        *([value_labels] if len(bars.cells) <= _LABELLED else []),
+    )
+    return Figure(spec, bars.title, f"{bars.title} by number of {plural(axis)}: means with intervals, and the trials.")
+
+
+def _build_row(cell: Cell, unit: str, axis: str, divisor: float) -> Row:
+    estimate = cell.estimate
+    low, high = ends(estimate, divisor) or (None, None)
+    tip = f"{counted(cell.nodes, axis)}: {estimate_text(estimate, unit)}\n{counted(estimate.n, 'trial')}"
+    return {
+        "x": str(cell.nodes),
+        "y": short((estimate.value or 0.0) / divisor),
+        "low": low,
+        "high": high,
+        "said": estimate_parts(estimate, divisor)[0],
+        "tip": tip,
+    }
+
+
+def bars_reach(bars: Bars) -> tuple[float, float]:
+    """Return the ends of the axis, which include 0 and all values.
+    The axis leaves room for whiskers. An interval longer than ``MOST_STRETCH`` times the mean is cut off.
+    """
+    values = [value for c in bars.cells for value in (c.estimate.value, *c.trials) if value is not None]
+    least, most = min([0.0, *values]), max([0.0, *values])
+    if least == most:
+        return 0.0, 1.0
+    lows = [c.estimate.low for c in bars.cells if c.estimate.low is not None] if least else []
+    highs = [c.estimate.high for c in bars.cells if c.estimate.high is not None] if most else []
+    return max(min([least, *lows]), MOST_STRETCH * least), min(max([most, *highs]), MOST_STRETCH * most)
+
+
+def scale_of(bars: Bars) -> tuple[float, str]:
+    """Return (divisor, unit) for all values of a metric: that of the smallest, so that none has a leading zero.
+    Where values lie more than ``LOG_BEYOND`` apart it is that of the largest.
+    """
+    values = [abs(cell.estimate.value) for cell in bars.cells if cell.estimate.value]
+    if not values:
+        return human_scale(0.0, bars.unit)
+    return human_scale(max(values) if max(values) / min(values) > LOG_BEYOND else min(values), bars.unit)

@@ -1,0 +1,372 @@
+"""Every metric by the settings that varied: ``iosonde plot DATA``. A point is the mean of the trials of one setting
+with its interval. Settings are never averaged. Notes list factors without a place along x, by colour or in a panel, and
+panels omitted for lack of room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from iosonde.answers.caveats import caveats
+from iosonde.answers.family import headline_responses
+from iosonde.answers.trials import cells_of
+from iosonde.commands.report.axis import title as operation_title
+from iosonde.commands.summary.answer import pilot_of
+from iosonde.core.factor_levels import NAMES, PERCENTILE, FactorLevels, levels_of
+from iosonde.core.headlines import metric_words
+from iosonde.core.message import Message
+from iosonde.core.stored import fate_of_incomplete
+from iosonde.core.table import Cell
+from iosonde.core.words import counted, listed
+from iosonde.data.asked import ALL, ResponseQuery
+from iosonde.data.responses import Response
+from iosonde.data.source import Source
+from iosonde.stats.overview.cells import TrialCell
+from iosonde.stats.overview.coarse_cells import half_ticks_of
+from iosonde.stats.overview.overview import mean_of, rows_of
+from iosonde.stats.overview.probed_limits import ProbedLimits
+from iosonde.stats.overview.story import sentences, stories
+from iosonde.stats.overview.types import ResponseStory
+
+from .best import best_and_worst
+from .chosen import resolve_role_names, responses_by, select_experiment
+from .layout import HUES, SHADES, PlotLayout, PlotRoles, layout
+from .settings_plot import SettingPoint, SettingsPanel, SettingsPlot
+
+MOST_PANELS = 16
+_MAX_SENTENCES = 12  # sentences
+_MAX_FACTORS = 6  # factors of a setting
+_OWN_SCALE = 4.0  # metrics that differ by more than this factor get separate axes
+
+
+@dataclass(frozen=True)
+class Fits:
+    """Room of a kind of drawing: levels of names and of numbers by colour, panels."""
+
+    hues: int = HUES
+    shades: int = SHADES
+    panels: int = MOST_PANELS
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """A response: its cells, each with its mean, and its names."""
+
+    response: Response
+    name: str
+    metric: str
+    points: tuple[tuple[TrialCell, SettingPoint], ...]
+
+
+def settings_plot(
+    source: Source, query: ResponseQuery, roles: PlotRoles | None = None, fits: Fits | None = None
+) -> SettingsPlot:
+    """Plot the metrics of the query by the known factors; ``query.response`` as in every analysis. Raises InputError,
+    DataError."""
+    source, newest = select_experiment(source, roles or PlotRoles())
+    responses = responses_by(source, query, roles or PlotRoles())
+    family = headline_responses(source, replace(query, metric=(ALL,)), responses[0].names)
+    plot = plot_of(
+        source, responses, query, resolve_role_names(responses, roles or PlotRoles()), fits or Fits(), family=family
+    )
+    return replace(plot, notes=(*([newest] if newest else []), *plot.notes))
+
+
+def plot_of(
+    source: Source,
+    responses: Sequence[Response],
+    query: ResponseQuery,
+    roles: PlotRoles,
+    fits: Fits,
+    compared: Callable[[SettingPoint], bool] | None = None,
+    family: Sequence[Response] = (),
+) -> SettingsPlot:
+    """Plot these responses. ``compared`` selects the points that compete for best and worst, by default all.
+    ``family``: responses in the family of tests, shown or not."""
+    cells = [cells_of(response) for response in responses]
+    levels = _levels(responses, roles.factors)
+    settings = [cell.by for response_cells in cells for cell in response_cells]
+    places = layout(levels, settings, roles, fits.hues, fits.shades)
+    pilot = pilot_of(source)
+    measurements = [
+        _Measured(
+            response,
+            *_format_names(response),
+            tuple(
+                (cell, _build_point(cell, levels, places, query.level, pilot, half))
+                for cell, half in zip(response_cells, half_ticks_of(response_cells), strict=True)
+            ),
+        )
+        for response, response_cells in zip(responses, cells, strict=True)
+    ]
+    panels, across, omissions = (
+        _build_panels(measurements, levels, places, fits.panels) if levels else (_by_operation(measurements), 0, [])
+    )
+    x = levels[places.x] if levels else _operations(measurements)
+    response_stories = () if compared else _build_stories(source, responses, cells, query.level, family)
+    texts = list(sentences(response_stories, source.units())) or [
+        best_and_worst(
+            measurement.name,
+            measurement.metric,
+            measurement.response,
+            [point for _, point in measurement.points if compared is None or compared(point)],
+        )
+        for measurement in measurements
+    ]
+    return SettingsPlot(
+        _format_title(measurements, levels, places),
+        x,
+        levels.get(places.color),
+        tuple(panels),
+        across,
+        not places.rest,
+        query.level,
+        tuple(islice((text for text in texts if text), _MAX_SENTENCES)),
+        tuple(dict.fromkeys(_notes(source, measurements))),
+        (*omissions, *_rest(places), *_describe_missing(levels, places, settings)),
+        response_stories,
+        source.units(),
+    )
+
+
+def _build_stories(
+    source: Source,
+    responses: Sequence[Response],
+    cells: Sequence[Sequence[TrialCell]],
+    level: float,
+    family: Sequence[Response],
+) -> tuple[ResponseStory, ...]:
+    """Return the stories of a summary of the same settings."""
+    every, pilot = [cell for response_cells in cells for cell in response_cells], pilot_of(source)
+    family_cells = [cell for response in family for cell in cells_of(response)]
+    impossible = ProbedLimits((), level).impossible(every, source.runs)
+    rows = rows_of(every, level, pilot)
+    return stories(rows, every, level, family_cells, impossible, responses[0].together)
+
+
+# Factors
+
+
+def _levels(responses: Sequence[Response], role_names: Sequence[str]) -> dict[str, FactorLevels]:
+    """Return the levels of each factor over all responses, in one order; single-level factors only if they have a role
+    by name, or stand alone."""
+    names = dict.fromkeys(name for response in responses for name in response.names)
+    levels_by_name = {
+        name: levels_of([response.rows.column(name) for response in responses if name in response.names])
+        for name in names
+    }
+    return {
+        name: factor_levels
+        for name, factor_levels in levels_by_name.items()
+        if len(factor_levels) > 1 or len(levels_by_name) == 1 or name in role_names
+    }
+
+
+def _build_point(
+    cell: TrialCell,
+    levels: Mapping[str, FactorLevels],
+    places: PlotLayout,
+    level: float,
+    pilot: int | None,
+    half_tick: float,
+) -> SettingPoint:
+    def at(name: str) -> int:
+        return levels[name].place[cell.by[name]] if name else 0
+
+    order = dict.fromkeys([*(name for name in (places.x, places.color, *places.panels) if name), *levels])
+    parts = [levels[name].describe_level(at(name)) for name in order]
+    label = ", ".join([*parts[:_MAX_FACTORS], *(["…"] if len(parts) > _MAX_FACTORS else [])])
+    mean = mean_of(cell, level, pilot, half_tick)
+    return SettingPoint(at(places.x), at(places.color), dict(cell.by), label, mean, tuple(cell.values.tolist()))
+
+
+# Panels
+
+
+def _build_panels(
+    measurements: Sequence[_Measured], levels: Mapping[str, FactorLevels], places: PlotLayout, most: int
+) -> tuple[list[SettingsPanel], int, list[str]]:
+    """Return (the panels, the number in a row, omissions): one panel per response and setting of the panels'
+    factors."""
+    keys = sorted(
+        {_build_panel_key(cell, levels, places) for measurement in measurements for cell, _ in measurement.points}
+    )
+    drawn, omissions = measurements[:most], list[str]()
+    if len(measurements) > most:
+        names = listed(
+            [
+                f"{measurement.name} {measurement.metric}"
+                if measurement.name != measurement.metric
+                else measurement.name
+                for measurement in measurements[most:]
+            ][:4]
+        )
+        template = "{most} of {n_metrics} metrics are drawn, not {excluded}: {spell.metric} chooses others"
+        excluded = names + (" …" if len(measurements) > most + 4 else "")
+        omissions.append(Message("truncated", template, most=most, n_metrics=len(measurements), excluded=excluded))
+    room = max(1, most // len(drawn))
+    if len(keys) > room:
+        template = (
+            "{room} of {n_settings} settings of {factors} are drawn: {spell.where} chooses others, as "
+            "{spell.where:'{condition}'}"
+        )
+        values = {"room": room, "n_settings": len(keys), "factors": listed(places.panels)}
+        omissions.append(Message("truncated", template, condition=_where(keys, room, levels, places), **values))
+    scales = _assign_scales(drawn)
+    return (
+        [
+            SettingsPanel(
+                _format_heading(measurement, measurements) if len(measurements) > 1 else "",
+                _format_panel_setting(key, levels, places),
+                measurement.metric,
+                measurement.response.unit,
+                scales[measurement.response.title],
+                tuple(point for cell, point in measurement.points if _build_panel_key(cell, levels, places) == key),
+            )
+            for measurement in drawn
+            for key in keys[:room]
+        ],
+        _count_columns(min(room, len(keys))),
+        omissions,
+    )
+
+
+def _count_columns(settings: int) -> int:
+    """Return the panels in a row, so that rows of one response are whole; 0 for as many as fit."""
+    if settings == 1:
+        return 0
+    return next((count for count in (5, 4, 3) if settings % count == 0), settings if settings < 5 else 4)
+
+
+def _build_panel_key(cell: TrialCell, levels: Mapping[str, FactorLevels], places: PlotLayout) -> tuple[int, ...]:
+    return tuple(levels[name].place[cell.by[name]] for name in places.panels)
+
+
+def _format_panel_setting(key: Sequence[int], levels: Mapping[str, FactorLevels], places: PlotLayout) -> str:
+    return ", ".join(levels[name].describe_level(at) for name, at in zip(places.panels, key, strict=True))
+
+
+def _where(keys: Sequence[tuple[int, ...]], room: int, levels: Mapping[str, FactorLevels], places: PlotLayout) -> str:
+    """Return a condition that chooses a panel beyond the first ones, preferably by a level that these lack."""
+    new = [at for at, level in enumerate(keys[room]) if level not in {key[at] for key in keys[:room]}] or [0]
+    return f"{places.panels[new[0]]}={levels[places.panels[new[0]]].cells[keys[room][new[0]]]}"
+
+
+def _assign_scales(measurements: Sequence[_Measured]) -> dict[str, str]:
+    """Map responses to their scales: one per metric, or one per response if they lie far apart."""
+    tops: dict[tuple[str, str], dict[str, float]] = {}
+    for measurement in measurements:
+        values = [abs(point.mean.value or 0.0) for _, point in measurement.points]
+        tops.setdefault((measurement.metric, measurement.response.unit), {})[measurement.response.title] = max(
+            values, default=0.0
+        )
+    scales: dict[str, str] = {}
+    for (metric, unit), top_by_title in tops.items():
+        positive_tops = [top for top in top_by_title.values() if top]
+        apart = bool(positive_tops) and max(positive_tops) / min(positive_tops) > _OWN_SCALE
+        scales |= {title: f"{metric}|{unit}|{title if apart else ''}" for title in top_by_title}
+    return scales
+
+
+def _by_operation(measurements: Sequence[_Measured]) -> list[SettingsPanel]:
+    """Return panels of a single setting: one per metric, with a bar for each operation."""
+    kinds: dict[tuple[str, str], list[SettingPoint]] = {}
+    for at, measurement in enumerate(measurements):
+        points = [
+            SettingPoint(at, 0, {}, measurement.name, point.mean, point.trials) for _, point in measurement.points
+        ]
+        kinds.setdefault((measurement.metric, measurement.response.unit), []).extend(points)
+    return [
+        SettingsPanel(metric if len(kinds) > 1 else "", "", metric, unit, f"{metric}|{unit}", tuple(points))
+        for (metric, unit), points in kinds.items()
+    ]
+
+
+def _operations(measurements: Sequence[_Measured]) -> FactorLevels:
+    names: tuple[Cell, ...] = tuple(measurement.name for measurement in measurements)
+    return FactorLevels("", "", "", NAMES, names, tuple(map(str, names)))
+
+
+# Words
+
+
+def _format_names(response: Response) -> tuple[str, str]:
+    """Return titles of (the operation or column, the metric); a computed response keeps the text of the query."""
+    if response.measured:
+        return response.title, response.title
+    if not response.operation:
+        return response.metric.name, response.metric.name
+    return operation_title(response.operation), metric_words(response.metric.name)
+
+
+def _format_heading(measurement: _Measured, measurements: Sequence[_Measured]) -> str:
+    """Return the operation, the metric, or both: whatever distinguishes the panels."""
+    names = {other.name for other in measurements}
+    if len(names) == len(measurements) or len({other.metric for other in measurements}) == 1:
+        return measurement.name
+    return measurement.metric if len(names) == 1 else f"{measurement.name}: {measurement.metric}"
+
+
+def _format_title(measurements: Sequence[_Measured], levels: Mapping[str, FactorLevels], places: PlotLayout) -> str:
+    """Return the title: the metrics and their factors."""
+    metrics = list(dict.fromkeys(measurement.metric for measurement in measurements))
+    what = listed(metrics) if len(metrics) <= 3 else counted(len(measurements), "metric")
+    names = list(dict.fromkeys(measurement.name for measurement in measurements))
+    of = f" of {listed(names)}" if len(names) <= 3 and measurements[0].response.operation else ""
+    by = [levels[name].label for name in (places.x, places.color, *places.panels) if name]
+    text = f"{what}{of} by {listed(by)}" if by else f"{what}{of}"
+    return text[0].upper() + text[1:]
+
+
+def _notes(source: Source, measurements: Sequence[_Measured]) -> list[str]:
+    notes: list[str] = []
+    broken = sum(not run.complete for run in source.runs)
+    if broken:
+        verb = "is" if broken == 1 else "are"
+        template = "{n_incomplete} of {trials} " + verb + " incomplete and {fate}"
+        values = {"trials": counted(len(source.runs), "trial"), "fate": fate_of_incomplete(source.runs)}
+        notes.append(Message("incomplete-trials", template, n_incomplete=broken, **values))
+    single = sum(len(point.trials) == 1 for measurement in measurements for _, point in measurement.points)
+    every = sum(len(measurement.points) for measurement in measurements)
+    if single and single == every:
+        notes.append(Message("single-trials", "one trial per setting: no interval"))
+    elif single:
+        template = "{n_single} of {n_points} points are of one trial and have no interval"
+        notes.append(Message("single-trials", template, n_single=single, n_points=every))
+    for measurement in measurements:
+        notes += caveats(measurement.response, option="")
+    return notes
+
+
+def _rest(places: PlotLayout) -> list[str]:
+    if not places.rest:
+        return []
+    vary, them = ("varies", "it") if len(places.rest) == 1 else ("vary", "them")
+    return [
+        Message(
+            "varies-besides",
+            "{columns} also {verb} from point to point: {spell.where} holds {pronoun}, {spell.on} draws one factor "
+            "after the other",
+            columns=listed(places.rest),
+            verb=vary,
+            pronoun=them,
+        )
+    ]
+
+
+def _describe_missing(
+    levels: Mapping[str, FactorLevels], places: PlotLayout, settings: Sequence[Mapping[str, Cell]]
+) -> list[str]:
+    """Describe missing settings of a grid, if it is nearly complete."""
+    if places.rest or not levels or PERCENTILE in levels:  # a percentile of too few operations is none
+        return []
+    grid = 1
+    for factor_levels in levels.values():
+        grid *= len(factor_levels)
+    there = len({tuple(setting[name] for name in levels) for setting in settings})
+    if not grid > there > grid / 2:
+        return []
+    verb = "has" if grid - there == 1 else "have"
+    template = "{n_missing} of {n_settings} settings " + verb + " no trial"
+    return [Message("missing-settings", template, n_missing=grid - there, n_settings=grid)]

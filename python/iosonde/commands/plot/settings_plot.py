@@ -1,0 +1,121 @@
+"""Content of a figure by settings: every metric at every setting, with its interval, its trials, best and worst."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from iosonde.answers.answer import Answer, level_columns
+from iosonde.core.factor_levels import FactorLevels
+from iosonde.core.table import Cell
+from iosonde.core.types import Estimate
+from iosonde.core.verdict import Verdict
+from iosonde.page.content.tables import DataTable
+from iosonde.stats.overview.types import ResponseStory
+
+
+@dataclass(frozen=True)
+class SettingPoint:
+    """A setting: the places of its levels along x and by colour, its levels as data and in words, and its
+    measurements."""
+
+    x: int
+    color: int
+    setting: Mapping[str, Cell]
+    setting_text: str
+    mean: Estimate
+    trials: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class SettingsPanel:
+    """A metric of one operation, at one ``setting`` of the factors of panels. ``points`` are in the base ``unit``;
+    panels of one ``scale`` share their axis."""
+
+    title: str
+    setting: str
+    metric: str
+    unit: str
+    scale: str
+    points: tuple[SettingPoint, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        points = [
+            {"setting": dict(point.setting), "mean": point.mean.to_json(), "trials": list(point.trials)}
+            for point in self.points
+        ]
+        return {
+            "title": self.title,
+            "setting": self.setting,
+            "metric": self.metric,
+            "unit": self.unit,
+            "points": points,
+        }
+
+
+@dataclass(frozen=True)
+class SettingsPlot(Answer):
+    """``panels`` in rows of ``across`` (0: as it fits). ``joined``: points of one colour form a line along x.
+    ``sentences`` give the best and the worst of each metric, ``notes`` explain the figure, ``omissions`` list what is
+    not in it. ``stories``: the effects behind the sentences; ``units`` of their factors."""
+
+    title: str
+    x: FactorLevels
+    color: FactorLevels | None
+    panels: tuple[SettingsPanel, ...]
+    across: int
+    joined: bool
+    level: float
+    sentences: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    omissions: tuple[str, ...] = field(default=())
+    stories: tuple[ResponseStory, ...] = ()
+    units: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Return the verdicts of a summary of the same settings."""
+        return tuple(verdict for story in self.stories for verdict in story.verdicts(self.units))
+
+    def content(self) -> dict[str, Any]:
+        """Return its panels with their points, and its sentences."""
+        return {
+            "title": self.title,
+            "x": self.x.factor,
+            "color": self.color.factor if self.color else None,
+            "level": self.level,
+            "panels": [panel.to_json() for panel in self.panels],
+            "sentences": list(self.sentences),
+            "notes": [*self.omissions, *self.notes],
+        }
+
+    def table(self) -> DataTable:
+        """Return one row per point, to download from a page."""
+        rows = tuple(
+            (
+                panel.title,
+                panel.setting,
+                point.setting_text,
+                point.mean.value,
+                point.mean.low,
+                point.mean.high,
+                panel.unit,
+                point.mean.n,
+            )
+            for panel in self.panels
+            for point in panel.points
+        )
+        columns = ("panel", "at", "setting", "mean", "low", "high", "unit", "trials")
+        return DataTable(self.title, columns, rows)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row per point."""
+        return [
+            {**of, **level_columns(point.setting, {**of, **numbers}), **numbers}
+            for panel in self.panels
+            for of in [{"panel": panel.title, "setting": panel.setting, "metric": panel.metric, "unit": panel.unit}]
+            for point in panel.points
+            for numbers in [{**point.mean.flat("mean"), "n": point.mean.n}]
+        ]

@@ -1,0 +1,228 @@
+"""Factor rankings: shares of the response's variance, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from iosonde.answers.answer import Answer, join_sentences
+from iosonde.answers.besides import Besides, besides_factors, with_response
+from iosonde.answers.caveats import caveats, warn_single_trials
+from iosonde.answers.family import tested_effects
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.message import Message
+from iosonde.core.transforms import LOGARITHMS
+from iosonde.core.verdict import Verdict
+from iosonde.data.asked import ResponseQuery
+from iosonde.data.responses import Response, responses
+from iosonde.data.source import Source
+from iosonde.model.fit.features import examples
+from iosonde.model.sensitivity.rank import rank as ranked
+from iosonde.model.sensitivity.ranking import Ranking
+from iosonde.model.sensitivity.warnings import sentence
+from iosonde.stats.regression.effect_types import ResponseEffects
+from iosonde.stats.regression.effect_verdicts import effect_verdicts
+
+_UNSAID = 0.5  # of the trials
+_SHARES = "in the intervals of S1 and ST: these are too narrow"
+_MANY_ROWS = 20_000  # more take seconds
+
+
+@dataclass(frozen=True)
+class Rankings(Answer):
+    """A Ranking per response. ``single``: the only response, top level in the JSON, was named. ``assumed``: the guessed
+    factors of a table. ``exclusions``: responses without a ranking, with reasons. ``besides``: per ranking, the varying
+    columns outside the query."""
+
+    rankings: tuple[Ranking, ...]
+    single: bool = False
+    assumed: bool = False
+    exclusions: tuple[str, ...] = ()
+    besides: tuple[Besides, ...] = ()
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde rank --json``."""
+        if self.single and len(self.rankings) == 1:
+            return self.rankings[0].to_json()
+        exclusions = {"left_out": list(self.exclusions)} if self.exclusions else {}
+        return {"rankings": [ranking.to_json() for ranking in self.rankings], **exclusions}
+
+    @property
+    def sentence(self) -> str:
+        """Return which factors matter, for each response."""
+        return join_sentences([(ranking.response, ranking.sentence) for ranking in self.rankings])
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Return the verdicts on each factor's effect on each response."""
+        return tuple(
+            more.judge(verdict)
+            for ranking, more in zip(self.rankings, self.besides or [Besides()] * len(self.rankings), strict=True)
+            for verdict in effect_verdicts(ranking.response, ranking.effects)
+        )
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row per factor."""
+        return [
+            {
+                "response": ranking.response,
+                **{key: value for key, value in factor.to_json().items() if key not in _NESTED},
+            }
+            for ranking in self.rankings
+            for factor in ranking.factors
+        ]
+
+
+_NESTED = ("levels", "steps", "within", "together_with")
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Options of a ranking. ``fixed``: factors that cannot be chosen. ``blocks``: name → factors entered together, in
+    order. ``progress`` is called with each step that may take long."""
+
+    fixed: tuple[str, ...] = ()
+    blocks: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    progress: Callable[[str], None] = lambda what: None
+
+
+def rank(source: Source, query: ResponseQuery, how: Ranked | None = None) -> Rankings:
+    """Return one ranking for each response of DATA. Raises InputError, DataError."""
+    how = how or Ranked()
+    if how.blocks and how.fixed:
+        raise InputError(
+            "conflicting-options",
+            "{spell.fixed} does not go with {spell.block}",
+            "make the fixed factors the first block",
+        )
+    factors = query.on or tuple(name for chosen in how.blocks.values() for name in chosen)
+    candidates = responses(source, replace(query, on=factors))
+    effects = tested_effects(source, query, candidates, lambda response: _select_factors(response, bool(factors)))
+    rankings, more, exclusions = _each(source, candidates, effects, bool(factors), query, how)
+    return Rankings(rankings, len(query.response) == 1, source.store is None and not factors, exclusions, more)
+
+
+def _each(
+    source: Source,
+    candidates: Sequence[Response],
+    effects: Mapping[str, ResponseEffects],
+    explicit: bool,
+    query: ResponseQuery,
+    how: Ranked,
+) -> tuple[tuple[Ranking, ...], tuple[Besides, ...], tuple[str, ...]]:
+    """Return the ranking of each response, with what varies besides. Unnamed responses without a ranking are excluded,
+    with the reason. Raises InputError, DataError without any ranking."""
+    rankings: list[Ranking] = []
+    more: list[Besides] = []
+    exclusions: list[str] = []
+    problem: DataError | None = None
+    for response in candidates:
+        try:
+            rest = (
+                besides_factors(source, response, response.names, query.level)
+                if explicit
+                else (with_response(Besides(level=query.level), response, response.names))
+            )
+            rest = replace(rest, drifts=())  # the effects of a ranking include factors measured in turn
+            ranking = _rank_response(response, effects.get(response.title), explicit, query.level, how)
+            rankings.append(with_besides(ranking, rest))
+            more.append(rest)
+        except DataError as error:
+            if query.response or len(candidates) == 1:
+                raise
+            problem = problem or error
+            about_it = error.values.get("title") == response.title  # its message begins with the title
+            exclusions.append(error.message if about_it else error.message.prefixed(response.title))
+    if problem is not None and not rankings:
+        raise problem
+    return tuple(rankings), tuple(more), tuple(exclusions)
+
+
+def with_besides(ranking: Ranking, rest: Besides) -> Ranking:
+    """Add what varies besides, and drop effects that this overrides."""
+    taken = rest.taken(effect_verdicts(ranking.response, ranking.effects))
+    text = f"{sentence(ranking, taken)} {rest.sentence}".strip()
+    return replace(ranking, sentence=text, warnings=(*rest.warnings, *ranking.warnings))
+
+
+def _select_factors(response: Response, explicit: bool) -> tuple[Response, list[str], list[str]]:
+    """Return (the response, its factors, remarks on excluded ones)."""
+    response = response if explicit else response.with_scattered()
+    return response, *((response.names, []) if explicit else _select_complete_factors(response))
+
+
+def _rank_response(
+    response: Response, effects: ResponseEffects | None, explicit: bool, level: float, how: Ranked
+) -> Ranking:
+    response, names, unsaid = _select_factors(response, explicit)
+    if not names:
+        raise DataError(
+            "nothing-varies",
+            "{title}: no factor has two levels",
+            "a constant column has no effect; name other columns with {spell.on}",
+            title=response.title,
+        )
+    if response.measured in names:
+        raise InputError(
+            "conflicting-roles", "'{column}' is the response", "a factor is another column", column=response.measured
+        )
+    data = examples(response.rows, response.title, names)
+    fixed = [response.rows.column(name).name for name in how.fixed]
+    blocks = {title: [response.rows.column(name).name for name in chosen] for title, chosen in how.blocks.items()}
+    teller = _create_reporter(response, len(data), len(names), how)
+    ranking = ranked(data, level, fixed, blocks=blocks, progress=teller, effects=effects)
+    return replace(
+        ranking,
+        unit=response.measured_unit if response.transform else response.unit,
+        transform=response.transform,
+        warnings=(
+            *_collect_warnings(response),
+            *unsaid,
+            *warn_single_trials(response, names, _SHARES),
+            *ranking.warnings,
+        ),
+    )
+
+
+def _collect_warnings(response: Response) -> list[str]:
+    """Return the warnings on the response and its factors."""
+    messages: list[str] = []
+    if response.transform:
+        ratio_note = ": ratios count, not differences; the means shown are geometric"
+        template = "shares are of the variance of {response}" + (ratio_note if response.transform in LOGARITHMS else "")
+        messages.append(Message("transformed-response", template, response=response.title))
+    return [*messages, *caveats(response)]
+
+
+def _create_reporter(response: Response, n_rows: int, n_factors: int, how: Ranked) -> Callable[[str], None]:
+    if n_rows < _MANY_ROWS:
+        return lambda what: None
+    return lambda what: how.progress(f"{response.title}: {what} of {n_rows} rows by {n_factors} factors …")
+
+
+def _select_complete_factors(response: Response) -> tuple[list[str], list[str]]:
+    """Return the factors with two levels over the complete trials, and remarks on the others. A factor that most trials
+    lack would exclude these trials."""
+    columns = response.rows.columns
+    varying = [name for name in response.names if _levels(response, name) > 1]
+    often = [name for name in varying if columns[name].missing.mean() <= _UNSAID]
+    if not often:
+        return varying, []
+    complete = ~np.logical_or.reduce([columns[name].missing for name in often])
+    names = [name for name in often if len(set(columns[name].values[complete])) > 1]
+    rare, single = ([name for name in varying if name not in often], [name for name in often if name not in names])
+    remarks: list[str] = []
+    if rare:
+        template = "{factors}: left out, as most trials lack it"
+        remarks.append(Message("rare-factor", template, factors=", ".join(rare)))
+    if single:
+        template = "{factors}: left out, constant where all others are known"
+        remarks.append(Message("single-level", template, factors=", ".join(single)))
+    return names, remarks
+
+
+def _levels(response: Response, name: str) -> int:
+    return len(response.rows.columns[name].codes()[1])

@@ -1,0 +1,247 @@
+"""Factors on a page, from trials: ranking, a judged model, its tree, what-if rows. It only selects and names. A page
+must not take minutes: beyond limits of rows and responses it names the command to use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from iosonde.answers.besides import Besides, besides_rows, by_levels
+from iosonde.answers.candidates import candidates
+from iosonde.answers.constraints import SettingConstraints
+from iosonde.answers.verdict import verdict
+from iosonde.commands.report.sentences import as_sentence, missing_part
+from iosonde.commands.report.terms import select_metric, varying_terms
+from iosonde.core.errors import IosondeError
+from iosonde.core.message import Message
+from iosonde.core.metrics import metric_of
+from iosonde.core.table import Table
+from iosonde.core.types import Better
+from iosonde.core.units import human_scale, significant
+from iosonde.model.families import checked
+from iosonde.model.families.nodes import rules
+from iosonde.model.fit.choose import Choice, choose
+from iosonde.model.fit.features import Examples, examples
+from iosonde.model.fit.fitted import train
+from iosonde.model.fit.folds import groups
+from iosonde.model.fit.validate import Candidate, learning_curve
+from iosonde.model.sensitivity.rank import rank
+from iosonde.page.content import factors as content
+from iosonde.page.content.tables import Section
+from iosonde.stats.regression.effect_types import ResponseEffects
+
+from . import page_what_if as what_if
+from .answer import with_besides
+
+MOST_ROWS = 2000
+MOST_RESPONSES = 4
+_FAMILIES = ("mean", "linear", "loglinear", "tree depth=3", "tree", "neighbours")
+_SEED = 0
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True)
+class InfluenceOptions:
+    """Options: ``limits`` are constraints on settings; ``effects``: (operation, metric) → the tests of the page's
+    summary. ``besides``: varying settings outside the terms."""
+
+    level: float
+    limits: SettingConstraints = field(default_factory=SettingConstraints)
+    effects: Mapping[tuple[str, str], ResponseEffects] = field(default_factory=dict)
+    besides: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class _InfluenceRequest:
+    """A response, a column of the table, and its title."""
+
+    title: str
+    table: Table
+    response: str
+    better: Better
+    effects: ResponseEffects | None
+
+
+def influences_of_table(
+    table: Table, responses: Sequence[str], settings: Sequence[str], options: InfluenceOptions
+) -> Section[content.Influence]:
+    """Build one part for each response of a table."""
+    columns = [table.column(name) for name in responses]
+    requests = [
+        _InfluenceRequest(
+            column.name,
+            table,
+            column.name,
+            metric_of(column.label, column.unit).better,
+            options.effects.get(("", column.name)),
+        )
+        for column in columns
+    ]
+    return _section(requests, settings, options)
+
+
+def influences_of_store(
+    trials: Table, settings: Sequence[str], titles: dict[tuple[str, str], tuple[str, str]], options: InfluenceOptions
+) -> Section[content.Influence]:
+    """Build one part for each operation and metric of ``titles``: (heading, unit)."""
+    rows = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
+    requests = [
+        _InfluenceRequest(
+            title,
+            select_metric(trials, rows[key], title, unit),
+            title,
+            metric_of(key[1], unit).better,
+            options.effects.get(key),
+        )
+        for key, (title, unit) in titles.items()
+        if key in rows
+    ]
+    return _section(requests, settings, options)
+
+
+def _section(
+    requests: Sequence[_InfluenceRequest], settings: Sequence[str], options: InfluenceOptions
+) -> Section[content.Influence]:
+    items, missing, varied = [], [], list(_select_varied(requests, settings))
+    for request, names in varied[:MOST_RESPONSES]:
+        if len(request.table) > MOST_ROWS:
+            template = "{response}: {n_rows:,} rows are more than a page analyses; iosonde rank and iosonde fit do."
+            missing.append(Message("too-many-rows", template, response=request.title, n_rows=len(request.table)))
+            continue
+        try:
+            items.append(_influence(request, names, options))
+        except IosondeError as error:
+            missing.append(missing_part(request.title, error))
+    if len(varied) > MOST_RESPONSES:
+        others = ", ".join(request.title for request, _ in varied[MOST_RESPONSES:])
+        template = "Not analysed here: {responses}; iosonde rank and iosonde fit do."
+        missing.append(Message("too-many-responses", template, responses=others))
+    return Section(tuple(items), tuple(missing))
+
+
+def _select_varied(
+    requests: Sequence[_InfluenceRequest], settings: Sequence[str]
+) -> Iterator[tuple[_InfluenceRequest, list[str]]]:
+    """Yield the requests whose settings vary, with the rows that have a value and the terms; the regressions explain
+    the others."""
+    for request in requests:
+        valid_rows = request.table.take(~request.table.column(request.response).missing)
+        if names := varying_terms(valid_rows, settings):
+            yield replace(request, table=valid_rows), list(names)
+
+
+def _influence(request: _InfluenceRequest, names: Sequence[str], options: InfluenceOptions) -> content.Influence:
+    level = options.level
+    data = examples(request.table, request.response, names)
+    missing: list[str] = []
+    violation, notes = options.limits.over(data)
+    missing += map(as_sentence, notes)
+    tested = request.effects if request.effects is not None and set(names) <= set(request.effects.factors) else None
+    ranking = _run_or_report(
+        lambda: _rank_factors(data, tested, _collect_covariates(request, names, options)), "No ranking", missing
+    )
+    choice = _run_or_report(lambda: _choose_model(data, level), "No model", missing)
+    if choice is None:
+        return content.Influence(request.title, data.unit, ranking, None, None, None, tuple(missing))
+    return content.Influence(
+        request.title,
+        data.unit,
+        ranking,
+        _judge_model(data, choice, level),
+        _build_tree(data, choice),
+        what_if.rows_of(data, choice.model, request.better, level, violation),
+        tuple(missing),
+    )
+
+
+def _run_or_report(make: Callable[[], _Result], what: str, missing: list[str]) -> _Result | None:
+    try:
+        return make()
+    except IosondeError as error:
+        missing.append(missing_part(what, error))
+        return None
+
+
+def _collect_covariates(request: _InfluenceRequest, names: Sequence[str], options: InfluenceOptions) -> Besides:
+    others = [name for name in options.besides if name not in names]
+    return besides_rows(request.table, request.response, by_levels(request.table, names), others, options.level)
+
+
+def _rank_factors(data: Examples, effects: ResponseEffects | None, besides: Besides) -> content.ResponseRanking:
+    ranking = with_besides(rank(data, besides.level, effects=effects), besides)
+    head = f"{ranking.n} trials of {ranking.n_cells} settings; {ranking.estimator}."
+    if ranking.noise is not None and ranking.noise.value is not None:
+        head += f" {100 * ranking.noise.value:.0f} % of the variance is noise between repeats."
+    shares = tuple(
+        content.FactorShare(
+            factor.name,
+            factor.effects.tried if factor.effects else "",
+            factor.over_all.s1,
+            factor.over_all.st,
+            factor.zero_line,
+        )
+        for factor in ranking.factors
+    )
+    return content.ResponseRanking(head, ranking.sentence, ranking.warnings, shares)
+
+
+def _choose_model(data: Examples, level: float) -> Choice:
+    models = candidates(_FAMILIES, int(data.cells.max()) + 1)
+    return choose(data, models, groups(data), None, level, _SEED)
+
+
+def _judge_model(data: Examples, choice: Choice, level: float) -> content.JudgedModel:
+    taken = choice.tried[choice.chosen]
+    return content.JudgedModel(
+        choice.model.name,
+        _format_sentence(data, choice),
+        tuple(data.y[taken.rows].tolist()),
+        tuple(taken.predicted.tolist()),
+        taken.mae,
+        choice.baseline.mae,
+        choice.noise.mae if choice.noise else None,
+        _curve(data, choice, level),
+    )
+
+
+def _format_sentence(data: Examples, choice: Choice) -> str:
+    """Return the sentence of ``iosonde fit`` in the unit of the page, and the spread of repeats."""
+    scale = human_scale(abs(choice.tried[choice.chosen].mae.value or 1.0), data.unit)
+    if choice.noise is None:
+        return verdict(choice, scale)
+    noise = f"{significant(choice.noise.mae / scale[0])} {scale[1]}".rstrip()
+    return f"{verdict(choice, scale)} Repeats differ from their own mean by {noise}."
+
+
+def _curve(data: Examples, choice: Choice, level: float) -> tuple[content.LearningPoint, ...]:
+    pair = [choice.tried[choice.chosen].candidate, Candidate("mean")]
+    try:
+        points = learning_curve(data, pair, choice.groups, _SEED, level)
+    except IosondeError:
+        return ()  # too few settings for a curve; the error is reported above
+    return tuple(content.LearningPoint(point.n_train, point.mae[0], point.mae[1]) for point in points)
+
+
+def _build_tree(data: Examples, choice: Choice) -> content.Tree | None:
+    """Return the chosen model if it is a tree, else the small tree that was also tried. None if the mean is as good, as
+    its branches would be noise."""
+    if choice.model.family == "mean":
+        return None
+    trees = [
+        tried_model
+        for tried_model in choice.tried
+        if tried_model.candidate.family == "tree" and not tried_model.refused
+    ]
+    if not trees:
+        return None
+    taken = choice.tried[choice.chosen]
+    selected = taken if taken in trees else trees[0]
+    form: dict[str, Any] = dict(
+        train(data, "tree", checked("tree", selected.candidate.options), choice.model.seed).form
+    )
+    nodes = tuple(form["nodes"])
+    if len(nodes) < 2:
+        return None
+    leaves = tuple((" and ".join(rule.conditions), rule.leaf["value"], rule.leaf["n"]) for rule in rules(nodes))
+    return content.Tree(nodes, leaves, selected.mae)

@@ -1,0 +1,200 @@
+"""Regressions and allocations of variation on a page, from trials. It selects and names; ``stats`` computes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from iosonde.answers.besides import besides_rows, by_levels
+from iosonde.commands.anova.answer import AnalysisOfVariance
+from iosonde.commands.report.sentences import as_sentence, missing_part
+from iosonde.commands.report.terms import LEAST_DF, default_terms, select_metric
+from iosonde.core.errors import IosondeError
+from iosonde.core.message import Message
+from iosonde.core.table import Table
+from iosonde.core.types import Estimate
+from iosonde.core.units import human_scale, significant
+from iosonde.page.content.models import CoefficientRow, ModelPlots, ResponseRegression, VariationRow
+from iosonde.page.content.tables import Section
+from iosonde.stats.overview.types import Overview
+from iosonde.stats.regression.anova import Anova, anova
+from iosonde.stats.regression.assumptions import Assumptions
+from iosonde.stats.regression.formula import columns_of
+from iosonde.stats.regression.model_plots import plot_data
+from iosonde.stats.regression.regress import Regression, regress
+
+from .answer import LeastSquares
+
+_MOST_POINTS = 1000
+_MOST_PARAMETERS = 200
+
+
+@dataclass(frozen=True)
+class PageTerms:
+    """The requested ``terms`` of a regression, and the settings that vary ``besides``."""
+
+    terms: Sequence[str] = ()
+    besides: Sequence[str] = ()
+
+    def list_extra_settings(self, table: Table) -> list[str]:
+        """Return the settings that are in no term."""
+        return [name for name in self.besides if name not in columns_of(self.terms, table)]
+
+
+def models_of_table(
+    overview: Overview, table: Table, responses: Sequence[str], settings: Sequence[str], on: PageTerms, level: float
+) -> Section[ResponseRegression]:
+    """Build one model per response: on the requested terms (whose errors are raised), or on the settings."""
+    items, missing = [], []
+    for response in responses:
+        column = table.column(response)
+        try:
+            terms = list(on.terms) or default_terms(table, response, settings)
+            other_p_values = overview.other_p_values(("", column.name))
+            items.append(_fit_model(table, response, column.unit, PageTerms(terms, on.besides), level, other_p_values))
+        except IosondeError as error:
+            if on.terms:
+                raise
+            missing.append(missing_part(response, error))
+    return Section(tuple(items), tuple(dict.fromkeys(missing)))
+
+
+def models_of_store(
+    overview: Overview, trials: Table, on: Sequence[str], level: float, titles: dict[tuple[str, str], tuple[str, str]]
+) -> Section[ResponseRegression]:
+    """Build one model for each operation and metric of the page, on the varying settings; ``titles`` are (operation,
+    metric) → (heading, unit)."""
+    items: list[ResponseRegression] = []
+    missing: dict[str, list[str]] = {}
+    rows_of = dict(trials.groups(["operation", "metric"])) if len(trials) else {}
+    for key, (title, unit) in titles.items():
+        if key not in rows_of:
+            continue
+        table = select_metric(trials, rows_of[key], title, unit)
+        try:
+            terms = list(on) or default_terms(table, title, overview.by)
+            page_terms = PageTerms(terms, [name for name in overview.by if name in table.columns] if on else ())
+            items.append(_fit_model(table, title, unit, page_terms, level, overview.other_p_values(key)))
+        except IosondeError as error:
+            if on:
+                raise
+            missing.setdefault(error.message, []).append(title)
+    notes = tuple(map(as_sentence, missing))
+    return Section(tuple(items), notes)
+
+
+def _fit_model(
+    table: Table, response: str, unit: str, on: PageTerms, level: float, other_p_values: Sequence[float]
+) -> ResponseRegression:
+    """Fit one response on the terms of the page. ``other_p_values``: p values of the same factors' effects on the other
+    responses."""
+    regression = regress(table, response, on.terms, level)
+    assert regression.model is not None and regression.assumptions is not None
+    names = on.list_extra_settings(table)
+    variation, why = _analyse_variation(table, response, regression, names, other_p_values)
+    divisor, name = human_scale(abs(regression.fit.mean_y), unit)
+    terms = tuple(
+        CoefficientRow(c.name, Estimate(c.estimate, c.low, c.high, level, regression.fit.n), c.std_error, c.t, c.p)
+        for c in regression.fit.coefficients()
+    )
+    answer = LeastSquares(regression, besides=besides_rows(table, response, on.terms, names, level, regression.model))
+    text = answer.format_sentence(lambda value: f"{significant(value / divisor)} {name}".rstrip())
+    warning_text = " ".join(map(as_sentence, regression.warnings))
+    return ResponseRegression(
+        response,
+        unit,
+        regression.terms,
+        regression.fit.n,
+        regression.fit.df,
+        f"{text} {warning_text}".rstrip(),
+        _list_facts(regression, regression.assumptions, divisor, name),
+        terms,
+        regression.findings,
+        ModelPlots(**plot_data(regression.model, response, _MOST_POINTS)),
+        variation,
+        why,
+    )
+
+
+def _analyse_variation(
+    table: Table, response: str, regression: Regression, names: Sequence[str], other_p_values: Sequence[float]
+) -> tuple[tuple[VariationRow, ...], str]:
+    """Analyse the variance by levels of the same factors, or say why not. ``names`` vary besides."""
+    assert regression.model is not None
+    level = regression.fit.level
+    n, factors = regression.fit.n, {factor.column: factor for factor in regression.model.factors()}
+    levels = {name: len(set(regression.model.values[name].tolist())) for name in factors}
+    many = [name for name, count in levels.items() if 2 * count > n]
+    if many or sum(levels.values()) > _MOST_PARAMETERS:
+        factor_names = ", ".join(many or factors)
+        template = "{factors}: too many levels for an allocation by levels; the regression says what they explain."
+        return (), Message("too-many-levels", template, factors=factor_names)
+    if any(count < 2 for count in levels.values()):
+        return (), ""
+    terms = list(dict.fromkeys(":".join(factor.column for factor in term.factors) for term in regression.model.terms))
+    pairs = _pair_terms(terms, levels, n)
+    try:
+        table_of = anova(table, response, [*terms, *pairs], level)
+    except IosondeError as error:
+        return (), missing_part("No allocation by levels", error)
+    warnings = list(map(as_sentence, table_of.warnings))
+    more = besides_rows(table, response, by_levels(table, list(factors)), names, level)
+    answer = AnalysisOfVariance(table_of, besides=more, other_p_values=tuple(other_p_values))
+    return _parts(table_of), " ".join([answer.sentence, *warnings])
+
+
+def _pair_terms(terms: Sequence[str], levels: dict[str, int], n: int) -> list[str]:
+    """Return the two-way interactions of two or three factors, if the trials leave enough degrees of freedom."""
+    if not 2 <= len(terms) <= 3 or any(c in name for name in terms for c in ":*"):
+        return []
+    pairs = [(a, b) for i, a in enumerate(terms) for b in terms[i + 1 :]]
+    parameters = 1 + sum(levels[a] - 1 for a in terms) + sum((levels[a] - 1) * (levels[b] - 1) for a, b in pairs)
+    return [f"{a}:{b}" for a, b in pairs] if n - parameters >= LEAST_DF and parameters <= _MOST_PARAMETERS else []
+
+
+def _parts(table: Anova) -> tuple[VariationRow, ...]:
+    rest = VariationRow(
+        "residual", table.df_residual, table.ss_residual, table.ss_residual / table.ss_total, None, None
+    )
+    return (*(VariationRow(s.name, s.df, s.ss, s.share, s.f, s.p) for s in table.sources), rest)
+
+
+def _list_facts(
+    regression: Regression, assumptions: Assumptions, divisor: float, unit: str
+) -> tuple[tuple[str, str], ...]:
+    """Return the explained share, and each assumption with the value for or against it."""
+    fit = regression.fit
+    mean_share = f" ({significant(100 * fit.s_e / abs(fit.mean_y))} % of the mean)" if fit.mean_y else ""
+    facts = [
+        ("R²", f"{fit.r2:.3f}, adjusted {fit.adjusted_r2:.3f}"),
+        ("standard deviation of errors", f"{significant(fit.s_e / divisor)} {unit}".rstrip() + mean_share),
+        ("F", _format_f_test(fit.f, fit.f_p, fit.k, fit.df)),
+        ("straightness", _lack_of_fit(assumptions)),
+    ]
+    if assumptions.shapiro_p is not None:
+        facts.append(("normal residuals", f"Shapiro–Wilk {_format_p(assumptions.shapiro_p)}"))
+    facts.append(("equal variance", f"Breusch–Pagan {_format_p(assumptions.breusch_pagan_p)}"))
+    facts.append(
+        ("neighbours in order", f"r = {assumptions.autocorrelation:.2f}, {_format_p(assumptions.autocorrelation_p)}")
+    )
+    facts.append(("largest Cook's distance", f"{assumptions.largest_cook:.2g} (limit {assumptions.cook_limit:.2g})"))
+    if len(assumptions.vif) > 1:
+        facts.append(("largest variance inflation", f"{max(assumptions.vif.values()):.3g}"))
+    return tuple(facts)
+
+
+def _lack_of_fit(assumptions: Assumptions) -> str:
+    test = assumptions.lack_of_fit
+    if test is None:
+        return "every setting has its own coefficient" if assumptions.repeats else "unknown: no setting was repeated"
+    return f"lack of fit F = {_format_f_test(test.f, test.p, test.df_lack_of_fit, test.df_pure_error)}"
+
+
+def _format_f_test(f: float | None, p: float | None, df: int, df_error: int) -> str:
+    if f is None or p is None:
+        return f"~ on {df} and {df_error} df: no error is left"
+    return f"{f:.4g} on {df} and {df_error} df, {_format_p(p)}"
+
+
+def _format_p(p: float) -> str:
+    return "p < 0.0001" if p < 1e-4 else f"p = {significant(p, 2)}"

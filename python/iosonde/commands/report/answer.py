@@ -1,0 +1,186 @@
+"""Page about DATA: the newest experiment of a store, or a user's table of measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from iosonde.answers.columns import with_computed
+from iosonde.answers.operations import visit
+from iosonde.commands.bound.for_page import start
+from iosonde.commands.corpus.answer import corpus
+from iosonde.commands.corpus.for_page import CorpusPage, corpus_page
+from iosonde.commands.survey.for_page import SurveyPage
+from iosonde.commands.survey.stored import are_surveys, page_of_surveys
+from iosonde.core.errors import InputError
+from iosonde.core.message import spell
+from iosonde.core.questions import DeclaredQuestion
+from iosonde.core.stored import StoredRun
+from iosonde.core.table import Table
+from iosonde.data.asked import LAST_DONE, ResponseQuery
+from iosonde.data.responses import choose_response
+from iosonde.data.source import Source, open_data
+from iosonde.data.stored import refuse_many_kinds
+from iosonde.data.systems import holds_many_systems
+from iosonde.foreign.reach import check_reachable
+from iosonde.page.content.page import Page
+from iosonde.store import Store
+
+from .experiment import Opener, open_chosen
+from .of_store import page_of_store
+from .of_table import TableOptions, page_of_table
+from .settings import settings_of
+
+if TYPE_CHECKING:
+    from iosonde.commands.advise.for_page import Choosing
+
+
+@dataclass(frozen=True)
+class ReportQuery:
+    """Options of a page. ``response``: of a table; for a store it makes a table of its rows. ``by``: columns of the
+    cells. ``on``: terms of the regressions, by default what varies. ``bound``: the hardware, as
+    ``servers=4,net=117MB/s``, or a probe. ``choosing``: settings to choose from. ``clock``: of a store's rates;
+    ``metric``: its metrics. ``again``: the command that reproduces the page. ``part``: the selected runs of DATA, a
+    store, if not all. ``questions``: questions to a store, None: those of its experiment. ``constraints``: restrictions
+    on suggested settings."""
+
+    data: str
+    response: tuple[str, ...] = ()
+    on: tuple[str, ...] = ()
+    by: tuple[str, ...] | None = None
+    bound: str | None = None
+    choosing: Choosing | None = None
+    experiment: str | None = None
+    where: tuple[str, ...] = ()
+    level: float = 0.95
+    clock: str = LAST_DONE
+    metric: tuple[str, ...] = ()
+    again: tuple[str, ...] = ()
+    part: Store | None = None
+    questions: Sequence[DeclaredQuestion] | None = None
+    constraints: tuple[str, ...] = ()
+
+
+def command_again(options: ReportQuery, output: str, questions: str = "") -> tuple[str, ...]:
+    """Return the command that reproduces the page; ``questions``: the file that they were read from."""
+    choosing = options.choosing
+    texts = {
+        "response": ",".join(options.response),
+        "on": ",".join(options.on),
+        "by": ",".join(options.by or ()),
+        "bound": options.bound,
+        "choose": ",".join(choosing.choose) if choosing else "",
+        "given": ",".join(choosing.workload_columns or ()) if choosing else "",
+        "current": ",".join(f"{name}={level}" for name, level in (choosing.current or {}).items()) if choosing else "",
+        "metric": ",".join(options.metric),
+        "questions": questions,
+        "experiment": options.experiment,
+        "clock": options.clock if options.clock != LAST_DONE else "",
+        "level": f"{options.level:g}" if options.level != 0.95 else "",
+    }
+    words = [word for name, text in texts.items() if text for word in (f"--{name}", text)]
+    words += [word for condition in options.where for word in ("--where", condition)]
+    words += [word for constraint in options.constraints for word in ("--constraint", constraint)]
+    return ("iosonde", "report", options.data, "-o", output, *words)
+
+
+def report(options: ReportQuery, opened: Opener = open_data) -> Page | SurveyPage | CorpusPage:
+    """Build the page. ``opened`` opens DATA. A store with results of many systems gets the page of a corpus, unless an
+    option concerns a campaign. Raises InputError, DataError."""
+    check_reachable(Path(options.data))
+    if options.response or not Path(options.data).is_dir():
+        return _build_table_page(options, opened)
+    store = options.part or Store.open(options.data)  # caches what it has read
+    return _build_corpus_page(options, store, opened) or _build_store_page(options, store, opened)
+
+
+def _list_campaign_options(options: ReportQuery) -> list[str]:
+    """Return the given options that only the page of a campaign has."""
+    words = {
+        "by": options.by,
+        "bound": options.bound,
+        "choose": options.choosing,
+        "questions": options.questions,
+        "constraint": options.constraints,
+    }
+    return [word for word, value in words.items() if value]
+
+
+def _build_corpus_page(options: ReportQuery, store: Store, opened: Opener) -> CorpusPage | None:
+    if _list_campaign_options(options) or not holds_many_systems([StoredRun(document) for document in store.runs()]):
+        return None
+    source = opened(store, options.where, options.experiment)
+    if not holds_many_systems(source.runs):
+        return None
+    return corpus_page(corpus(source, ResponseQuery((), options.on, options.clock, options.level, options.metric)))
+
+
+def _build_store_page(options: ReportQuery, store: Store, opened: Opener) -> Page | SurveyPage:
+    source, chosen = open_chosen(store, options.experiment, options.where, opened)
+    if are_surveys(source.runs):
+        if words := _list_campaign_options(options):
+            raise InputError(
+                "inapplicable-option",
+                "{data} holds surveys, whose page has no {option}",
+                "leave {option} out",
+                data=options.data,
+                option=str(getattr(spell, words[0])),
+            )
+        return page_of_surveys(source.runs, options.data)
+    cells = ResponseQuery((), options.by or (), options.clock, options.level, options.metric)
+    page = page_of_store(source, chosen, cells, options.again, options.on, options.bound, options.constraints)
+    from . import questions
+
+    def narrowed(where: Sequence[str]) -> Source:
+        return opened(store, (*options.where, *where), chosen.experiment)
+
+    question_list = options.questions if options.questions is not None else questions.read_questions(source)
+    answers = questions.answered(question_list, narrowed, cells, options.data)
+    page = replace(page, settings=settings_of(source, cells), questions=answers)
+    if options.choosing is None:
+        return page
+    from iosonde.commands.advise.for_page import advice_of_store
+
+    return replace(page, advice=advice_of_store(source, page.bars.items, options.choosing, cells))
+
+
+def _build_table_page(options: ReportQuery, opened: Opener) -> Page:
+    source = opened(options.data, options.where, options.experiment)
+    table, responses, by = _rows(source, options)
+    page = page_of_table(
+        table, options.data, TableOptions(responses, by, options.on, options.level, options.again, options.constraints)
+    )
+    if options.choosing:
+        from iosonde.commands.advise.for_page import advice_of_table
+
+        page = replace(page, advice=advice_of_table(table, responses, by, options.choosing, options.level))
+    bounding = start(
+        source,
+        options.bound,
+        ResponseQuery(options.response, options.by or (), options.clock, options.level, options.metric),
+    )
+    visit(source, [bounding.losses])
+    settings = settings_of(source, ResponseQuery(options.response, (), options.clock, options.level))
+    return replace(page, bound=bounding.section(), settings=settings)
+
+
+def _rows(source: Source, options: ReportQuery) -> tuple[Table, Sequence[str], Sequence[str] | None]:
+    """Return (the rows that are trials, the columns that are responses, the columns of the cells). A store's ``value``
+    must be of one operation and metric, unless terms or cells separate them."""
+    rows = source.trials().rows
+    options = options if options.by is None else replace(options, by=source.apart(options.by))
+    columns = {name for column in rows.columns.values() for name in (column.name, column.label)}
+    query = ResponseQuery(options.response, options.by or (), options.clock, options.level, options.metric)
+    if not columns.issuperset(options.response):
+        if source.store is None:
+            table, names = with_computed(source, rows, query, options.by or ())
+            return table, names, options.by
+        response = choose_response(source, query)
+        by = options.by if options.by is not None or options.on else response.names
+        return response.rows, (response.title,), by
+    if source.store is not None and options.response[:1] == ("value",) and len(rows):
+        apart = (*options.on, *(options.by or ()))
+        refuse_many_kinds(rows, [name for name in ("operation", "metric") if name not in apart])
+    return rows, options.response, options.by

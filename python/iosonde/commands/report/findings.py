@@ -1,0 +1,75 @@
+"""Findings of a page: from the checks, the runs, the store and the regressions."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from iosonde.core.stored import StoredRun
+from iosonde.core.types import Finding, Severity
+from iosonde.core.words import counted
+from iosonde.page.content.models import ResponseRegression
+from iosonde.page.content.tables import Section
+from iosonde.stats.overview.types import Overview
+
+from .sentences import as_sentence
+
+_NUMBER = re.compile(r"[-+]?\d[\d.]*(e[-+]?\d+)?")
+
+
+def findings_of(
+    overview: Overview,
+    runs: Sequence[StoredRun],
+    problems: Sequence[Finding],
+    model_findings: Sequence[Finding] = (),
+) -> tuple[Finding, ...]:
+    """Collect the findings of the checks, the runs, the store and the regressions; each sentence once, most severe
+    first."""
+    run_findings = [finding for run in runs for finding in run.findings]
+    every = {
+        (entry.code, entry.sentence): entry for entry in (*overview.findings, *run_findings, *problems, *model_findings)
+    }
+    order = [Severity.ERROR, Severity.WARNING, Severity.INFO]
+    return tuple(
+        sorted(
+            [*every.values(), *findings_from_warnings(overview.warnings)], key=lambda entry: order.index(entry.severity)
+        )
+    )
+
+
+def findings_from_warnings(warnings: Sequence[str]) -> list[Finding]:
+    """Convert warnings without a code of their own to findings."""
+    return [Finding("", Severity.WARNING, as_sentence(warning)) for warning in warnings]
+
+
+def wrong(findings: Sequence[Finding], measured: bool) -> str:
+    """Count the findings by severity."""
+    if not findings:
+        return "No check found a problem." if measured else ""
+    counts = Counter(str(finding.severity) for finding in findings)
+    nouns = {"error": "error", "warning": "warning", "info": "note"}
+    phrases = [counted(counts[severity], noun) for severity, noun in nouns.items() if counts[severity]]
+    return f"{' and '.join([', '.join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)}."
+
+
+def at_the_top(models: Section[ResponseRegression]) -> list[Finding]:
+    """Return the models' findings for the first screen. Findings of several models that differ only in numbers appear
+    once, with the models' names."""
+    several = len(models.items) > 1
+    groups: dict[tuple[str, str], list[tuple[str, Finding]]] = {}
+    for model in models.items:
+        for finding in model.findings:
+            words = _NUMBER.sub("", finding.sentence)
+            groups.setdefault((finding.code, words), []).append((model.title, finding))
+    top_findings = []
+    for pairs in groups.values():
+        title, first = pairs[0]
+        others = [other for other, _ in pairs[1:]]
+        alike = len({member.sentence for _, member in pairs}) == 1
+        who = f"{title} and {counted(len(others), 'other')}" if others and alike else title
+        sentence = f"{who if several else 'regression'}: {first.sentence}"
+        sentence += "" if alike else f"; with other numbers of {counted(len(others), 'other')}"
+        evidence = {**first.evidence, **({"said of": ", ".join([title, *others])} if others else {})}
+        top_findings.append(Finding(first.code, first.severity, sentence, evidence, first.action))
+    return top_findings

@@ -1,0 +1,20 @@
+"""The page of any data: a store or table, a survey, or a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from iosonde.commands.corpus.for_page import CorpusPage
+from iosonde.commands.corpus.section import corpus_html
+from iosonde.commands.survey.for_page import SurveyPage
+from iosonde.commands.survey.section import survey_html
+from iosonde.page.content.page import Page
+
+from .section import render
+
+
+def html_of(page: Page | SurveyPage | CorpusPage, say: Callable[[str], None] = lambda sentence: None) -> str:
+    """Return the page as HTML text. ``say`` reports what made this slower than necessary."""
+    if isinstance(page, SurveyPage):
+        return survey_html(page, say)
+    return corpus_html(page, say) if isinstance(page, CorpusPage) else render(page, say)

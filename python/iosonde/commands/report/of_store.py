@@ -1,0 +1,198 @@
+"""Page of one experiment of a store. Missing parts become sentences, never errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from iosonde.answers.constraints import SettingConstraints
+from iosonde.answers.latencies import Percentiles
+from iosonde.answers.operations import visit
+from iosonde.answers.tools import list_tool_clocks, own_clock
+from iosonde.answers.trials import measured
+from iosonde.commands.bound.for_page import start
+from iosonde.commands.diagnose.for_page import slow_of
+from iosonde.commands.plot.over_time import OverTimePlot, build_run_plot
+from iosonde.commands.rank.for_page import InfluenceOptions, influences_of_store
+from iosonde.commands.regress.for_page import models_of_store
+from iosonde.commands.summary.answer import store_overview
+from iosonde.commands.summary.faults import FaultEffects
+from iosonde.core.message import Message
+from iosonde.core.stored import StoredRun
+from iosonde.core.table import Table
+from iosonde.core.words import counted
+from iosonde.data.asked import ALL, MetricChoice, ResponseQuery
+from iosonde.data.factors import is_separable
+from iosonde.data.source import Source
+from iosonde.page.content.bars import Bars
+from iosonde.page.content.latency import Latency
+from iosonde.page.content.page import Page
+from iosonde.page.content.tables import Section
+from iosonde.page.content.timeline import Timeline
+from iosonde.stats.overview.fault_effect import UNDONE, WELL
+from iosonde.stats.overview.types import Overview
+from iosonde.stats.regression.formula import columns_of
+
+from .axis import Axis, axis_of, is_part, place, titles_of
+from .bars import bars_of, bars_section, clocks_of
+from .experiment import Chosen
+from .findings import at_the_top, findings_of
+from .first_screen import clock_of, first_screen, sentence_about
+from .latency import Shapes, latencies_of
+from .machine import facts_of
+from .measured import find_experiment_name, target_of
+from .questions import collect_question_metrics
+from .reproduce import reproduce_of
+from .summaries import summaries_of
+from .timelines import timelines_of
+from .trials import trials_of
+
+
+def page_of_store(
+    source: Source,
+    chosen: Chosen,
+    query: ResponseQuery,
+    command: Sequence[str] = (),
+    on: Sequence[str] = (),
+    bound: str | None = None,
+    constraints: tuple[str, ...] = (),
+) -> Page:
+    """Build the page, except advice. ``query.on`` defines the cells, by default what varies; ``on`` replaces it as
+    terms of the regressions. ``bound`` is the value of ``--bound``; ``constraints`` add to those of the experiment. The
+    operations of each run are read once."""
+    runs, level = source.runs, query.level
+    percentiles, shapes = Percentiles(source, level), Shapes(measured(source, query).by)
+    bounding = start(source, bound, query)
+    hit = FaultEffects(level)
+    visit(source, [percentiles, shapes, bounding.losses, hit])
+    overview = store_overview(source, query, percentiles.by_run)
+    axis = axis_of(overview.by, runs)
+    bars = bars_of(overview, source, axis)
+    titles = titles_by_key(overview, runs)
+    tool_clocks = list_tool_clocks(source, query)
+    trials = source.trials(query.choice).rows
+    models = models_of_store(overview, trials, on, level, titles)
+    findings = findings_of(overview, runs, source.damage, at_the_top(models))
+    target = target_of(runs, source.name)
+    latencies, others = latencies_of(overview, shapes.by_key, axis)
+    lines, chosen_trial = timelines_of(runs, axis)
+    clock = clock_of(own_clock(source, query), tool_clocks)
+    first = first_screen(
+        find_experiment_name(source.experiments) or target, runs, overview, findings, axis, chosen, clock
+    )
+    return Page(
+        title=f"iosonde report: {target}",
+        target=target,
+        measured=_format_period(runs),
+        level=level,
+        answers=replace(first, sentence=sentence_about(overview, collect_question_metrics(source))),
+        findings=findings,
+        bars=bars_section(bars, runs),
+        latencies=latencies,
+        timelines=lines,
+        trials=trials_of(runs, overview, axis),
+        facts=facts_of(runs),
+        reproduce=reproduce_of(runs, chosen.seed, source.name, command),
+        clocks=None if tool_clocks else clocks_of(store_overview(source, replace(query, clock=ALL), {}), axis, bars),
+        latency_others=others,
+        timelines_note=chosen_trial,
+        axis=axis.noun,
+        summary=summaries_of(
+            overview,
+            {key: title for key, (title, _) in titles.items()},
+            {} if tool_clocks else {(bar.operation, bar.metric): bar.includes for bar in bars},
+        ),
+        models=models,
+        influences=influences_of_store(
+            trials,
+            columns_of(on, trials) if on else _list_scattered(source, trials, overview.by),
+            titles,
+            InfluenceOptions(
+                level, SettingConstraints(constraints, source), overview.effects, overview.by if on else ()
+            ),
+        ),
+        bound=bounding.section(),
+        faults=Section(hit.over_trials(overview.by, source.units())),
+        fault_plot=_last_hit(source),
+        slow=slow_of(source, level),
+        more=_describe_other_metrics(source, query) if tool_clocks else "",
+        verdicts=overview.verdicts,
+    )
+
+
+def _last_hit(source: Source) -> OverTimePlot | None:
+    """Plot the last complete trial with faults over its time; None if no such trial recorded operations."""
+    runs = [run for run in source.runs if run.faults and run.counts and run.n_operations]
+    if not runs:
+        return None
+    plot = build_run_plot(source, runs[-1], len(runs), ())
+    hit = tuple(phase for phase in plot.phases if phase.marks)
+    return (
+        replace(plot, phases=tuple(sorted(hit, key=lambda phase: phase.marks[0].what in (UNDONE, WELL))))
+        if hit
+        else None
+    )
+
+
+def titles_by_key(overview: Overview, runs: Sequence[StoredRun]) -> dict[tuple[str, str], tuple[str, str]]:
+    """Map (operation, metric) to (heading, unit) of everything with sections of its own, in page order: a tool's own
+    numbers before the time of its command."""
+    steps = {phase.operation for run in runs[-1:] for phase in run.phases if phase.is_command}
+    selected = [row for row in overview.rows if not is_part(row.operation)]
+    rows = sorted(selected, key=lambda row: (row.operation in steps, place(row.operation)[0]))
+    units = {(row.operation, row.metric): row.unit for row in rows}
+    return {key: (title, units[key]) for key, title in titles_of(rows).items()}
+
+
+def _describe_other_metrics(source: Source, query: ResponseQuery) -> str:
+    """Count the tools' other metrics, and name the option that shows them."""
+    every, selected = (
+        {(str(operation), str(metric)) for (operation, metric), _ in rows.groups(["operation", "metric"])}
+        for rows in (source.trials(MetricChoice(metric=(ALL,))).rows, source.trials(query.choice).rows)
+    )
+    rest = len(every - selected)
+    if not rest:
+        return ""
+    template = "{metrics} " + ("was" if rest == 1 else "were") + " measured; {spell.metric:all} shows them"
+    return Message("other-metrics", template, metrics=counted(rest, "other metric"))
+
+
+@dataclass(frozen=True)
+class StoreFigures:
+    """Figures that ``plot`` draws of a store, by kind."""
+
+    axis: Axis
+    bars: Section[Bars]
+    latencies: Section[Latency]
+    timelines: Section[Timeline]
+
+
+def figures_of_store(source: Source, query: ResponseQuery, kinds: Sequence[str]) -> StoreFigures:
+    """Return the figures of ``kinds``; the others are empty and not computed."""
+    percentiles, shapes = Percentiles(source, query.level), Shapes(measured(source, query).by)
+    if "latency" in kinds:
+        visit(source, [percentiles, shapes])
+    overview = store_overview(source, query, percentiles.by_run)
+    axis = axis_of(overview.by, source.runs)
+    return StoreFigures(
+        axis,
+        bars_section(bars_of(overview, source, axis), source.runs) if "bars" in kinds else Section(),
+        latencies_of(overview, shapes.by_key, axis)[0] if "latency" in kinds else Section(),
+        timelines_of(source.runs, axis)[0] if "timeline" in kinds else Section(),
+    )
+
+
+def _list_scattered(source: Source, trials: Table, by: Sequence[str]) -> list[str]:
+    """Return the settings, and confounded numbers that can still be separated."""
+    confounded = source.varying_factors.confounded if len(trials) else {}
+    return [*by, *(name for name, other in confounded.items() if is_separable(trials, name, other))]
+
+
+def _format_period(runs: Sequence[StoredRun]) -> str:
+    times = [run.started_at[:16].replace("T", " ") for run in runs if run.started_at]
+    if not times:
+        return ""
+    first, last = times[0], times[-1]
+    if first == last:
+        return f"{first} UTC"
+    return f"{first} to {last[11:] if last[:10] == first[:10] else last} UTC"

@@ -1,0 +1,194 @@
+"""Page of a user's table of measurements: cells, regressions, findings."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from iosonde.answers.besides import Besides
+from iosonde.answers.constraints import SettingConstraints
+from iosonde.commands.rank.for_page import InfluenceOptions, influences_of_table
+from iosonde.commands.regress.for_page import PageTerms, models_of_table
+from iosonde.commands.summary.answer import pooled, with_pooled
+from iosonde.core.errors import InputError, IosondeError
+from iosonde.core.estimate_text import estimate_text
+from iosonde.core.level_text import setting_text
+from iosonde.core.table import Table
+from iosonde.core.types import Finding
+from iosonde.core.units import format_size
+from iosonde.core.version import __version__
+from iosonde.core.words import counted
+from iosonde.data.roles import Roles, guess
+from iosonde.data.subsamples import average_trials
+from iosonde.data.varying import settings_besides
+from iosonde.page.content.page import Page
+from iosonde.page.content.tables import Section
+from iosonde.page.content.words import FirstScreen, Reproduce
+from iosonde.stats.checks import examine, worst_first
+from iosonde.stats.overview import overview
+from iosonde.stats.overview.types import Overview
+from iosonde.stats.regression.formula import columns_of
+
+from .findings import at_the_top, findings_from_warnings, wrong
+from .first_screen import interval_words
+from .summaries import summaries_of
+
+# factors named in a headline with the levels of its two ends
+_MAX_FACTORS = 2
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """Options of a page of a table: ``responses``, the columns of cells (``by``), terms of the regressions (``on``).
+    ``constraints`` restrict the suggested settings; ``command`` reproduces the page."""
+
+    responses: Sequence[str]
+    by: Sequence[str] | None
+    on: Sequence[str]
+    level: float
+    command: Sequence[str] = ()
+    constraints: tuple[str, ...] = ()
+
+
+def page_of_table(table: Table, path: str, options: TableOptions) -> Page:
+    """Build the page; roles that are not given are guessed as ``check`` does. Raises InputError, DataError."""
+    responses, by, on, level = options.responses, options.by, options.on, options.level
+    grouped = by if by is not None else columns_of(on, table) if on else None
+    roles = guess(table, responses, grouped)
+    _refuse_predictors(roles, columns_of(on, table))
+    trials = average_trials(table, roles.responses, grouped or ())
+    rows = replace(trials.rows, warnings=(*table.warnings, *([trials.note] if trials.note else [])))
+    cells = list(roles.settings) if grouped is not None else _coarsen_settings(table, roles.settings)
+    survey = overview.overview_from_table(
+        rows, roles.responses, cells, level, _list_headlines(table, roles.responses, cells)
+    )
+    besides = settings_besides(rows, roles.responses, cells) if grouped is not None else ()
+    inside = pooled(survey, rows, besides)
+    survey = with_pooled(survey, inside)
+    explained = models_of_table(survey, rows, roles.responses, roles.settings, PageTerms(on, besides), level)
+    checked = examine.examine_table(table, level, roles.responses, roles.settings, (*roles.numbering, *roles.remarks))
+    hidden = [finding for finding in survey.findings if finding.code == "S110"]
+    findings = _worst_first(
+        [*checked.findings, *hidden, *at_the_top(explained), *findings_from_warnings(survey.warnings)]
+    )
+    return Page(
+        title=f"iosonde report: {path}",
+        target=path,
+        measured="",
+        level=level,
+        answers=_build_first_screen(table, path, survey, roles, cells, findings, checked.unseen),
+        findings=findings,
+        bars=Section(),
+        latencies=Section(),
+        timelines=Section(),
+        trials=None,
+        facts=Section(),
+        reproduce=_describe_reproduction(table, path, options.command),
+        summary=summaries_of(survey),
+        models=explained,
+        influences=influences_of_table(
+            rows,
+            roles.responses,
+            roles.settings,
+            InfluenceOptions(level, SettingConstraints(options.constraints), survey.effects, besides),
+        ),
+        verdicts=tuple(Besides(inside, level=level).judge(verdict) for verdict in survey.verdicts),
+    )
+
+
+def _refuse_predictors(roles: Roles, predictors: Sequence[str]) -> None:
+    """Raise InputError if a response is also a predictor."""
+    if both := [name for name in roles.responses if name in predictors]:
+        raise InputError(
+            "conflicting-roles",
+            "'{column}' is both the response and a predictor",
+            "leave it out of {spell.on}",
+            column=both[0],
+        )
+
+
+def _list_headlines(table: Table, responses: Sequence[str], cells: Sequence[str]) -> Sequence[str]:
+    """Return the responses of the table by default: the family of tests, as in every command."""
+    try:
+        return [name for name in guess(table).responses if name not in cells]
+    except IosondeError:
+        return responses
+
+
+def _coarsen_settings(table: Table, settings: Sequence[str]) -> list[str]:
+    """Return the settings whose cells hold enough trials: if nearly every row is a cell, drop the finest number."""
+    remaining = list(settings)
+    while remaining and 2 * len(table.groups(remaining)) > len(table):
+        numeric = [name for name in remaining if table.column(name).numeric]
+        if not numeric:
+            return remaining
+        remaining.remove(max(numeric, key=lambda name: len(table.column(name).codes()[1])))
+    return remaining
+
+
+def _build_first_screen(
+    table: Table,
+    path: str,
+    survey: Overview,
+    roles: Roles,
+    cells: Sequence[str],
+    findings: Sequence[Finding],
+    unseen: Sequence[str],
+) -> FirstScreen:
+    excluded = [*roles.numbering, *roles.remarks]
+    # Rows that differ in such a column are not repetitions: their spread is not only noise.
+    over = [name for name in roles.settings if name not in cells]
+    parts = [
+        f"{counted(len(table), 'row')} of {path}",
+        f"measured: {', '.join(roles.responses)}",
+        f"grouped by: {', '.join(cells) or 'nothing'}",
+        *([f"each cell is over all levels of {', '.join(over)}"] if over else []),
+        *([f"left out: {', '.join(excluded)}"] if excluded else []),
+    ]
+    return FirstScreen(
+        headline="; ".join(
+            _headline(survey, response, "" if place else f" of {Path(path).name}")
+            for place, response in enumerate(roles.responses[:3])
+        ),
+        what=("; ".join(parts) + ".",),
+        fast="",
+        sure=tuple(sentence for sentence in (interval_words(survey), _describe_unseen(unseen)) if sentence),
+        wrong=wrong(findings, True),
+        sentence=survey.sentence,
+    )
+
+
+def _headline(cell_overview: Overview, response: str, of: str) -> str:
+    rows = [row for row in cell_overview.rows if row.metric == response and row.mean.value is not None]
+    if not rows:
+        return f"{response}{of}: no value"
+    least, most = (pick(rows, key=lambda row: row.mean.value or 0.0) for pick in (min, max))
+    if least is most:
+        return f"{response}{of}: {estimate_text(least.mean, least.unit)}"
+    if len(least.by) > _MAX_FACTORS:
+        ends = " to ".join(estimate_text(row.mean, row.unit) for row in (least, most))
+        return f"{response}{of}: {ends} over {len(rows)} settings"
+    ends = " to ".join(
+        f"{estimate_text(row.mean, row.unit)} at {setting_text(row.by, cell_overview.units)}" for row in (least, most)
+    )
+    return f"{response}{of}: {ends}"
+
+
+def _describe_unseen(unseen: Sequence[str]) -> str:
+    return f"Not seen: {'; '.join(unseen)}." if unseen else ""
+
+
+def _worst_first(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    return tuple(worst_first(list({(finding.code, finding.sentence): finding for finding in findings}.values())))
+
+
+def _describe_reproduction(table: Table, path: str, command: Sequence[str]) -> Reproduce:
+    facts = [("data", path), ("rows", f"{len(table):,}")]
+    if Path(path).is_file():
+        content = Path(path).read_bytes()
+        facts += [("size", format_size(len(content))), ("SHA-256", hashlib.sha256(content).hexdigest())]
+    again = (("Make this page", shlex.join(command)),) if command else ()
+    return Reproduce(again, (*facts, ("iosonde", __version__)))

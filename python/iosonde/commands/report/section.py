@@ -1,0 +1,175 @@
+"""A self-contained HTML page: no network, no other file, all data escaped.
+Values are escaped (``environment``). Scripts run only if their hash is in the page's Content-Security-Policy, so that
+injected text could not run. Figures are data (``report/figures/``), drawn by the page's script when they come into view
+(``library``).
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+from collections.abc import Callable
+from importlib import resources
+from typing import Any
+
+from iosonde.commands.bound.section import BAR_HEIGHT, BAR_WIDTH, losses_of, shares_of
+from iosonde.commands.corpus.for_page import CorpusPage
+from iosonde.commands.diagnose import text as diagnose_text
+from iosonde.commands.fit.figure_tree import is_cut
+from iosonde.commands.plot.figure_settings import lines_of
+from iosonde.commands.rank.figure import share_parts
+from iosonde.commands.regress.figure import TITLES, scale_of
+from iosonde.commands.summary import text_faults as fault_text
+from iosonde.commands.survey.for_page import SurveyPage
+from iosonde.core.units import significant
+from iosonde.core.words import counted, plural
+from iosonde.layout.text import estimate_parts, estimate_text
+from iosonde.layout.vocabulary import page_config
+from iosonde.page.content.bars import Bars
+from iosonde.page.content.page import Page
+from iosonde.page.content.tables import Section
+from iosonde.page.environment import make_environment
+from iosonde.page.library import library
+from iosonde.page.parts import share
+from iosonde.page.strip import STRIP_HEIGHT, STRIP_WIDTH
+
+from .section_figures import factor_scale, page_specs
+from .section_questions import FOLDED, question_sentences, question_text
+from .section_summary import summary_table
+from .section_top import on_first_screen, top_tables
+
+MOST_FINDINGS = 6  # findings that are not folded
+MOST_OPEN = 24  # figures of a kind that are not folded
+
+
+def render(page: Page, say: Callable[[str], None] = lambda sentence: None) -> str:
+    """Return the page as HTML text. ``say`` reports what made this slower than necessary."""
+    from markupsafe import Markup
+
+    drawing, script = library(say), asset("page.js")
+    parts, figures = share(page_specs(page))
+    tops = top_tables(page)
+    text: str = (
+        make_environment(_list_names(page))
+        .get_template("page.html")
+        .render(
+            page=page,
+            tops=tops,
+            first_tops=on_first_screen(tops),
+            absent=absent(page),
+            first_ranked=_first_ranked(page),
+            most_findings=MOST_FINDINGS,
+            bar_groups=bar_groups(page),
+            most_open=MOST_OPEN,
+            summaries=[summary_table(response) for response in page.summary],
+            model_scale=scale_of,
+            factor_scale=factor_scale,
+            share_parts=share_parts,
+            bar_size=(BAR_WIDTH, BAR_HEIGHT),
+            tree_is_cut=is_cut,
+            shares_of=shares_of,
+            losses_of=losses_of,
+            plot_titles=TITLES,
+            significant=significant,
+            settings_lines=[] if page.settings is None else lines_of(page.settings),
+            question_text=question_text,
+            folded_lines=FOLDED,
+            question_sentences=question_sentences,
+            strip=(STRIP_WIDTH, STRIP_HEIGHT),
+            policy=page_policy(drawing, script),
+            style=Markup(asset("page.css")),
+            library=Markup(drawing),
+            script=Markup(script),
+            theme=Markup(json_in_script(page_config())),
+            parts=Markup(json_in_script(parts)),
+            figures={place: Markup(json_in_script(spec)) for place, spec in figures.items()},
+            counted=counted,
+            fault_grid=fault_text.grid,
+            fault_title=fault_text.title,
+            slow_grid=diagnose_text.grid,
+            slow_title=diagnose_text.title,
+            plural=plural,
+            estimate_text=estimate_text,
+            estimate_parts=estimate_parts,
+        )
+    )
+    return text
+
+
+def absent(page: Page) -> list[tuple[str, str]]:
+    """Return (part, reason) for each part without a section, as it has nothing to show."""
+    parts: list[tuple[str, Section[Any]]] = [
+        ("what matters", page.influences), ("what to choose", page.advice), ("regression", page.models),
+        ("bound", page.bound), ("latency", page.latencies), ("ranks", page.timelines), ("machine", page.facts),
+    ]  # fmt: skip
+    return [(name, " ".join(section.missing)) for name, section in parts if section.missing and not section.items]
+
+
+def _first_ranked(page: Page) -> int:
+    """Return the number of the first part with a ranking, which explains the signs; 0 without any."""
+    return next((number for number, item in enumerate(page.influences.items, 1) if item.ranking), 0)
+
+
+def bar_groups(page: Page) -> list[tuple[str, list[tuple[int, Bars]]]]:
+    """Return (title, [(number, bars)]): one group without a title, or groups by metric if they are too many."""
+    numbered = list(enumerate(page.bars.items, 1))
+    if len(numbered) <= MOST_OPEN:
+        return [("", numbered)] if numbered else []
+    groups: dict[str, list[tuple[int, Bars]]] = {}
+    for number, bars in numbered:
+        groups.setdefault(f"{bars.operation}, {bars.metric}", []).append((number, bars))
+    return list(groups.items())
+
+
+def page_document(page: Page | SurveyPage | CorpusPage) -> dict[str, Any]:
+    """Return all content of the page as plain values, for a program (docs/commands/report.md)."""
+    document: dict[str, Any] = _to_jsonable(page.to_json())
+    return document
+
+
+def _list_names(page: Page) -> set[str]:
+    """Return the first words of all names on the page."""
+    texts = [*(name for response in page.summary for name in (response.title, *response.by)),
+             *(name for item in page.models.items for name in (item.title, *(term.name for term in item.terms))),
+             *(item.title for item in page.influences.items)]  # fmt: skip
+    return {name.split(" ", 1)[0] for name in texts}
+
+
+def json_in_script(value: Any) -> str:
+    """Return JSON that cannot close the script element around it."""
+    text = json.dumps(_to_jsonable(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _to_jsonable(value: Any) -> Any:
+    """Return a value that JSON can represent: NaN becomes None, other objects their text."""
+    if isinstance(value, dict):
+        return {str(key): _to_jsonable(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_to_jsonable(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _to_jsonable(value.tolist())
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (str, int)) else str(value)
+
+
+def policy() -> str:
+    """Return the content security policy of a page."""
+    return page_policy(library(lambda sentence: None), asset("page.js"))
+
+
+def page_policy(*scripts: str) -> str:
+    """Return a policy under which only these scripts run, and nothing is loaded."""
+    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "font-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def asset(name: str) -> str:
+    """Return the text of an asset of the page: its style or its script."""
+    return resources.files("iosonde.page").joinpath("assets", name).read_text(encoding="utf-8")

@@ -1,0 +1,132 @@
+"""Timelines of a trial's ranks, from its phases: which trial, which ranks, who was late and who was last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from iosonde.core.message import Message
+from iosonde.core.stored import StoredPhase, StoredRun
+from iosonde.core.units import format_rate
+from iosonde.core.words import counted
+from iosonde.page.content.tables import Section
+from iosonde.page.content.timeline import RankSpan, Timeline
+
+from .axis import Axis, place, title
+
+MAX_DISPLAYED_RANKS = 256
+_END_RANKS = 64
+_LATE = 0.01  # of the phase
+
+
+def timelines_of(runs: Sequence[StoredRun], axis: Axis) -> tuple[Section[Timeline], str]:
+    """Return the phases of one trial, and a sentence that names it."""
+    ready = [run for run in runs if _timed(run)]
+    complete = [run for run in ready if run.counts] or ready
+    if not complete:
+        return Section(missing=(Message("no-rank-times", "No trial holds the times of its ranks."),)), ""
+    most = max(_ranks(run) for run in complete)
+    if most < 2:
+        return Section(missing=(_alone(runs),)), ""
+    run = max((run for run in complete if _ranks(run) == most), key=_sum_spread)
+    size = counted(axis.size(run.factors), axis.noun)
+    label = f"trial {run.id}, {size}" + (", incomplete" if run.missing else "")
+    items = tuple(_build_timeline(phase, label) for phase in sorted(_timed(run), key=lambda p: place(p.name)))
+    chosen = f"Shown phase by phase: the trial with {most} ranks whose ranks ended furthest apart."
+    return Section(items), chosen
+
+
+def _alone(runs: Sequence[StoredRun]) -> str:
+    """Explain the lack of other ranks to compare with; with several ranks, their times are unknown."""
+    counts = [run.factors.get("ranks") or run.factors.get("nodes") for run in runs]
+    if any(isinstance(count, int) and count > 1 for count in counts):
+        template = (
+            "Trials had several ranks, but only one has known times: processes started by a command are not traced."
+        )
+        return Message("no-rank-times", template)
+    return Message("single-rank", "Every trial had one rank, which waits for no other.")
+
+
+def _timed(run: StoredRun) -> list[StoredPhase]:
+    """Return the phases with times of their ranks, which imported runs lack."""
+    return [
+        phase for phase in run.phases
+        if phase.ranks and all(rank.get(end) is not None for rank in phase.ranks for end in ("started_ns", "ended_ns"))
+    ]  # fmt: skip
+
+
+def _ranks(run: StoredRun) -> int:
+    return max(len(phase.ranks) for phase in _timed(run))
+
+
+def _sum_spread(run: StoredRun) -> float:
+    """Sum over phases the share between the first and the last rank's end."""
+    return sum((phase.end_spread_ns or 0) / (phase.duration_ns or 1) for phase in _timed(run))
+
+
+def _build_timeline(phase: StoredPhase, label: str) -> Timeline:
+    ranks, comparable = phase.ranks, phase.comparable
+    zero = min(rank["started_ns"] for rank in ranks)
+    times = {}
+    for rank in ranks:
+        start = rank["started_ns"] if comparable else zero
+        length = rank["ended_ns"] - rank["started_ns"]
+        times[rank["rank"]] = ((start - zero) / 1e9, (start - zero + length) / 1e9)
+    marks = _mark_ranks(times)
+    selected = _choose_ranks(times, marks)
+    spans = tuple(
+        RankSpan(
+            rank["rank"], str(rank.get("host") or "unknown host"), *times[rank["rank"]], marks.get(rank["rank"], "")
+        )
+        for rank in ranks
+        if rank["rank"] in selected
+    )
+    return Timeline(
+        phase.name,
+        title(phase.name),
+        label,
+        spans,
+        len(ranks),
+        comparable,
+        _note(phase, times, spans, comparable),
+    )
+
+
+def _mark_ranks(times: Mapping[int, tuple[float, float]]) -> dict[int, str]:
+    """Mark the last rank to end, and every rank that starts late by more than 1 % of the phase."""
+    if len(times) < 2:
+        return {}
+    end = max(end for _, end in times.values())
+    marks = {rank: "late" for rank, (start, _) in times.items() if start > _LATE * end}
+    last = max(times, key=lambda rank: times[rank][1])
+    tied = min(end for _, end in times.values()) == end
+    return marks if tied else marks | {last: "last"}
+
+
+def _choose_ranks(times: Mapping[int, tuple[float, float]], marks: Mapping[int, str]) -> set[int]:
+    """Return all ranks, or of very many the latest starts, the last ends, and others evenly."""
+    if len(times) <= MAX_DISPLAYED_RANKS:
+        return set(times)
+    by_start = sorted(times, key=lambda rank: times[rank][0])
+    by_end = sorted(times, key=lambda rank: times[rank][1])
+    chosen = {*by_start[-_END_RANKS:], *by_end[-_END_RANKS:], *(rank for rank, mark in marks.items() if mark == "last")}
+    others = sorted(set(times) - chosen)
+    step = -(-len(others) // (MAX_DISPLAYED_RANKS - len(chosen)))
+    return chosen | set(others[::step])
+
+
+def _note(
+    phase: StoredPhase, times: Mapping[int, tuple[float, float]], spans: Sequence[RankSpan], comparable: bool
+) -> str:
+    last = next((span for span in spans if span.mark == "last"), None)
+    if last is None:
+        return ""
+    who = f"rank {last.rank} on {last.host}"
+    if not comparable:
+        return f"R{who[1:]} took longest, {format_rate(last.end_s, 's')}."
+    spreads = [
+        f"{name} lie {format_rate(spread / 1e9, 's')} apart"
+        for name, spread in (("starts", phase.start_spread_ns), ("ends", phase.end_spread_ns))
+        if spread is not None
+    ]
+    text = ", ".join([*spreads, f"{who} finished last"])
+    return f"{text[0].upper()}{text[1:]}."

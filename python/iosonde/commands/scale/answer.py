@@ -1,0 +1,305 @@
+"""Growth of a rate with the number of nodes, its limit, and the gain of more nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from iosonde.answers.answer import Answer, level_columns
+from iosonde.answers.caveats import caveats, warn_logarithms, warn_single_trials
+from iosonde.core.column_units import is_rate
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.estimate_text import estimate_or_end
+from iosonde.core.level_text import setting_text
+from iosonde.core.message import Message
+from iosonde.core.no_scaling import without_efficiency
+from iosonde.core.verdict import Direction, Verdict, VerdictState
+from iosonde.core.words import listed
+from iosonde.data import roles
+from iosonde.data.asked import ResponseQuery
+from iosonde.data.responses import Response, responses
+from iosonde.data.source import Source
+from iosonde.model.scaling.analyse import Scaling, analyse
+from iosonde.model.scaling.best import BestSetting, best_settings
+from iosonde.model.scaling.comparison import LINEAR
+from iosonde.model.scaling.demands import Demands, demands
+from iosonde.model.scaling.forecast import SCENARIO
+from iosonde.model.scaling.series import Series, series_of
+from iosonde.model.scaling.words import TITLES, sentences
+
+from .stations import work
+
+_CURVE_POINTS = 120
+
+
+@dataclass(frozen=True)
+class LawCurve:
+    """A possible law, from its first to its last size; measurements end at ``measured``, a scenario begins at
+    ``scenario``."""
+
+    name: str
+    sizes: list[float]
+    rates: list[float]
+    measured: float
+    scenario: float
+
+
+@dataclass(frozen=True)
+class ScaledSeries:
+    """A series and its laws. ``demands``: what one operation demands of the stations, or why that is unknown; None if
+    not requested. ``doubts``: codes of what is wrong with its trials."""
+
+    series: Series
+    scaling: Scaling
+    demands: Demands | str | None = None
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return whether a limit is seen: a cliff, a fall, or the bend of all possible laws."""
+        scaling, limit = self.scaling, self.scaling.limit
+        state, direction = limit.state, None
+        claim = ", ".join(TITLES[law.law.name] for law in scaling.regimes[-1].possible)
+        if limit.fall and limit.fall.is_significant:
+            direction = Direction.DOWN
+        if scaling.changes and scaling.changes[-1].factor < 1:
+            state, direction, claim = VerdictState.DIFFERENT, Direction.DOWN, "change of regime"
+        if state is VerdictState.EQUAL:
+            claim = TITLES[LINEAR]
+        few = ("few-trials",) if any(size.rate.n < 2 for size in scaling.sizes) else ()
+        misfit = ("lack-of-fit",) if scaling.regimes[-1].lacks_fit else ()
+        subject = setting_text(self.series.by, self.series.units) or self.series.on
+        return Verdict(
+            "limit",
+            self.series.response,
+            (subject,),
+            state,
+            direction,
+            claim,
+            limit.efficiency,
+            doubts=(*self.doubts, *few, *misfit),
+        )
+
+    @property
+    def sentences(self) -> list[str]:
+        """Return the conclusions: change of regime, law, what is inconclusive."""
+        return sentences(self.scaling, self.series.on, lambda rate: estimate_or_end(rate, self.series.unit))
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable form."""
+        demand_fields: dict[str, Any] = {}
+        if isinstance(self.demands, Demands):
+            demand_fields = {"demands": self.demands.to_json(), "why_no_demands": ""}
+        elif self.demands is not None:
+            demand_fields = {"demands": None, "why_no_demands": self.demands}
+        return {**self.series.to_json(), **self.scaling.to_json(), "sentences": self.sentences, **demand_fields}
+
+    def curves(self) -> list[LawCurve]:
+        """Return the possible laws of each regime; those of the last regime extend to the farthest prediction."""
+        scaling = self.scaling
+        far = max([size.size for size in scaling.sizes] + [prediction.size for prediction in scaling.predictions])
+        curves = []
+        for regime in scaling.regimes:
+            sizes = np.geomspace(regime.low, far if regime is scaling.regimes[-1] else regime.high, _CURVE_POINTS)
+            for law in regime.possible:
+                if law.fit is not None:
+                    rates = np.exp(law.fit.log_rates(sizes)).tolist()
+                    title = TITLES[law.law.name]
+                    curves.append(LawCurve(title, sizes.tolist(), rates, regime.high, SCENARIO * regime.high))
+        return curves
+
+
+@dataclass(frozen=True)
+class ScalingLaws(Answer):
+    """Each series of rates over ``on``. ``as_stations``: size of the operation whose demands were requested. ``best``:
+    the best setting of one node, at each number of nodes, if there are several settings."""
+
+    items: tuple[ScaledSeries, ...]
+    on: str
+    level: float
+    warnings: tuple[str, ...] = ()
+    as_stations: str | None = None
+    best: tuple[BestSetting, ...] = ()
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Return one verdict per series: whether a limit is seen."""
+        return tuple(item.verdict for item in self.items)
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde scale --json``."""
+        return {
+            "level": self.level,
+            "on": self.on,
+            "series": [item.to_json() for item in self.items],
+            "best": [setting.to_json() for setting in self.best],
+            "warnings": list(self.warnings),
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row per number of nodes of each series."""
+        pairs = [
+            (item.series, {key: value for key, value in size.to_json().items() if key != "warnings"})
+            for item in self.items
+            for size in item.scaling.sizes
+        ]
+        names = {"response", "unit"}.union(*(row for _, row in pairs))
+        return [{"response": of.response, "unit": of.unit, **level_columns(of.by, names), **row} for of, row in pairs]
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Options of scaling. ``by``: each combination is a series of its own; of a store by default its other factors.
+    ``is_duration``: the response is the time of a fixed amount of work. ``at``: predict there. ``bootstrap``: number of
+    samples instead of profile likelihood (0: none)."""
+
+    on: str = "nodes"
+    by: tuple[str, ...] = ()
+    is_duration: bool = False
+    at: Sequence[float] = ()
+    bootstrap: int = 0
+    seed: int = 1
+    as_stations: str | None = None
+
+
+def scale(source: Source, query: ResponseQuery, how: Growth | None = None) -> ScalingLaws:
+    """Fit laws of scaling to every series of DATA; of a store to every rate. Raises InputError, DataError."""
+    how = how or Growth()
+    candidates = _collect_series(source, query, how)
+    best = tuple(best_settings(candidates.series, query.level))
+    selected, exclusions = _with_two_sizes(candidates.series, how.on)
+    size = how.as_stations
+    works = [None if size is None else work(series, size) for series in selected]
+    items = []
+    for series, operation_work in zip(selected, works, strict=True):
+        scaling = analyse(series.trials, query.level, list(how.at), how.bootstrap, how.seed)
+        items.append(
+            ScaledSeries(
+                series,
+                scaling,
+                None if operation_work is None else demands(scaling.regimes[-1], operation_work),
+                candidates.doubts[series.response],
+            )
+        )
+    return ScalingLaws(tuple(items), how.on, query.level, (*candidates.warnings, *exclusions), size, best)
+
+
+@dataclass
+class _SeriesCollection:
+    """The series of DATA, with warnings; ``doubts`` maps the response of a series to codes."""
+
+    series: list[Series] = field(default_factory=list)
+    warnings: tuple[str, ...] = ()
+    doubts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def warn(self, warnings: Sequence[str]) -> None:
+        """Add new warnings."""
+        self.warnings = tuple(dict.fromkeys((*self.warnings, *warnings)))
+
+
+def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _SeriesCollection:
+    """Build a series for each response and setting besides ``on``."""
+    if source.store is None and not query.response:
+        raise InputError(
+            "missing-option",
+            "{spell.response} is missing",
+            "name the column of the rate: {names}",
+            names=", ".join(source.table.names),
+        )
+    factors = (how.on, *how.by) if source.store is None else ()
+    every = responses(source, replace(query, on=factors))
+    # An operation, or DATA as a whole, has metrics of other kinds, too.
+    chosen = (
+        every if len(every) == 1 else [candidate for candidate in every if is_rate(candidate.unit) or how.is_duration]
+    )
+    if not chosen:
+        raise DataError("no-rate", "no rate is left", "the conditions leave no metric that is work per time")
+    settings = (*how.by, *source.apart((how.on, *how.by))[1 + len(how.by) :]) if how.by else ()
+    if source.store is not None and not settings:
+        settings = tuple(name for name in source.varying_factors.names if name not in (how.on, "ranks"))
+    apart, why = set[str](), tuple[str, ...]()
+    if how.on in ("nodes", "ranks"):
+        apart, why = without_efficiency(source.runs, source.experiments)
+    comparable = [candidate for candidate in chosen if candidate.operation not in apart]
+    if not comparable:
+        raise DataError(
+            "no-comparable-operation",
+            "{reasons}",
+            "choose another operation, or measure where the caches are verified to be cold",
+            reasons="; ".join(why),
+        )
+    collection = _SeriesCollection(warnings=(*why,) if len(comparable) < len(chosen) else ())
+    for response in comparable:
+        if warn_logarithms(response):
+            raise InputError(
+                "not-a-rate",
+                "'{title}' is a logarithm, not a rate",
+                "{spell.response:'{column}'}",
+                title=response.title,
+                column=response.measured,
+            )
+        part, more = series_of(response.rows, response.title, how.on, settings, how.is_duration)
+        collection.series += part
+        twins, strata = _list_caveats(response, how.on), warn_single_trials(response, [how.on])
+        pooled = _find_pooled_settings(source, response, (how.on, *settings))
+        collection.warn([*twins, *strata, *_describe_pooled(pooled), *more])
+        doubt_flags = {
+            "within-run": response.within_run,
+            "bring-ups": bool(strata),
+            "varies-besides": bool(pooled),
+            "goes-together": bool(_find_confounded(response, how.on)),
+        }
+        collection.doubts |= dict.fromkeys(
+            [item.response for item in part], tuple(code for code, holds in doubt_flags.items() if holds)
+        )
+    return collection
+
+
+def _find_pooled_settings(source: Source, response: Response, factors: Sequence[str]) -> list[str]:
+    """Return the settings that differ between trials of one size of one series, which are pooled."""
+    rows = response.rows
+    try:
+        settings = source.varying_factors.names if source.store else roles.guess(rows, [response.title]).settings
+    except DataError:  # of a column outside the query
+        return []
+    cells = [cell for _, cell in rows.groups(factors)]
+    candidates = [name for name in settings if name not in factors and name in rows.columns]
+    return [name for name in candidates if any(len(rows.take(cell).column(name).codes()[1]) > 1 for cell in cells)]
+
+
+def _describe_pooled(pooled: Sequence[str]) -> list[str]:
+    if not pooled:
+        return []
+    verb, them = ("varies", "it") if len(pooled) == 1 else ("vary", "them")
+    template = "{columns} {verb} within one size: add {pronoun} to {spell.by}, or hold {pronoun} with {spell.where}"
+    return [Message("varies-besides", template, columns=listed(pooled), verb=verb, pronoun=them)]
+
+
+def _list_caveats(response: Response, on: str) -> list[str]:
+    return caveats(replace(response, confounded=_find_confounded(response, on)))
+
+
+def _find_confounded(response: Response, on: str) -> tuple[tuple[str, str], ...]:
+    """Return the factors confounded with ``on``, which may be the cause of growth; ranks grow with nodes anyway."""
+    return tuple(pair for pair in response.confounded if on in pair and "ranks" not in pair)
+
+
+def _with_two_sizes(candidates: Sequence[Series], on: str) -> tuple[list[Series], list[str]]:
+    """Return the series with two sizes, and name the others. Raises DataError if none has two."""
+    selected = [series for series in candidates if len(series.trials) > 1]
+    if not selected:
+        only = ", ".join(f"{size:g}" for size in sorted({size for series in candidates for size in series.trials}))
+        raise DataError(
+            "nothing-varies",
+            "every series has one value of {factor} ({level}): nothing scales",
+            "measure at 5 or more, as 1,2,4,8,16",
+            factor=on,
+            level=only,
+        )
+    gone = len(candidates) - len(selected)
+    singular, many = "has one value of {factor} and is", "have one value of {factor} and are"
+    template = "{n_series} series " + (singular if gone == 1 else many) + " left out"
+    return selected, [Message("single-size-excluded", template, n_series=gone, factor=on)] if gone else []

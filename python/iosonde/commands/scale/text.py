@@ -1,0 +1,186 @@
+"""The scaling of a series as text: measurements, laws, predictions, conclusion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from iosonde.core.estimate_text import estimate_or_end, estimate_text
+from iosonde.core.level_text import setting_text
+from iosonde.core.types import Estimate
+from iosonde.core.units import human_scale, significant
+from iosonde.core.words import listed
+from iosonde.layout.text import CANNOT_TELL, estimate_parts, table, wrapped
+from iosonde.model.scaling.words import TITLES
+
+from . import text_stations as stations
+
+if TYPE_CHECKING:
+    from iosonde.model.scaling.analyse import Scaling
+    from iosonde.model.scaling.best import BestSetting
+    from iosonde.model.scaling.fitted_laws import Regime
+    from iosonde.model.scaling.series import Series
+
+    from .answer import ScaledSeries, ScalingLaws
+
+_PERCENTS = ("contention", "server_share")
+_LABELS = {
+    "rate_of_one": "λ",
+    "ceiling": "C",
+    "contention": "α",
+    "coherency": "κ",
+    "peak": "peak N",
+    "knee": "knee N",
+    "server_share": "ρ",
+}
+_SINGULAR = {"processes": "process"}
+
+
+def lines(scaling_laws: ScalingLaws) -> Iterator[str]:
+    """Yield the lines of the text: warnings, then one series after the other."""
+    for warning in scaling_laws.warnings:
+        yield from wrapped(f"~ {warning}", "  ")
+    for number, item in enumerate(scaling_laws.items):
+        if number or scaling_laws.warnings:
+            yield ""
+        yield from _format_series(item)
+        yield from stations.lines(item, scaling_laws.as_stations)
+    for response in dict.fromkeys(best.response for best in scaling_laws.best):
+        yield ""
+        yield from _format_best([best for best in scaling_laws.best if best.response == response], scaling_laws.on)
+
+
+def _format_best(best_settings: Sequence[BestSetting], on: str) -> Iterator[str]:
+    """Format the highest rate per node at each number of nodes, and whether it is always of the same series."""
+    divisor, unit = human_scale(max(setting.each.value or 0.0 for setting in best_settings), best_settings[0].unit)
+    per = f"per {_SINGULAR.get(on, on.removesuffix('s'))}"
+    yield from wrapped(f"{best_settings[0].response}: the series with the highest rate {per}, at each number of {on}")
+    yield ""
+    rows = []
+    for setting in best_settings:
+        value, interval = estimate_parts(setting.each, divisor)
+        others = CANNOT_TELL if setting.alike is None else str(setting.alike)
+        rows.append(
+            [
+                f"{setting.size:g}",
+                value,
+                interval,
+                str(setting.n_settings),
+                others,
+                setting_text(setting.by, setting.units),
+            ]
+        )
+    header = [on, f"{unit or 'rate'} {per}", "interval", "of", "ties", "series"]
+    yield from table(header, rows, "rrrrrl").splitlines()
+    yield ""
+    settings = dict.fromkeys(setting_text(setting.by, setting.units) for setting in best_settings)
+    last = best_settings[-1]
+    same = "the same series at all of them" if len(settings) == 1 else "not the same series at all of them"
+    yield from wrapped(
+        f"Highest at {last.size:g} {on}: {estimate_text(last.each, last.unit)} {per}, with "
+        f"{setting_text(last.by, last.units)}; {same}. As the same trials selected it, the highest of several is "
+        f"biased upwards by noise. It is the best only if {listed(list(last.by))} can be chosen."
+    )
+
+
+def _format_series(scaled: ScaledSeries) -> Iterator[str]:
+    series, scaling = scaled.series, scaled.scaling
+    settings = setting_text(series.by, series.units)
+    yield from wrapped(
+        f"{series.response} on {series.on}{'; ' + settings if settings else ''}; {100 * scaling.level:g} % intervals"
+    )
+    yield ""
+    scale = human_scale(max(size.rate.value or 0.0 for size in scaling.sizes), series.unit)
+    yield from _format_sizes(series, scaling, scale)
+    for regime in scaling.regimes:
+        yield ""
+        yield from _format_laws(regime, series, len(scaling.regimes) > 1)
+    if scaling.predictions:
+        yield ""
+        yield from _format_predictions(scaling, series)
+    cut = dict.fromkeys(
+        warning for size in scaling.sizes if size.rate.low is not None for warning in size.rate.warnings
+    )
+    notes = [*scaling.warnings, *_format_misfits(scaling, series.on), *_format_reasons(scaling), *cut]
+    yield ""
+    for warning in notes:
+        yield from wrapped(f"~ {warning}", "  ")
+    if notes:
+        yield ""
+    for sentence in scaled.sentences:
+        yield from wrapped(sentence)
+
+
+def _format_sizes(series: Series, scaling: Scaling, scale: tuple[float, str]) -> Iterator[str]:
+    rows = []
+    for size in scaling.sizes:
+        value, interval = estimate_parts(size.rate, scale[0])
+        each = significant((size.rate.value or 0.0) / size.size / scale[0])
+        efficiency = size.efficiency
+        efficiency_cells = ["", ""] if efficiency is None else list(estimate_parts(efficiency))
+        rows.append([f"{size.size:g}", str(size.rate.n), value, interval, each, *efficiency_cells])
+    header = [series.on, "n", scale[1] or "rate", "interval", "each", "efficiency", "interval"]
+    yield from table(header, rows, "rrrrrrr").splitlines()
+
+
+def _format_laws(regime: Regime, series: Series, several: bool) -> Iterator[str]:
+    if several:
+        yield f"from {regime.low:g} to {regime.high:g} {series.on}"
+    rows = []
+    for law in regime.laws:
+        if law.fit is None:
+            rows.append([TITLES[law.law.name], CANNOT_TELL, f"not identifiable: {law.why}"])
+            continue
+        delta = CANNOT_TELL if law.delta is None else f"{law.delta:.1f}"
+        parameter_texts = [
+            f"{_LABELS[name]} {_format_parameter(name, value, series.unit)}" for name, value in law.parameters.items()
+        ]
+        rows.append([TITLES[law.law.name], delta, parameter_texts[0]])
+        rows += [["", "", text] for text in parameter_texts[1:]]
+    yield from table(["law", "ΔAICc", "parameters"], rows, "lrL").splitlines()
+
+
+def _format_parameter(name: str, estimate: Estimate, unit: str) -> str:
+    if name in ("rate_of_one", "ceiling"):
+        return estimate_or_end(estimate, unit)
+    if name in _PERCENTS:
+        value, low, high = (None if x is None else 100 * x for x in (estimate.value, estimate.low, estimate.high))
+        return estimate_or_end(Estimate(value, low, high, estimate.level, estimate.n), "%")
+    return estimate_or_end(estimate, "")
+
+
+def _format_predictions(scaling: Scaling, series: Series) -> Iterator[str]:
+    rows = []
+    for prediction in scaling.predictions:
+        others = list(prediction.by_law.values())
+        rate_text = estimate_or_end(prediction.rate, series.unit)
+        if prediction.rate.low is None and prediction.rate.high is None and others:
+            rate_text = _format_span(others, series.unit)
+        law_titles = ", ".join(TITLES[law] for law in prediction.by_law)
+        rows.append(
+            [f"{prediction.size:,.0f}", rate_text, "" if prediction.kind == "inside" else prediction.kind, law_titles]
+        )
+    yield from table([series.on, "predicted", "", "laws not ruled out"], rows, "rlLl").splitlines()
+
+
+def _format_reasons(scaling: Scaling) -> Iterator[str]:
+    """Yield why predictions have no interval."""
+    without = [prediction.rate for prediction in scaling.predictions if prediction.rate.low is None]
+    yield from dict.fromkeys(why for rate in without if rate.high is None for why in rate.warnings)
+
+
+def _format_span(values: list[float], unit: str) -> str:
+    """Format the range of the laws' predictions."""
+    divisor, name = human_scale(max(values), unit)
+    if len(values) == 1:
+        return f"{significant(values[0] / divisor)} {name}".rstrip()
+    return f"{significant(min(values) / divisor)} to {significant(max(values) / divisor)} {name}".rstrip()
+
+
+def _format_misfits(scaling: Scaling, on: str) -> Iterator[str]:
+    for regime in scaling.regimes:
+        if regime.lacks_fit:
+            yield (
+                f"from {regime.low:g} to {regime.high:g} {on} every law misses the means by more than the noise "
+                "of trials: the intervals of the laws are over sizes, not over trials"
+            )

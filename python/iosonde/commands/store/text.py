@@ -1,0 +1,93 @@
+"""Answers of ``iosonde store`` as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.units import format_size
+from iosonde.layout.text import escape, wrapped
+
+if TYPE_CHECKING:
+    from .answer import StoreCheck, StoreCopy, StoreMerge
+    from .index import StoresIndexed
+    from .prune import StorePruning
+
+_MAX_WORDS = 12
+
+
+def check_lines(check: StoreCheck) -> Iterator[str]:
+    """Yield every problem with its cure, and incomplete runs; one line if there are none."""
+    for problem in check.problems:
+        yield f"{problem.code} {escape(problem.sentence)}"
+        yield f"     {escape(problem.action)}"
+    if check.n_without_digest:
+        yield without_digest(check.n_without_digest)
+    for run in check.incomplete:
+        yield escape(f"run {run.id} is incomplete: {'; '.join(run.missing)}")
+    if not check.serious and not check.incomplete:
+        yield f"{escape(check.name)}: {count(len(check.runs), 'run')}, all complete and as they were stored"
+
+
+def without_digest(n_runs: int) -> str:
+    """Describe how many experiments cannot be checked, and why."""
+    verb = "names" if n_runs == 1 else "name"
+    return f"{count(n_runs, 'run')} {verb} no digest of its experiment (written before digests existed): not checkable"
+
+
+def merge_lines(merge: StoreMerge) -> Iterator[str]:
+    """Describe how much was copied."""
+    done = merge.merged
+    there = f" ({done.runs_there} already existed)" if done.runs_there else ""
+    yield f"{count(done.runs, 'run')} and {count(done.experiments, 'experiment')} copied{there}"
+
+
+def copy_lines(copy: StoreCopy) -> Iterator[str]:
+    """Describe how much was copied, what was replaced, and what remains to be reviewed."""
+    done = copy.redacted
+    replaced = ", ".join(_format_plural(number, kind) for kind, number in sorted(done.replaced.items()))
+    yield f"{count(done.runs, 'run')} copied; replaced: {replaced or 'nothing'}"
+    yield from _format_remaining("words that may be names", done.remains.unsure)
+    yield from _format_remaining("paths that stay", done.remains.paths)
+    yield from _format_remaining("names that stay", done.remains.names)
+    if done.remains.unsure or done.remains.paths or done.remains.names:
+        yield "Review them before you share the copy; --also WORD hides a word."
+
+
+def _format_remaining(title: str, words: dict[str, int]) -> Iterator[str]:
+    """Format the most frequent words with their numbers of occurrences."""
+    if not words:
+        return
+    words_text = [f"{word} {number:,}×" for word, number in list(words.items())[:_MAX_WORDS]]
+    more = f", and {len(words) - _MAX_WORDS:,} more (--json has all)" if len(words) > _MAX_WORDS else ""
+    yield from wrapped(f"{title} ({len(words):,}): {', '.join(words_text)}{more}", indent="  ")
+
+
+def prune_lines(pruning: StorePruning) -> Iterator[str]:
+    """Describe what is removed, what stays and why, and how to do it."""
+    for experiment in pruning.going:
+        verb = "removed" if pruning.removed else "would go"
+        yield escape(f"{verb}: {experiment.id}, {count(len(experiment.runs), 'run')}, last {experiment.last[:10]}")
+    for experiment in pruning.staying:
+        yield escape(f"stays: {experiment.id}, {experiment.why}")
+    total, size = count(pruning.n_runs, "run"), format_size(pruning.n_bytes)
+    verb = "removed" if pruning.removed else "would be removed"
+    yield f"{len(pruning.going)} of {count(pruning.of, 'experiment')} {verb}: {total}, {size}"
+    if pruning.going and not pruning.removed:
+        yield "Nothing was removed: use --remove, which cannot be undone."
+
+
+def index_lines(indexed: StoresIndexed) -> Iterator[str]:
+    """Describe the changes, a line per store."""
+    for name, result in indexed.stores:
+        unread = f", {count(result.unread, 'run')} damaged" if result.unread else ""
+        yield escape(f"{name}: {count(result.added, 'run')} added, {result.dropped:,} dropped{unread}")
+
+
+def count(number: int, name: str) -> str:
+    """Format ``1,234 runs``."""
+    return f"{number:,} {name}" + ("" if number == 1 else "s")
+
+
+def _format_plural(number: int, kind: str) -> str:
+    return f"{number} {kind}{'' if number == 1 else 'es' if kind.endswith('s') else 's'}"

@@ -1,0 +1,215 @@
+"""Every metric with its interval, its number of trials, and findings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from typing import Any
+
+from iosonde.answers.answer import Answer, level_columns
+from iosonde.answers.besides import Besides
+from iosonde.answers.caveats import with_option
+from iosonde.answers.columns import with_computed
+from iosonde.answers.family import headline_responses
+from iosonde.answers.latencies import latencies
+from iosonde.answers.tools import list_tool_clocks, own_clock
+from iosonde.answers.trials import cells_of, measured
+from iosonde.commands.survey.stored import SEE_PAGE, are_surveys
+from iosonde.core.column_units import is_rate
+from iosonde.core.table import Table
+from iosonde.core.verdict import Verdict
+from iosonde.core.words import listed
+from iosonde.data.asked import ResponseQuery
+from iosonde.data.responses import assumed_factors, responses
+from iosonde.data.source import Source
+from iosonde.data.stored import refuse_many_kinds
+from iosonde.data.subsamples import average_trials
+from iosonde.data.varying import columns_in, settings_besides
+from iosonde.stats.estimate.percentiles import TrialPercentiles
+from iosonde.stats.estimate.stopping import PILOT
+from iosonde.stats.overview import hardware, overview
+from iosonde.stats.overview.calls import PhaseCalls, calls
+from iosonde.stats.overview.spread import Spread, spread_of
+from iosonde.stats.overview.types import Overview, OverviewRow
+
+from .faults import FaultEffect, fault_effects
+
+NETWORK = "network_"
+_MOST_NAMES = 4  # columns named in a sentence
+Latencies = Mapping[str, Sequence[TrialPercentiles]]
+
+
+@dataclass(frozen=True)
+class Summary(Answer):
+    """Summary with a row per cell in ``overview``. ``clock`` names the clock of our engine's rates, '' for other
+    columns. ``tool_clocks``: tools whose own numbers are included, each with the content of its clock. ``faults``:
+    effects of faults inflicted on a lab. ``calls``: costs of operations for the servers, if these counted. ``spread``:
+    quantiles and the geometric mean of each row, if requested. ``besides``: table columns that look set and are pooled
+    by its cells."""
+
+    overview: Overview
+    clock: str = ""
+    tool_clocks: tuple[tuple[str, str], ...] = ()
+    faults: tuple[FaultEffect, ...] = ()
+    calls: tuple[PhaseCalls, ...] = ()
+    spread: tuple[Spread, ...] = ()
+    besides: Besides = Besides()
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde summary --json``."""
+        faults = {"faults": [fault.to_json() for fault in self.faults]} if self.faults else {}
+        served = {"server_calls": [call.to_json() for call in self.calls]} if self.calls else {}
+        document = self.overview.to_json() | faults | served
+        if self.spread:
+            document["groups"] = [
+                row | spread.to_json() for row, spread in zip(document["groups"], self.spread, strict=True)
+            ]
+        return document
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Return the verdicts on each factor's effect on each response whose settings differ, and on the best
+        setting."""
+        return tuple(self.besides.judge(verdict) for verdict in self.overview.verdicts)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row per cell."""
+        spread = [_flatten_spread(cell) for cell in self.spread] or [{} for _ in self.overview.rows]
+        names = set().union(*spread)
+        return [_record(row, more, names) for row, more in zip(self.overview.rows, spread, strict=True)]
+
+
+def _record(row: OverviewRow, more: dict[str, float | None], names: Set[str]) -> dict[str, Any]:
+    """Build a row. ``more``: the spread of this row; ``names``: keys of all rows' spreads."""
+    numbers = {key: value for key, value in row.to_json().items() if key not in ("by", "warnings")}
+    return {**numbers, **level_columns(row.by, {*numbers, *names}), **more}
+
+
+def _calls(source: Source, query: ResponseQuery, operations: Sequence[str] | None) -> tuple[PhaseCalls, ...]:
+    """Return the server calls of the selected operations, by default of all."""
+    phase_calls = calls(source.runs, query.level)
+    return phase_calls if operations is None else tuple(phase for phase in phase_calls if phase.operation in operations)
+
+
+def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = None) -> Summary:
+    """Compute mean, median and spread of every cell; of a store also percentiles, efficiency and findings. ``by``: the
+    columns of the cells; by default a store's known factors, or a table's columns that look set and vary. Raises
+    InputError, DataError."""
+    columns = [name for name in query.response if name in source.table.columns]
+    if source.store is not None and not columns:
+        cell_overview = store_overview(source, replace(query, on=tuple(by or ())), latencies(source, query.level))
+        faults = fault_effects(source, cell_overview.by, query.level)
+        if are_surveys(source.runs):
+            cell_overview = replace(cell_overview, warnings=(*cell_overview.warnings, SEE_PAGE))
+        operations = [row.operation for row in cell_overview.rows] if query.response else None
+        return Summary(
+            cell_overview,
+            own_clock(source, query),
+            list_tool_clocks(source, query),
+            faults,
+            _calls(source, query, operations),
+        )
+    if query.response:
+        if source.store is not None:  # n counts trials: a run has a row for each of its results
+            refuse_many_kinds(
+                source.trials().rows, [name for name in ("operation", "metric") if name not in (by or ())]
+            )
+        assumed = settings_of(source, query) if by is None and source.store is None else ()
+        cell_overview = _summarise_columns(source, query, by or assumed)
+        if assumed:
+            cell_overview = replace(
+                cell_overview, warnings=(*cell_overview.warnings, assumed_factors(", ".join(assumed), "", "by"))
+            )
+        return _add_pooled_factors(source, cell_overview, query) if source.store is None else Summary(cell_overview)
+    candidates = responses(source, replace(query, on=tuple(by or ())))
+    titles, names = tuple(response.title for response in candidates), by or candidates[0].names
+    table = _summarise_columns(source, replace(query, response=titles), names)
+    messages = [text for response in candidates for text in with_option(response.warnings, "by")]
+    table = replace(table, warnings=(*table.warnings, *dict.fromkeys(messages)))
+    return _add_pooled_factors(source, table, replace(query, response=titles))
+
+
+def _add_pooled_factors(source: Source, cell_overview: Overview, query: ResponseQuery) -> Summary:
+    """Add a warning on what the cells of a table pool, if they are compared."""
+    measured = columns_in(source.table, query.response)
+    names = pooled(cell_overview, source.table, settings_besides(source.table, measured, list(cell_overview.by)))
+    return Summary(with_pooled(cell_overview, names), besides=Besides(names, level=cell_overview.level))
+
+
+def pooled(cell_overview: Overview, table: Table, besides: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns ``besides`` that vary inside the cells of a table, if cells are compared."""
+    if len(cell_overview.rows) <= len({row.metric for row in cell_overview.rows}):
+        return ()
+    cells = list(cell_overview.by)
+    return tuple(name for name in besides if len(table.groups([*cells, name])) > len(table.groups(cells)))
+
+
+def with_pooled(cell_overview: Overview, names: Sequence[str]) -> Overview:
+    """Add a warning on the columns that its cells pool."""
+    if not names:
+        return cell_overview
+    which = listed(names) if len(names) <= _MOST_NAMES else f"{len(names)} columns"
+    verb = "varies" if len(names) == 1 else "vary"
+    text = f"These means pool {which}, which {verb} inside the cells and may be what differs (S110)."
+    return replace(cell_overview, sentence=f"{cell_overview.sentence} {text}")
+
+
+def settings_of(source: Source, query: ResponseQuery) -> tuple[str, ...]:
+    """Return the default columns of a table's cells."""
+    return settings_besides(source.table, columns_in(source.table, query.response))
+
+
+def with_spread(answer: Summary) -> Summary:
+    """Add quantiles and the geometric mean of each cell."""
+    return replace(answer, spread=tuple(spread_of(row.values, answer.overview.level) for row in answer.overview.rows))
+
+
+def _flatten_spread(spread: Spread) -> dict[str, float | None]:
+    flat = (estimate.flat(name.replace(" ", "_")) for name, estimate in spread.by_label.items())
+    return {key: value for numbers in flat for key, value in numbers.items()}
+
+
+def store_overview(source: Source, query: ResponseQuery, percentiles: Latencies) -> Overview:
+    """Return the overview of a store's trials by the known factors, or by ``query.on``. ``percentiles``: of the
+    operations of each run."""
+    trials = measured(source, query)
+    extra_cells = [cell for response in headline_responses(source, query, trials.by) for cell in cells_of(response)]
+    speeds = {cell.operation for cell in trials.cells if is_rate(cell.unit)}
+    if query.response and (speeds or all(cell.metric.startswith(NETWORK) for cell in trials.cells)):
+        percentiles = _select_speeds(percentiles, speeds)
+    probes = hardware.stored(source.probes)
+    background = overview.StoreBackground(
+        source.trial_runs, source.experiments, probes, percentiles, pilot_of(source), source.units(), extra_cells
+    )
+    return overview.overview_from_store(trials, query.level, background)
+
+
+def _select_speeds(percentiles: Latencies, operations: Set[str]) -> Latencies:
+    """Keep percentiles of operations whose speed is in the query; with bytes on the network, durations are
+    meaningless."""
+    return {
+        run: [percentile for percentile in values if percentile.operation in operations]
+        for run, values in percentiles.items()
+    }
+
+
+def pilot_of(source: Source) -> int | None:
+    """Count the trials of the pilot that fixed the number of trials (``run --until``); None if it was fixed in
+    advance."""
+    return PILOT if any(experiment.settings.get("until") for experiment in source.experiments) else None
+
+
+def _summarise_columns(source: Source, query: ResponseQuery, by: Sequence[str]) -> Overview:
+    """Summarise columns as they are; computed ones under their own name. Rows of single ranks only if requested."""
+    by = source.apart(by)
+    by_rank = source.store is not None and ("rank" in by or any(condition[0] == "rank" for condition in source.where))
+    if by_rank:
+        return overview.overview_from_table(source.table, query.response, by, query.level)
+    rows = source.trials().rows if source.store is None else source.run_rows
+    table, names = with_computed(source, rows, query, by)
+    family = headline_responses(source, query, by) if source.store is None else []
+    if source.store is None:
+        trials = average_trials(table, names, [table.column(name).name for name in by])
+        messages = (*table.warnings, *([trials.note] if trials.note else []))
+        table = replace(trials.rows, warnings=messages)
+    return overview.overview_from_table(table, names, by, query.level, [response.title for response in family])

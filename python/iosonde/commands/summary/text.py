@@ -1,0 +1,261 @@
+"""An Overview as text: shared facts once, a block per response, under 80 columns, a sentence at the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from iosonde.core.clock_words import clock_words
+from iosonde.core.column_units import titled
+from iosonde.core.headlines import metric_words
+from iosonde.core.level_text import format_levels
+from iosonde.core.units import human_scale
+from iosonde.core.words import counted, listed
+from iosonde.layout.text import estimate_parts, estimate_text, table, wrapped
+from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency, OverviewRow
+
+from . import text_calls as calls
+from . import text_faults as faults
+from .text_cells import check_unit, every_cell, responses_of, title_of, with_titles
+from .text_layout import SEVERAL
+from .text_settings import block, by_level, column_factor, fits
+from .text_wide import check_column, wide
+
+if TYPE_CHECKING:
+    from .answer import Summary
+
+_SHARE = 0.2
+_SAME_MEAN = 0.01  # relative distance from the mean below which a harmonic mean is not shown
+_MOST_HARMONIC = 4
+_SCREEN = 45  # lines of the table, beyond which --all is needed
+
+
+def lines(answer: Summary, every: bool = False, columns: str | None = None, unit: str | None = None) -> Iterator[str]:
+    """Yield the lines of the text; the header names what the clock includes if rates come from a store.
+    ``every``: each cell on its own line with its median, without a limit. Else at most a screen, with columns by one
+    factor if there are several: ``columns`` if given, and then without durations. ``unit``: of all rates of bytes.
+    Raises InputError.
+    """
+    overview = answer.overview
+    check_unit(overview, unit)
+    settings, in_cells = (
+        (_format_wide(answer, columns, unit), [])
+        if columns
+        else (([], overview.rows) if every else _format_settings(answer, unit))
+    )
+    each = [] if settings else every_cell(answer, unit)
+    yield from wrapped(_format_header(answer))
+    if overview.rows:
+        yield ""
+        yield from _limit_to_screen(settings or each, every or bool(columns))
+    if answer.spread:
+        yield ""
+        yield from _limit_to_screen(list(_format_spread(answer)), every)
+    if overview.latency and not columns:
+        yield ""
+        yield from _limit_to_screen(list(_format_latency(overview)), every)
+    if answer.faults:
+        yield ""
+        yield from faults.lines(answer.faults)
+    if answer.calls:
+        yield ""
+        yield from calls.lines(answer.calls)
+    if overview.efficiency:
+        yield ""
+        yield from _format_efficiency(overview.efficiency, overview.units)
+    if not settings:
+        yield from _format_harmonic(overview)
+    with_median = set(map(id, in_cells))
+    warnings = (w for row in overview.rows for w in (row.warnings if id(row) in with_median else row.mean.warnings))
+    notes = list(dict.fromkeys([*overview.warnings, *warnings]))
+    if notes or overview.findings:
+        yield ""
+    for note in notes:
+        yield from wrapped(f"~ {note}", "  ")
+    for finding in overview.findings:
+        yield from wrapped(f"{finding.code} {finding.sentence}", "     ")
+    yield ""
+    yield from wrapped(overview.sentence)
+
+
+def _format_header(answer: Summary) -> str:
+    overview = answer.overview
+    counts = sorted({row.n for row in overview.rows})
+    count = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}" if counts else "no"
+    clock_text = "; ".join(clock_words(answer.clock, answer.tool_clocks))
+    within = "the iterations within " if any(row.mean.within_run for row in overview.rows) and counts == [1] else ""
+    return (f"{clock_text}; " if clock_text else "") + (
+        f"{100 * overview.level:g} % intervals over {within}{count} "
+        f"{overview.counted}{'s' if counts != [1] else ''} a cell"
+    )
+
+
+def _format_settings(answer: Summary, unit: str | None) -> tuple[list[str], Sequence[OverviewRow]]:
+    """Return (tables with columns by one factor, the rows that stand on lines of their own for lack of room).
+    No tables without such a factor, or without room for any.
+    """
+    overview = answer.overview
+    column = column_factor(overview)
+    if column is None:
+        level_tables = _responses_by_level(answer, unit)
+        return level_tables, [] if level_tables else overview.rows
+    tables, in_cells = [], list[OverviewRow]()
+    for (operation, metric), members in responses_of(overview):
+        laid = block(title_of(operation, metric, "", answer), members, overview, column, unit)
+        if not fits(laid):
+            in_cells += members
+            laid = every_cell(answer, unit, members)
+        tables.append(laid)
+    if len(in_cells) == len(overview.rows):
+        return [], overview.rows
+    return [line for number, laid in enumerate(tables) for line in ([""] if number else []) + laid], in_cells
+
+
+def _format_wide(answer: Summary, columns: str, unit: str | None) -> list[str]:
+    """Return the two-way tables with columns by the factor ``columns``."""
+    overview, table_lines = answer.overview, list[str]()
+    column = check_column(overview, columns)
+    for (operation, metric), members in responses_of(overview):
+        table_lines += [""] if table_lines else []
+        table_lines += wide(title_of(operation, metric, "", answer), members, overview, column, unit)
+    return table_lines
+
+
+def _responses_by_level(answer: Summary, unit: str | None) -> list[str]:
+    """Return the table of several responses by the levels of one factor; empty if there are not several."""
+    overview, several = answer.overview, responses_of(answer.overview)
+    if (
+        len(overview.by) != 1
+        or len(several) < SEVERAL
+        or len({row.by.get(overview.by[0]) for row in overview.rows}) < 2
+    ):
+        return []
+    titles = [title_of(operation, metric, "", answer) for (operation, metric), _ in several]
+    return by_level(titles, [rows for _, rows in several], overview, unit)
+
+
+def _limit_to_screen(text_lines: list[str], every: bool) -> Iterator[str]:
+    """Yield all lines, or as many as fit a screen."""
+    yield from text_lines if every else text_lines[:_SCREEN]
+    if len(text_lines) > _SCREEN and not every:
+        yield f"… and {len(text_lines) - _SCREEN} lines more: --all"
+
+
+def _format_spread(answer: Summary) -> Iterator[str]:
+    """Format a line per quantile and geometric mean for which there are enough trials."""
+    overview, grid, titles = answer.overview, list[list[str]](), dict[int, str]()
+    spread_by_row = dict(zip(map(id, overview.rows), answer.spread, strict=True))
+    for (operation, metric), rows in responses_of(overview):
+        divisor, unit = human_scale(max(abs(row.mean.value or 0.0) for row in rows), rows[0].unit)
+        lines = [
+            [*format_levels(overview.by, row.by, overview.units), name, *estimate_parts(estimate, divisor)]
+            for row in rows
+            for name, estimate in spread_by_row[id(row)].by_label.items()
+            if estimate.low is not None
+        ]
+        titles |= {len(grid): title_of(operation, metric, unit, answer)} if lines else {}
+        grid += lines
+    if grid:
+        yield from with_titles([*overview.by, "of the trials", "value", "interval"], grid, titles)
+    few = [estimate.warnings[0] for each in answer.spread for estimate in each.by_label.values() if estimate.warnings]
+    for note in dict.fromkeys(few):
+        yield from wrapped(f"~ {note}", "  ")
+
+
+def _format_harmonic(overview: Overview) -> Iterator[str]:
+    """Format harmonic means of rates that differ from the means, and when to use them."""
+    rows = [
+        (row, row.harmonic_mean)
+        for row in overview.rows
+        if row.harmonic_mean
+        and row.harmonic_mean.value
+        and row.mean.value
+        and row.harmonic_mean.value < (1 - _SAME_MEAN) * row.mean.value
+    ]
+    if not rows:
+        return
+    texts = []
+    for row, harmonic in rows[:_MOST_HARMONIC]:
+        where = row.name(overview.units)
+        texts.append(estimate_text(harmonic, row.unit) + (f" ({where})" if where else ""))
+    more = f" and {len(rows) - _MOST_HARMONIC} more (--json)" if len(rows) > _MOST_HARMONIC else ""
+    yield ""
+    yield from wrapped(
+        f"harmonic mean (total work by total time), appropriate if every trial did the same work: "
+        f"{', '.join(texts)}{more}",
+        "  ",
+    )
+
+
+def _format_latency(overview: Overview) -> Iterator[str]:
+    """Format the calls that dominate a phase.
+    Calls that take less than :data:`_SHARE` of it are left to --json, and so are settings and percentiles with too few
+    calls. Factors without a level in any of them have no column.
+    """
+    filling = _select_filling(overview.latency)
+    by = [name for name in overview.by if any(item.by.get(name) is not None for item in filling)]
+    with_durations = {item.percentile for item in filling if item.duration.value is not None}
+    percentiles = [p for p in dict.fromkeys(item.percentile for item in filling) if p in with_durations]
+    grid: list[list[str]] = []
+    titles: dict[int, str] = {}
+    few: list[str] = []
+    for (operation, kind), members in groupby(filling, key=lambda item: (item.operation, item.kind)):
+        items = list(members)
+        values = [item.duration.value for item in items if item.duration.value is not None]
+        divisor, unit = human_scale(min(values, default=1e-6), "s")
+        begun = len(grid)
+        for key, each in groupby(items, key=lambda item: tuple(item.by.values())):
+            row = [item.duration for item in each if item.percentile in with_durations]
+            if any(cell.value is not None for cell in row):
+                cells = [text for cell in row for text in estimate_parts(cell, divisor)]
+                grid.append([*format_levels(by, dict(zip(overview.by, key, strict=True)), overview.units), *cells])
+            else:
+                few.append(kind if kind == operation else f"{operation}: {kind}")
+        titles |= {begun: f"{operation}: {kind}, {unit}"} if len(grid) > begun else {}
+    if grid:
+        yield "durations of operations over all ranks: geometric mean over trials"
+        headers = [*by, *(text for p in percentiles for text in (f"p{100 * p:g}", "interval"))]
+        yield from with_titles(headers, grid, titles)
+    if few:
+        yield from wrapped(f"too few calls for any percentile of {_format_kinds(few)}", "  ")
+
+
+def _format_kinds(each: Sequence[str]) -> str:
+    """Format ``write (2 settings) and close``."""
+    several = Counter(each).items()
+    return listed([f"{kind} ({counted(n, 'setting')})" if n > 1 else kind for kind, n in several])
+
+
+def _select_filling(latency: Sequence[OverviewLatency]) -> list[OverviewLatency]:
+    spent: dict[tuple[str, str], float] = {}
+    for item in latency:
+        if item.percentile == 0.5:
+            key = (item.operation, item.kind)
+            spent[key] = spent.get(key, 0.0) + item.n_operations * (item.duration.value or 0.0)
+    totals: dict[str, float] = {}
+    for (operation, _), seconds in spent.items():
+        totals[operation] = totals.get(operation, 0.0) + seconds
+    return [x for x in latency if spent.get((x.operation, x.kind), 0.0) >= _SHARE * totals.get(x.operation, 0.0)]
+
+
+def _format_efficiency(items: Sequence[Efficiency], units: Mapping[str, str]) -> Iterator[str]:
+    base, factor = items[0].base, items[0].factor
+    yield f"efficiency against {base:g} {factor.removesuffix('s') if base == 1 else factor} (1 is linear)"
+    rest = list(dict.fromkeys(name for item in items for name in item.by))
+    several = len({(item.operation, item.metric) for item in items}) > len({item.operation for item in items})
+    grid = []
+    for item in items:
+        metric = metric_words(item.metric) if item.operation else titled(item.metric, "")
+        name = f"{item.operation} {metric}".strip() if several or not item.operation else item.operation
+        grid.append(
+            [
+                name,
+                *format_levels(rest, item.by, units),
+                f"{item.size:g}",
+                *estimate_parts(item.efficiency),
+            ]
+        )
+    headers = ["operation", *rest, factor, "efficiency", "interval"]
+    yield from table(headers, grid, "l" + "r" * (len(headers) - 1)).splitlines()

@@ -1,0 +1,185 @@
+"""A table with a line per cell: its setting, n, mean and median with intervals, cv; a title per response."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from iosonde.core.column_units import bytes_per_s, titled
+from iosonde.core.errors import InputError
+from iosonde.core.headlines import metric_words
+from iosonde.core.level_text import format_levels, setting_text
+from iosonde.core.units import human_scale, percent
+from iosonde.layout.text import broken, escape, estimate_parts, room, table, width, wrapped
+from iosonde.stats.overview.types import Overview, OverviewRow
+
+from .text_headings import choose_headings
+
+if TYPE_CHECKING:
+    from .answer import Summary
+
+Response = tuple[tuple[str, str], list[OverviewRow]]
+_SHARING = 2  # least mean number of cells per heading line, if a table with truncated names would fit too
+_FEW = 4  # factors in a heading line beyond which those without a level are omitted
+_LOGARITHM = re.compile(r"log\d*\(")
+
+
+def responses_of(overview: Overview) -> list[Response]:
+    """Return ((operation, metric), its rows), in order."""
+    return _by_response(overview.rows)
+
+
+def _by_response(rows: Sequence[OverviewRow]) -> list[Response]:
+    return [(key, list(its)) for key, its in groupby(rows, key=lambda row: (row.operation, row.metric))]
+
+
+def title_of(operation: str, metric: str, unit: str, answer: Summary) -> str:
+    """Return the title: the operation alone if it has one metric, whose clock the header names."""
+    if _LOGARITHM.match(metric):  # its brackets hold no unit
+        return metric
+    if operation in metric and not metric.isidentifier():  # computed, as write/nodes: named by its formula
+        return titled(metric, unit)
+    several = len({row.metric for row in answer.overview.rows if row.operation == operation}) > 1
+    several = several or bool(answer.tool_clocks and metric.endswith("_of_ranks"))
+    if not operation:
+        return titled(metric, unit)
+    name = f"{operation} {metric_words(metric)}" if several else operation
+    return f"{name}, {unit}" if unit else name
+
+
+def check_unit(overview: Overview, unit: str | None) -> None:
+    """Raises InputError if ``unit`` is not a rate of bytes, or if no response is one."""
+    if unit and not bytes_per_s(unit):
+        raise InputError(
+            "unknown-unit", "{spell.unit:{unit}} is not a rate of bytes", "use KB/s, KiB/s, MB/s or MiB/s", unit=unit
+        )
+    if unit and not any(_in_bytes_per_s(row.unit) for row in overview.rows):
+        raise InputError(
+            "no-rate-column",
+            "cannot use {spell.unit:{unit}}: no response is a rate of bytes",
+            "put the unit into the name of the column: write_MB/s",
+            unit=unit,
+        )
+
+
+def _in_bytes_per_s(unit: str) -> tuple[float, ...]:
+    return bytes_per_s("B/s" if unit == "bytes/s" else unit)
+
+
+def scale_of(rows: Sequence[OverviewRow], unit: str | None) -> tuple[float, str]:
+    """Return (divisor, unit text) of these rows: ``unit`` if they are rates of bytes, else a readable unit."""
+    own = rows[0].unit
+    have = _in_bytes_per_s(own)
+    if unit is None or not have:
+        return human_scale(max(abs(row.mean.value or 0.0) for row in rows), own)
+    scale = bytes_per_s(unit)
+    doubt = " (KB for 1000 bytes)" if unit != own and len(scale) + len(have) > 2 else ""
+    return scale[0] / have[0], f"{unit}{doubt}"
+
+
+def every_cell(answer: Summary, unit: str | None = None, members: Sequence[OverviewRow] | None = None) -> list[str]:
+    """Return the lines of the table, of all rows or of ``members``, with rates in ``unit``.
+    If the factors do not fit in a line, some go in heading lines above the cells that share their levels.
+    """
+    overview = answer.overview
+    rows = overview.rows if members is None else members
+    rows_text = _build_text_rows(answer, rows, unit)
+    if not rows_text:
+        return []
+    all_lines = _format_groups(rows_text, overview, ())
+    fits = max(map(width, all_lines)) <= room()
+    if fits and not any("…" in line for line in all_lines):
+        return all_lines
+    above = _factors_above(rows_text, overview)
+    if above and (not fits or len(_group_rows(rows_text, above)) <= len(rows) / _SHARING):
+        return _format_groups(rows_text, overview, above)
+    return all_lines
+
+
+@dataclass(frozen=True)
+class _TextRow:
+    """A row as text: the title of its response, its levels by factor, its numbers with their headings."""
+
+    row: OverviewRow
+    title: str
+    levels: dict[str, str]
+    numbers: tuple[tuple[str, str], ...]
+
+
+def _build_text_rows(answer: Summary, rows: Sequence[OverviewRow], unit_option: str | None) -> list[_TextRow]:
+    overview, text_rows = answer.overview, []
+    same_n = len({row.n for row in rows}) == 1
+    for (operation, metric), its in _by_response(rows):
+        divisor, unit = scale_of(its, unit_option)
+        title = title_of(operation, metric, unit, answer)
+        for row in its:
+            levels = dict(zip(overview.by, format_levels(overview.by, row.by, overview.units), strict=True))
+            n = () if same_n else (("n", str(row.n)),)
+            text_rows.append(_TextRow(row, title, levels, (*n, *_format_numbers(row, divisor))))
+    return text_rows
+
+
+def _format_numbers(row: OverviewRow, divisor: float) -> Iterator[tuple[str, str]]:
+    yield from zip(("mean", "interval"), estimate_parts(row.mean, divisor), strict=True)
+    yield from zip(("median", "interval"), estimate_parts(row.median, divisor), strict=True)
+    yield "cv", "~" if row.cv is None else percent(row.cv)
+
+
+def _group_rows(text_rows: Sequence[_TextRow], above: Sequence[str]) -> list[list[_TextRow]]:
+    """Group rows of one response by their levels of the factors ``above``, in order of first appearance."""
+    groups: dict[tuple[str, ...], list[_TextRow]] = {}
+    for text_row in text_rows:
+        groups.setdefault(
+            (text_row.row.operation, text_row.row.metric, *(text_row.levels[name] for name in above)), []
+        ).append(text_row)
+    return list(groups.values())
+
+
+def _factors_above(text_rows: Sequence[_TextRow], overview: Overview) -> tuple[str, ...]:
+    """Return the factors whose heading lines leave room for the others' columns; all, if no choice does."""
+    columns = [[row.levels[name] for row in text_rows] for name in overview.by]
+    numbers = [
+        (header, [row.numbers[place][1] for row in text_rows]) for place, (header, _) in enumerate(text_rows[0].numbers)
+    ]
+    widths = list(map(_column_width, overview.by, columns))
+    free = room() + 2 - sum(_column_width(header, cells) for header, cells in numbers)
+    keys = [(row.row.operation, row.row.metric) for row in text_rows]
+    return tuple(overview.by[place] for place in choose_headings(columns, widths, free, keys))
+
+
+def _column_width(header: str, cells: Sequence[str]) -> int:
+    return 2 + max(width(header), *(width(escape(cell)) for cell in cells))
+
+
+def _format_groups(text_rows: Sequence[_TextRow], overview: Overview, above: Sequence[str]) -> list[str]:
+    """Format the factors ``above`` as heading lines, the others as columns."""
+    factors_inline = [name for name in overview.by if name not in above]
+    headers = [*factors_inline, *(header for header, _ in text_rows[0].numbers)]
+    grid: list[list[str]] = []
+    titles = {}
+    for group in _group_rows(text_rows, above):
+        levels = {name: group[0].row.by.get(name) for name in above}
+        if len(levels) > _FEW:
+            levels = {name: level for name, level in levels.items() if level is not None}
+        setting = setting_text(levels, overview.units)
+        titles[len(grid)] = f"{group[0].title}: {setting}" if setting else group[0].title
+        grid += [
+            [*(text_row.levels[name] for name in factors_inline), *(text for _, text in text_row.numbers)]
+            for text_row in group
+        ]
+    return list(with_titles(headers, grid, titles))
+
+
+def with_titles(headers: Sequence[str], grid: Sequence[Sequence[str]], titles: dict[int, str]) -> Iterator[str]:
+    """Yield a table, text left-aligned and numbers right-aligned, with titles before the given rows."""
+    words = [any(row[column][:1].isalpha() for row in grid) for column in range(len(headers))]
+    aligned = table(headers, grid, "".join("l" if word else "r" for word in words)).splitlines()
+    yield aligned[0]
+    for place, line in enumerate(aligned[1:]):
+        if place in titles:
+            for title_line in wrapped(titles[place], "  "):
+                yield from [title_line] if width(title_line) <= room() else broken(title_line.strip())
+        yield line

@@ -1,0 +1,93 @@
+"""A table of settings of two or more factors: columns by one of them, rows by the others, a block per response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from iosonde.core.column_units import titled
+from iosonde.core.level_text import format_level, format_levels
+from iosonde.core.table import Cell
+from iosonde.layout.text import WIDTH, escape, estimate_parts, table, width
+from iosonde.stats.overview.types import Overview, OverviewRow
+
+from .text_cells import scale_of
+from .text_layout import Key, column_place, format_spread, pivoted
+
+_UNIT, _NUMBER = 5, 9  # typical columns of a unit, and of a number or an interval
+
+
+def column_factor(overview: Overview) -> str | None:
+    """Return the factor whose levels become columns, or None."""
+    place = column_place(_list_settings(overview.rows, overview))
+    return None if place is None else overview.by[place]
+
+
+def block(
+    title: str, rows: Sequence[OverviewRow], overview: Overview, column: str, unit_option: str | None = None
+) -> list[str]:
+    """Return the lines of one response: its title, the table, and n and cv of its cells.
+    Lines may exceed a terminal if unavoidable. ``unit_option`` is the unit of rates of bytes.
+    """
+    rest = [name for name in overview.by if name != column]
+    divisor, unit = scale_of(rows, unit_option)
+    laid = pivoted(_list_settings(rows, overview), rows, overview.by.index(column))
+    grid = [
+        [
+            *format_levels(rest, dict(zip(rest, key, strict=True)), overview.units),
+            *(part for level in laid.columns for part in _format_parts(laid.cells.get((key, level)), divisor)),
+        ]
+        for key in laid.rows
+    ]
+    headers = [*rest, *_format_heads(column, laid.columns, overview)]
+    lines = table(headers, grid, "r" * len(headers), limit=10**6).splitlines()
+    title = titled(rows[0].metric, unit) if not rows[0].operation else f"{title}, {unit}" if unit else title
+    return [escape(title), *lines, _format_beneath(rows)]
+
+
+def by_level(
+    titles: Sequence[str],
+    responses: Sequence[Sequence[OverviewRow]],
+    overview: Overview,
+    unit_option: str | None = None,
+) -> list[str]:
+    """Return the lines of several responses by one factor: a row each, with columns by its levels.
+    Returns none if numbers of typical width do not fit. Titles are truncated if numbers are wider, so that a campaign
+    always has the same table.
+    """
+    levels = tuple(dict.fromkeys(row.by.get(overview.by[0]) for row in overview.rows))
+    heads = _format_heads(overview.by[0], levels, overview)
+    columns = [max(map(width, titles)), _UNIT, *(max(width(head), _NUMBER) for head in heads)]
+    if sum(columns) + 2 * (len(columns) - 1) > WIDTH:
+        return []
+    grid = []
+    for title, rows in zip(titles, responses, strict=True):
+        divisor, unit = scale_of(rows, unit_option)
+        cells = {row.by.get(overview.by[0]): row for row in rows}
+        grid.append([title, unit, *(part for level in levels for part in _format_parts(cells.get(level), divisor))])
+    lines = table(["", "", *heads], grid, "lL" + "r" * 2 * len(levels)).splitlines()
+    return [*lines, _format_beneath(overview.rows)]
+
+
+def fits(lines: Sequence[str]) -> bool:
+    """Return whether all lines fit on a terminal."""
+    return all(len(line) <= WIDTH for line in lines)
+
+
+def _list_settings(rows: Sequence[OverviewRow], overview: Overview) -> list[Key]:
+    return [tuple(row.by.get(name) for name in overview.by) for row in rows]
+
+
+def _format_heads(factor: str, levels: Sequence[Cell], overview: Overview) -> list[str]:
+    titles = [f"{factor}={format_level(level, overview.units.get(factor, ''))}" for level in levels]
+    return [text for head in titles for text in (head, "interval")]
+
+
+def _format_parts(row: OverviewRow | None, divisor: float) -> Iterator[str]:
+    if row is None:
+        yield from ("", "")
+        return
+    yield from estimate_parts(row.mean, divisor)
+
+
+def _format_beneath(rows: Sequence[OverviewRow]) -> str:
+    return f"  {format_spread([row.n for row in rows], [row.cv for row in rows])}"

@@ -1,0 +1,47 @@
+"""The page of a survey: areas, distributions, types and savings with intervals, in one self-contained file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from iosonde.core.whole_file import replace_file
+from iosonde.layout.figure import Figure
+from iosonde.layout.vocabulary import page_spec
+from iosonde.page.drawn import drawn_page
+
+from .figure import areas_figure, cumulative_figure, estimates_figure
+from .for_page import SurveyPage
+from .text import lines
+
+_KINDS = _AREAS, _LINES, _BARS, _RATES = "areas", "lines", "bars", "rates"
+
+
+def survey_html(page: SurveyPage, say: Callable[[str], None] = lambda sentence: None) -> str:
+    """Return the page as HTML text. ``say`` reports what made this slower than necessary."""
+    drawn = list(_iterate_figures(page))
+    by_kind = {kind: [(name, figure.title, figure.description) for name, figure in drawn if name.startswith(kind)]
+               for kind in _KINDS}  # fmt: skip
+    specs = {name: _figure_spec(name, figure) for name, figure in drawn}
+    return drawn_page("survey.html", specs, say, page=page, drawn=by_kind, text=list(lines(page.survey)))
+
+
+def save_survey(page: SurveyPage, path: str | Path, say: Callable[[str], None] = lambda sentence: None) -> None:
+    """Write the page atomically. Raises InputError."""
+    replace_file(Path(path), survey_html(page, say).encode())
+    say(f"the page: {path}")
+
+
+def _iterate_figures(page: SurveyPage) -> Iterator[tuple[str, Figure]]:
+    kinds = {_AREAS: [areas_figure(square) for square in page.squares],
+             _LINES: [cumulative_figure(distribution) for distribution in page.distributions],
+             _BARS: [estimates_figure(bar) for bar in page.bars],
+             _RATES: [estimates_figure(rate) for rate in page.rates]}  # fmt: skip
+    for kind, figures in kinds.items():
+        yield from ((f"{kind}-{number}", figure) for number, figure in enumerate(figures, 1))
+
+
+def _figure_spec(name: str, figure: Figure) -> object:
+    """Return the specification at full width; areas have a fixed width, to which their labels fit."""
+    without = {key: value for key, value in figure.spec.items() if key != "title"}
+    return page_spec(without, name.startswith(_AREAS))

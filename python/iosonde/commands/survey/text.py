@@ -1,0 +1,146 @@
+"""A survey under 80 columns: totals, kinds by count and by capacity, compression, missing answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.units import format_seconds, format_size, significant
+from iosonde.core.words import counted, percent, percent_interval
+from iosonde.layout.text import escape, table, wrapped
+
+from .text_bytes import byte_lines, quantile_lines, what_if_lines
+from .text_reading import reading_lines
+from .text_strata import strata_lines
+
+if TYPE_CHECKING:
+    from .answer import Survey
+    from .estimate import SurveyEstimate
+
+_MOST_KINDS = 20
+_STOPPED = {
+    "precision": "Read in random order until all shares reached the requested precision.",
+    "time": "Read in random order until the time limit; the sample is what was read by then.",
+    "stalled": "Incomplete: the tree stopped responding while sampled files were read.",
+}
+_REASONS = {"short": "ended before their size", "hung": "did not answer"}  # others are shown verbatim
+_ALONE = 0.0005  # share of files or capacity below which a type rounds to 0.0 % and has no row
+
+
+def lines(survey: Survey) -> Iterator[str]:
+    """Yield the text of a survey."""
+    walked = survey.walked
+    numbers = walked.numbers
+    yield from wrapped(
+        f"{survey.path}: {counted(walked.files, 'file')}, {format_size(numbers['bytes'])}{_describe_unknown(numbers)}."
+    )
+    how = "Walked" if "directories" in numbers else "Listed"
+    files, size = ("", "") if survey.covered is None else (f" ({_format_small_share(item)})" for item in survey.covered)
+    yield from wrapped(
+        f"{how} in {format_seconds(walked.seconds)}; read {counted(survey.files_read, 'file')}{files}, "
+        f"{format_size(survey.bytes_read)}{size}; in all {format_seconds(survey.seconds)}."
+    )
+    if survey.stopped in _STOPPED:
+        yield from wrapped(_STOPPED[survey.stopped])
+    if survey.estimates:
+        yield ""
+        yield from _format_kinds(survey)
+        yield from byte_lines(survey)
+        yield from reading_lines(survey.reading, survey.reading_sentence)
+        yield from quantile_lines(survey)
+    yield from what_if_lines(survey)
+    if survey.strata:
+        yield ""
+        yield from strata_lines(survey.strata)
+    yield ""
+    yield from _format_exact(survey)
+    notes = [*walked.notes, *_no_answer(survey)]
+    if notes:
+        yield ""
+    for note in notes:
+        yield from wrapped(f"~ {note}", "  ")
+
+
+def _format_small_share(share: float) -> str:
+    """Format with two significant digits: some hundred of 300 million files are not 0.0 %."""
+    return f"{significant(100 * share, 2)} %"
+
+
+def _describe_unknown(numbers: dict[str, int]) -> str:
+    """Describe the allocated bytes and directories, which a list of files may lack."""
+    allocated = f" ({format_size(numbers['allocated_bytes'])} allocated)" if "allocated_bytes" in numbers else ""
+    return allocated + (f" in {directories(numbers['directories'])}" if "directories" in numbers else "")
+
+
+def directories(many: int) -> str:
+    """Format ``1 directory``, ``3 directories``."""
+    return f"{many:,} {'directory' if many == 1 else 'directories'}"
+
+
+def _format_kinds(survey: Survey) -> Iterator[str]:
+    by_count = {estimate.name: estimate for estimate in survey.of("type", "files")}
+    by_size = {estimate.name: estimate for estimate in survey.of("type", "capacity")}
+    names = sorted(
+        {*by_count, *by_size},
+        key=lambda name: (-_estimate_value(by_size.get(name)), -_estimate_value(by_count.get(name))),
+    )
+    types = [
+        name for name in names if max(_estimate_value(by_size.get(name)), _estimate_value(by_count.get(name))) >= _ALONE
+    ]
+    rows = [(name, _format_share(by_count.get(name)), _format_share(by_size.get(name))) for name in types[:_MOST_KINDS]]
+    if not rows:
+        yield "type: ~ (no file could be read)"
+        return
+    yield from table(("type", "of files", "of capacity"), rows, "Lrr").splitlines()
+    if len(types) > _MOST_KINDS:
+        yield f"and {len(types) - _MOST_KINDS} more types (--json)"
+
+
+def _estimate_value(estimate: SurveyEstimate | None) -> float:
+    return (estimate and estimate.inference.estimate.value) or 0.0
+
+
+def _format_share(estimate: SurveyEstimate | None) -> str:
+    return "" if estimate is None else percent_interval(estimate.inference.estimate)
+
+
+def _format_exact(survey: Survey) -> Iterator[str]:
+    """Format what the walk knows of all files."""
+    walked = survey.walked
+    yield "All files (exact):"
+    for tail in dict.fromkeys(walked.tails):
+        yield from wrapped(
+            f"{percent(tail.share)} of the capacity is in the {percent(tail.files)} of the files with "
+            f"{format_size(tail.least)} and more",
+            "    ",
+            "  ",
+        )
+    if walked.old and walked.files:
+        yield from wrapped(
+            f"not modified for a year: {percent(walked.old[0])} of the files, {percent(walked.old[1])} of the capacity",
+            "    ",
+            "  ",
+        )
+    if walked.owners and walked.largest_owner is not None:
+        owners = f"{counted(walked.owners, 'owner')}, the largest with {percent(walked.largest_owner)} of the capacity"
+        yield from wrapped(owners, "    ", "  ")
+    numbers = walked.numbers
+    others = {"empty": "empty file", "hard_links": "further hard link", "links": "symbolic link"}
+    texts = [counted(numbers[name], noun) for name, noun in others.items() if name in numbers]
+    yield from wrapped(", ".join(texts), "    ", "  ")
+
+
+def _no_answer(survey: Survey) -> Iterator[str]:
+    if survey.no_answer:
+        why = ", ".join(f"{many} {escape(_REASONS.get(name, name))}" for name, many in sorted(survey.no_answer.items()))
+        parts = [
+            f"{percent_interval(sample.missing.estimate)} of the {sample.by}"
+            for sample in survey.samples
+            if sample.missing.estimate.value
+        ]
+        yield (
+            f"sampled files without an answer: {why}. They represent {' and '.join(parts)}; the shares are of "
+            "the rest, intervals allow for any content of these files; ~: more than half gave no answer"
+        )
+    if survey.touched:
+        yield f"access times of {counted(survey.touched, 'file')} changed: they belong to others, and we are not root"

@@ -1,0 +1,138 @@
+"""Bytes of files in a survey as text: codecs, zeros, duplicate blocks, and what-if scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from iosonde.core.units import format_rate, format_size
+from iosonde.core.words import counted, percent, percent_interval
+from iosonde.layout.text import escape, estimate_text, table, wrapped
+
+if TYPE_CHECKING:
+    from iosonde.core.types import Estimate
+
+    from .answer import Survey
+    from .what_if import SurveyWhatIf
+
+
+def byte_lines(survey: Survey) -> Iterator[str]:
+    """Yield codecs, zeros and blocks; nothing if no codec was tried."""
+    saved, pack, unpack = (
+        {estimate.name: estimate.inference.estimate for estimate in survey.of(what, "capacity")}
+        for what in ("saved", "pack", "unpack")
+    )
+    names = [estimate.name for estimate in survey.of("compressed", "capacity")]
+    if not names:
+        return
+    rows = [
+        (estimate.name, percent_interval(estimate.inference.estimate), estimate_text(saved[estimate.name], "bytes"))
+        for estimate in survey.of("compressed", "capacity")
+    ]
+    yield ""
+    yield from table(("codec", "remaining capacity", "saves"), rows, "Lrr").splitlines()
+    yield ""
+    speeds = [
+        (
+            name,
+            estimate_text(pack[name], "bytes/s"),
+            estimate_text(unpack[name], "bytes/s"),
+            "" if name in survey.not_beaten else "beaten",
+        )
+        for name in names
+    ]
+    yield from table(("codec", "compresses, per core", "decompresses", ""), speeds, "Lrrl").splitlines()
+    if len(survey.not_beaten) < len(names):
+        yield from wrapped("beaten: another codec significantly compresses both more and faster")
+    yield ""
+    for estimate in survey.of("zeros", "capacity"):
+        yield from wrapped(f"{estimate.name} of zeros: {percent_interval(estimate.inference.estimate)} of the capacity")
+    for estimate in survey.of("entropy", "capacity"):
+        bits = estimate.inference.estimate
+        yield from wrapped(f"entropy of single bytes: {estimate_text(bits, 'bits')}, of 8")
+    if survey.blocks and survey.blocks.read:
+        met, read = survey.blocks.met_before, survey.blocks.read
+        yield from wrapped(
+            f"{met:,} of {counted(read, 'block')} of 4 KiB that were read ({percent(met / read)}) are "
+            "duplicates within the sample. The tree has more: a sample of files cannot estimate the "
+            "savings of deduplication"
+        )
+
+
+def quantile_lines(survey: Survey) -> Iterator[str]:
+    """Yield the median and the 90 % quantile of size and age, by files and by capacity."""
+    estimates = {
+        (quantile.what, quantile.of, quantile.name): quantile.inference.estimate for quantile in survey.quantiles
+    }
+    rows = []
+    for what, of in dict.fromkeys((what, of) for what, of, _ in estimates):
+        ends = [estimates[what, of, name] for name in ("0.5", "0.9")]
+        rows.append(
+            (f"{what}, of {of}", *(_format_age(end) if what == "age" else estimate_text(end, "bytes") for end in ends))
+        )
+    if rows:
+        yield ""
+        yield from table(("", "half is up to", "90 % is up to"), rows, "Lrr").splitlines()
+
+
+def _format_age(estimate: Estimate) -> str:
+    value = estimate.value or 0.0
+    scale = (86_400.0, "days") if value >= 86_400 else (3600.0, "h") if value >= 3600 else (1.0, "s")
+    return estimate_text(estimate, "s", scale)
+
+
+def what_if_lines(survey: Survey) -> Iterator[str]:
+    """Yield the effects of each change."""
+    for scenario in survey.what_if:
+        yield ""
+        yield f"What if: {escape(scenario.change.text)}"
+        yield from _format_archived(scenario) if scenario.change.archive else _format_compressed(scenario)
+        for warning in scenario.warnings:
+            yield from wrapped(f"~ {warning}", "    ", "  ")
+
+
+def _format_compressed(scenario: SurveyWhatIf) -> Iterator[str]:
+    rows = (
+        ("of the capacity", scenario.touches, percent_interval),
+        ("remaining share", scenario.left, percent_interval),
+        ("saves", scenario.saved, partial(estimate_text, unit="bytes")),
+        ("CPU, once", scenario.cpu, cpu_time),
+        ("compresses, a core", scenario.pack, partial(estimate_text, unit="bytes/s")),
+        ("decompresses", scenario.unpack, partial(estimate_text, unit="bytes/s")),
+    )
+    for name, estimate, text in rows:
+        if estimate is not None:
+            yield f"  {name:<18}  {text(estimate)}"
+    if scenario.left and scenario.unpack and scenario.unpack.value:
+        yield from wrapped(
+            f"a reader needs {percent(scenario.left.value or 0.0)} of the bytes, and a core for each "
+            f"{format_rate(scenario.unpack.value, 'bytes/s')} that it reads",
+            "  ",
+            "  ",
+        )
+
+
+def _format_archived(scenario: SurveyWhatIf) -> Iterator[str]:
+    saved, size, into = scenario.saved, format_size(scenario.change.archive), counted(scenario.archives or 0, "archive")
+    if saved is None:
+        return
+    yield from wrapped(
+        f"{counted(scenario.files or 0, 'file')} with contents, below {size}, go into {into} of 1 GiB (tar): "
+        "exactly that many fewer inodes",
+        "  ",
+        "  ",
+    )
+    least, value, most = (_format_signed(end or 0.0) for end in (saved.low, saved.value, saved.high))
+    yield from wrapped(f"allocated space saved: {value}; bounds {least} and {most}", "  ", "  ")
+
+
+def _format_signed(size: float) -> str:
+    return format_size(size) if size >= 0 else f"-{format_size(-size)}"
+
+
+def cpu_time(amount: Estimate) -> str:
+    """Format seconds, minutes or hours of a core."""
+    value = amount.value or 0.0
+    scale = (3600.0, "h") if value >= 7200 else (60.0, "min") if value >= 120 else (1.0, "s")
+    return estimate_text(amount, "s", scale)

@@ -1,0 +1,317 @@
+"""Parts of an operation's time, and the condition that an observed time indicates. The parts are given, or fitted to
+DATA by lines; with both, rows or operations are assigned to the nearest condition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from iosonde.answers.answer import Answer
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.level_text import format_levels
+from iosonde.core.message import Message, spell
+from iosonde.core.stored import StoredRun, incomplete_among, plain
+from iosonde.core.types import Estimate
+from iosonde.core.units import parse_size
+from iosonde.core.words import counted
+from iosonde.data.asked import ResponseQuery
+from iosonde.data.responses import Response, choose_response
+from iosonde.data.source import Source
+from iosonde.engine import _native
+from iosonde.explain.waterfall import DATA_KINDS
+from iosonde.model import time_model as times
+from iosonde.model.time_model import Classified, ConditionLine, Diagnosis, Mixture, TimeCondition, TimePart
+from iosonde.stats.estimate.distributions import binomial_interval
+from iosonde.stats.estimate.summarise import mean
+
+Array = npt.NDArray[np.float64]
+
+_SECONDS = {"": 1.0, "s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
+
+
+@dataclass(frozen=True)
+class ConditionShares:
+    """Operations at one setting: the share of each condition, the lost share of time, and the share of operations that
+    no condition explains."""
+
+    name: str
+    n_operations: int
+    shares: dict[str, Estimate]
+    lost: Estimate
+    beyond: Estimate
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable form."""
+        return {
+            "group": self.name,
+            "n_operations": self.n_operations,
+            "lost": self.lost.to_json(),
+            "beyond": self.beyond.to_json(),
+            "conditions": [{"condition": name, **e.flat("share")} for name, e in self.shares.items()],
+        }
+
+
+@dataclass(frozen=True)
+class TimeModel(Answer):
+    """The conditions with their times for each of ``sizes``, and for each observed time the nearest condition and the
+    possible mixture. ``lines`` were fitted to DATA; ``groups`` were assigned to conditions."""
+
+    conditions: tuple[TimeCondition, ...]
+    sizes: tuple[int, ...]
+    observed_s: tuple[float, ...]
+    diagnoses: tuple[Diagnosis, ...]
+    mixtures: tuple[Mixture | None, ...]
+    lines: tuple[ConditionLine, ...]
+    groups: tuple[ConditionShares, ...]
+    warnings: tuple[str, ...]
+    level: float
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde time-model --json``."""
+        return {
+            "level": self.level,
+            "parts": times.PARTS,
+            "times": [self._times(size) for size in self.sizes],
+            "lines": [line.to_json() for line in self.lines],
+            "diagnosis": [diagnosis.to_json() for diagnosis in self.diagnoses],
+            "limits": list(times.LIMITS),
+            "mixtures": [vars(mixture) if mixture else None for mixture in self.mixtures],
+            "groups": [group.to_json() for group in self.groups],
+            "warnings": list(self.warnings),
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row per condition at a size, or of a group."""
+        return [
+            *(
+                {"size": size, "condition": condition.name, "s": condition.seconds(size)}
+                for size in self.sizes
+                for condition in self.conditions
+            ),
+            *(
+                {"group": group.name, "condition": name, **share.flat("share")}
+                for group in self.groups
+                for name, share in group.shares.items()
+            ),
+        ]
+
+    def _times(self, size: int) -> dict[str, Any]:
+        return {
+            "size": size,
+            "best_s": times.best_case(self.conditions, size),
+            "conditions": [
+                {
+                    "condition": condition.name,
+                    "s": condition.seconds(size),
+                    "parts": {part.label: part.seconds(size) for part in condition.parts},
+                }
+                for condition in self.conditions
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class SingleOperation:
+    """Known facts: its parts, whether the device has to prepare (``state``), the possible conditions (``only``; empty:
+    all), its ``sizes`` (bytes), and observed times at a single size (s)."""
+
+    parts: Sequence[TimePart] = ()
+    state: str = times.PREPARED
+    only: Sequence[str] = ()
+    sizes: Sequence[int] = ()
+    observed_s: Sequence[float] = ()
+
+
+def time_model(
+    source: Source | None, query: ResponseQuery, operation: SingleOperation, by: Sequence[str] = ()
+) -> TimeModel:
+    """Model the parts of the time, which are fitted to DATA if not given. ``query.on`` is the column of sizes; ``by``
+    separates the groups of DATA. Raises InputError, DataError."""
+    parts, sizes, observed = operation.parts, tuple(operation.sizes), tuple(operation.observed_s)
+    conditions = times.conditions(parts, operation.state, tuple(operation.only)) if parts else []
+    lines: list[ConditionLine] = []
+    groups: list[ConditionShares] = []
+    notes: list[str] = []
+    if source is None:
+        if not parts:
+            raise InputError(
+                "missing-option",
+                "no part of the time is known",
+                "give {spell.copy}, {spell.network} …, or {spell.parts:FILE}, or DATA",
+            )
+        if not sizes:
+            raise InputError("missing-option", "{spell.size} is missing", "write it like 256KiB")
+    elif parts and source.store is not None and not query.response:
+        by = source.apart(by)
+        groups, notes = _classify_store(source, conditions, query.level, by)
+    elif parts:
+        groups = [
+            _estimate_row_shares(name, times.classify(conditions, sizes_, seconds), query.level)
+            for name, sizes_, seconds in _groups(source, query, by)
+            if sizes_.size
+        ]
+    else:
+        lines = [_line(name, sizes_, seconds, query.level) for name, sizes_, seconds in _groups(source, query, by)]
+        conditions = [line.condition() for line in lines]
+    if observed and len(sizes) != 1:
+        raise InputError(
+            "missing-option",
+            "{spell.observed} needs one {spell.size}",
+            "write it like {spell.size:256KiB} {spell.observed:30us,2.5ms}",
+        )
+    diagnoses = tuple(times.diagnose(conditions, sizes[0], time) for time in observed)
+    mixed = tuple(times.mixture(conditions, sizes[0], time) for time in observed)
+    return TimeModel(
+        tuple(conditions), sizes, observed, diagnoses, mixed, tuple(lines), tuple(groups), tuple(notes), query.level
+    )
+
+
+def _classify_store(
+    source: Source, conditions: Sequence[TimeCondition], level: float, by: Sequence[str]
+) -> tuple[list[ConditionShares], list[str]]:
+    """Classify reads and writes of every phase of the complete runs; the operations of one run are in memory at a time.
+    The unit is the trial: shares are means over trials. Raises DataError if nothing was recorded."""
+    assert source.store is not None
+    names = [source.table.column(name).name for name in by] or source.varying_factors.names
+    kinds = [place for place, name in enumerate(_native.KINDS) if name in DATA_KINDS]
+    chosen = _operations_chosen(source)
+    trials: dict[str, list[Classified]] = {}
+    notes: dict[str, None] = {}
+    for run in source.runs:
+        rows = source.store.operations(run.id) if run.counts else None
+        if rows is None:
+            continue
+        for phase in run.phases:
+            if chosen is not None and phase.operation not in chosen:
+                continue
+            own = rows[(rows["phase"] == phase.index) & (rows["status"] == 0) & np.isin(rows["kind"], kinds)]
+            if not own.size:
+                continue
+            name = ", ".join([phase.operation, *_setting(run, names)])
+            if not phase.recorded_all:
+                template = "{setting}: only the stored sample of the operations is counted"
+                notes[Message("sampled-operations", template, setting=name)] = None
+            classified = times.classify(conditions, own["size"].astype(float), own["duration_ns"].astype(float) / 1e9)
+            trials.setdefault(name, []).append(classified)
+    if not trials:
+        n_incomplete = sum(not run.counts for run in source.runs)
+        raise DataError(
+            "no-recorded-operations",
+            "no reads or writes are recorded in the store",
+            "measure with 'iosonde run'"
+            + ("; {spell.incomplete} includes its {incomplete_runs}" if n_incomplete else ""),
+            incomplete_runs=counted(n_incomplete, "incomplete run"),
+        )
+    if taken := incomplete_among([run for run in source.runs if run.n_operations]):
+        notes[taken] = None
+    return [_estimate_group_shares(name, several, level) for name, several in trials.items()], list(notes)
+
+
+def _operations_chosen(source: Source) -> set[str] | None:
+    """Return the operations selected by ``--where``; None if it does not restrict them."""
+    if not any(name == "operation" for name, _, _ in source.where):
+        return None
+    return {str(value) for value in source.table.column("operation").values}
+
+
+def _line(name: str, sizes: Array, seconds: Array, level: float) -> ConditionLine:
+    """Fit the line of a group. Raises InputError, naming the group, if that is impossible."""
+    try:
+        return times.fit_line(name, sizes, seconds, level)
+    except InputError as error:
+        raise error.prefixed(name) from error
+
+
+def _groups(source: Source, query: ResponseQuery, by: Sequence[str]) -> list[tuple[str, Array, Array]]:
+    """Return (name, sizes in bytes, times in s) of every group."""
+    for option, names in (("response", query.response), ("on", query.on)):
+        if len(names) != 1:
+            raise InputError(
+                "too-many-columns" if names else "missing-option",
+                "{option} names several columns" if names else "{option} is missing",
+                "columns: {names}",
+                option=str(getattr(spell, option)),
+                names=", ".join(source.table.names),
+            )
+    by = [name for name in source.apart((*query.on, *by)) if name not in query.on]
+    response = choose_response(source, replace(query, on=(*query.on, *by)))
+    table, on = response.rows, response.rows.column(query.on[0])
+    seconds = response.values * _lookup_time_unit(response)
+    sizes = table.numbers(on.name) * _bytes(on.unit)
+    for name, values in ((response.title, seconds), (query.on[0], sizes)):
+        if (values < 0).any():
+            row = int(np.flatnonzero(values < 0)[0])
+            raise DataError(
+                "out-of-range",
+                "{row}, column '{name}': below 0",
+                "leave it out: {spell.where:'{name}>=0'}",
+                row=table.place(row),
+                name=name,
+            )
+    groups, units = [], table.level_units(by)
+    for key, rows in table.groups(by):
+        finite = rows[np.isfinite(seconds[rows]) & np.isfinite(sizes[rows])]
+        groups.append(
+            (
+                ", ".join(format_levels(by, dict(zip(by, key, strict=True)), units)) or "all rows",
+                sizes[finite],
+                seconds[finite],
+            )
+        )
+    return groups
+
+
+def _lookup_time_unit(response: Response) -> float:
+    """Return the seconds of one unit of the response; 1 if its name has no unit. Raises InputError if it is not a
+    time."""
+    unit = response.unit
+    if response.measured and (response.transform or unit != response.measured_unit):
+        raise InputError(
+            "not-a-time",
+            "'{title}' is not a time",
+            "name a column of times, or one times or ÷ another",
+            title=response.title,
+        )
+    if unit not in _SECONDS:
+        raise InputError(
+            "not-a-time",
+            "column '{title}' is in {unit}, which is not a time",
+            "name a column such as time_us",
+            title=response.title,
+            unit=unit,
+        )
+    return _SECONDS[unit]
+
+
+def _bytes(unit: str) -> float:
+    """Return the bytes of one unit of a column of sizes; 1 if its name has no unit."""
+    return float(parse_size(f"1{unit}")) if unit and unit.lower() not in ("bytes", "byte") else 1.0
+
+
+def _estimate_row_shares(name: str, classified: Classified, level: float) -> ConditionShares:
+    """Estimate shares of rows, taken as independent: binomial limits (Clopper and Pearson)."""
+
+    def of(share: float) -> Estimate:
+        return Estimate(
+            share, *binomial_interval(round(share * classified.n), classified.n, level), level, classified.n
+        )
+
+    shares = {condition: of(share) for condition, share in classified.shares.items()}
+    return ConditionShares(
+        name, classified.n, shares, Estimate(classified.lost, None, None, level, classified.n), of(classified.beyond)
+    )
+
+
+def _setting(run: StoredRun, by: Sequence[str]) -> list[str]:
+    levels = {name: run.level(name) for name in by}
+    return [f"{plain(name)}={level}" for name, level in levels.items() if level is not None]
+
+
+def _estimate_group_shares(name: str, trials: Sequence[Classified], level: float) -> ConditionShares:
+    shares = {key: mean([trial.shares[key] for trial in trials], level).within(0.0, 1.0) for key in trials[0].shares}
+    lost, beyond = (mean([getattr(trial, what) for trial in trials], level) for what in ("lost", "beyond"))
+    return ConditionShares(name, sum(trial.n for trial in trials), shares, lost, beyond.within(0.0, 1.0))

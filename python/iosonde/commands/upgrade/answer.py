@@ -1,0 +1,220 @@
+"""Advice on what to buy: changes of a cluster by gain, by money and by watt; and the change that would gain nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from iosonde.answers.answer import Answer
+from iosonde.answers.model_file import read_model, setting
+from iosonde.core.column_units import bytes_per_s
+from iosonde.core.errors import InputError, IosondeError
+from iosonde.core.metrics import TIMES
+from iosonde.core.types import Estimate
+from iosonde.explain import upgrade as changes
+from iosonde.explain import upgrade_tables as tables
+from iosonde.explain.cluster_file import ClusterFile
+from iosonde.explain.upgrade import Cluster, ClusterTotals, Predict, UpgradeOption
+from iosonde.explain.upgrade_tables import ConfigurationStep, ListedCpu, Score
+from iosonde.explain.upgrade_today import Today, today
+from iosonde.model.bound.bound import Ceiling, UnlimitedSystemError
+from iosonde.model.fit.features import encode
+from iosonde.model.fit.fitted import ask
+
+
+@dataclass(frozen=True)
+class Upgrade(Answer):
+    """``options`` are the changes, the allowed and best ones first. ``path`` is the order of purchases: (name, gain on
+    top of those before, money so far). ``cpus``, ``steps`` between measured configurations, their ``times`` and
+    ``scores`` are further tables."""
+
+    cluster_file: ClusterFile
+    options: tuple[UpgradeOption, ...]
+    path: tuple[tuple[str, float, float], ...]
+    cpus: tuple[ListedCpu, ...]
+    steps: tuple[ConfigurationStep, ...]
+    times: Mapping[str, Estimate]
+    scores: tuple[Score, ...]
+    level: float
+
+    @cached_property
+    def ceiling(self) -> Ceiling | None:
+        """Return the bound today; None without a cluster, or if too little is known for a bound."""
+        try:
+            return None if self.cluster_file.cluster is None else changes.after(self.cluster_file.cluster)
+        except UnlimitedSystemError:
+            return None
+
+    @cached_property
+    def totals(self) -> ClusterTotals | None:
+        """Return the needs of the cluster today; None without a cluster."""
+        return None if self.cluster_file.cluster is None else changes.totals(self.cluster_file.cluster)
+
+    @cached_property
+    def today(self) -> Today | None:
+        """Return every term of the bound with its interval. Raises InputError without a cluster."""
+        if self.cluster_file.cluster is None:
+            raise InputError("missing-cluster", "no cluster to draw", "describe it under today")
+        return today_of(self.cluster_file.cluster, self.level)
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde upgrade --json``."""
+        allowed = [cpu for cpu in self.cpus if not cpu.refused]
+        return {
+            "name": self.cluster_file.name,
+            "level": self.level,
+            "today": self._today(),
+            "nodes": self.cluster_file.nodes.to_json(),
+            "warnings": self.cluster_file.nodes.warnings(),
+            "options": [_describe_option(option) for option in self.options],
+            "path": [{"name": name, "gain": gain, "cost": cost} for name, gain, cost in self.path],
+            "cpus": [
+                {
+                    "name": cpu.name,
+                    "points": cpu.points,
+                    "watts": cpu.watts,
+                    "points_per_watt": cpu.points_per_watt,
+                    "refused": cpu.refused or None,
+                }
+                for cpu in self.cpus
+            ],
+            "cpu": allowed[0].name if allowed else None,
+            "measured": [self._measured(name, time) for name, time in self.times.items()],
+            "steps": [
+                {"from": step.before, "to": step.after, "changed": list(step.changed), **step.speedup.flat("speedup")}
+                for step in self.steps
+            ],
+            "systems": [
+                {"name": score.name, "marks": dict(score.marks), "total": score.total, "weakest": score.weakest}
+                for score in self.scores
+            ],
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row per change."""
+        nested = ("limit", "refused", "first", "model_gain", "remarks", "measured")
+        return [
+            {key: value for key, value in _describe_option(option).items() if key not in nested}
+            for option in self.options
+        ]
+
+    def _today(self) -> dict[str, Any] | None:
+        if self.totals is None:
+            return None
+        ceiling = {"s": None} if self.ceiling is None else self.ceiling.to_json()
+        return {**ceiling, **vars(self.totals), **self.cluster_file.derived()}
+
+    def _measured(self, name: str, time: Estimate) -> dict[str, Any]:
+        best = tables.best_from(self.steps, name)
+        return {"name": name, **time.flat("seconds"), "best_change": best.changed[0] if best else None}
+
+
+def upgrade(cluster_file: ClusterFile, order: str = "gain", model: str | None = None, level: float = 0.95) -> Upgrade:
+    """Rank the changes by ``gain``, ``money`` or ``watt``, with the predictions of a ``model`` file next to the bound.
+    Raises InputError, DataError."""
+    options: list[UpgradeOption] = []
+    path: list[tuple[str, float, float]] = []
+    if cluster_file.cluster is not None and cluster_file.candidates:
+        predict, in_bytes = (
+            (None, False) if model is None else _create_predictor(model, cluster_file, cluster_file.cluster, level)
+        )
+        options = changes.options(
+            cluster_file.cluster, cluster_file.candidates, cluster_file.limits, level, predict, order, in_bytes
+        )
+        steps = tables.steps(cluster_file.measured, level)
+        like = cluster_file.cluster.measured
+        options = [
+            replace(option, steps=tables.by_change(cluster_file.measured, steps, like, option.candidate.measured))
+            for option in options
+        ]
+        path = changes.path(cluster_file.cluster, options, cluster_file.limits)
+    elif model is not None:
+        raise InputError(
+            "missing-candidates",
+            "{spell.model} has no candidates to predict",
+            "give candidates with model: {{factor: level}}",
+        )
+    return Upgrade(
+        cluster_file,
+        tuple(options),
+        tuple(path),
+        tuple(tables.cpus(cluster_file.cpus, cluster_file.min_cpu_points, cluster_file.max_cpu_watts)),
+        tuple(tables.steps(cluster_file.measured, level)),
+        tables.times(cluster_file.measured, level),
+        tuple(tables.scorecard(cluster_file.systems, cluster_file.weights)),
+        level,
+    )
+
+
+def today_of(cluster: Cluster, level: float) -> Today | None:
+    """Return every term of a cluster's bound with its interval; None if too little is known for a bound."""
+    try:
+        return today(cluster, level)
+    except UnlimitedSystemError:
+        return None
+
+
+def _create_predictor(path: str, cluster_file: ClusterFile, cluster: Cluster, level: float) -> tuple[Predict, bool]:
+    """Return a predictor from a fitted model, and whether it is in bytes/s. Raises InputError if no setting of the
+    model is given."""
+    if not cluster.model:
+        raise InputError(
+            "missing-key",
+            "{spell.model}: today has no setting of the model",
+            "give today: model: {{factor: level, …}}",
+        )
+    model = read_model(path)
+    if not any(candidate.model for candidate in cluster_file.candidates):
+        raise InputError(
+            "missing-model-setting",
+            "{spell.model}: no candidate has a setting of the model",
+            "give a candidate model: {{factor: level}}",
+        )
+    # A wrong name, an unseen level, or a factor missing from today is an error in the file.
+    for change in cluster_file.candidates:
+        encode(model.features, setting(model.features, {**cluster.model, **change.model}))
+
+    def predict(at: Mapping[str, Any]) -> Estimate:
+        try:
+            return _as_rate(ask(model, setting(model.features, at), level).value, model.unit)
+        except IosondeError as error:
+            # Far outside the measured range: skip this change, but predict the others.
+            return Estimate(None, None, None, level, 0, (error.message,))
+
+    return predict, bool(bytes_per_s(model.unit))
+
+
+def _as_rate(predicted: Estimate, unit: str) -> Estimate:
+    """Convert to bytes/s if the unit allows it; invert a time, so that a gain is faster."""
+    value, low, high = predicted.value, predicted.low, predicted.high
+    if unit in TIMES:
+        values = [None if x is None or x <= 0 else 1 / x for x in (value, high, low)]
+    else:
+        scale = (bytes_per_s(unit) or (1.0,))[0]
+        values = [None if x is None else x * scale for x in (value, low, high)]
+    return replace(predicted, value=values[0], low=values[1], high=values[2])
+
+
+def _describe_option(option: UpgradeOption) -> dict[str, Any]:
+    return {
+        "name": option.candidate.name,
+        **option.gain.flat("gain"),
+        "s": option.ceiling.s,
+        "limit": list(option.ceiling.limit),
+        "cost": option.cost,
+        "added_watts": option.added_watts,
+        **vars(option.totals),
+        "per_money": option.per_money,
+        "per_watt": option.per_watt,
+        "refused": list(option.refused),
+        "trap": option.trap,
+        "first": None if option.first is None else {"name": option.first[0], "gain": option.first[1]},
+        "model_gain": None if option.model_gain is None else option.model_gain.to_json(),
+        "remarks": list(option.remarks),
+        "measured": [
+            {"from": step.before, "to": step.after, **step.speedup.flat("speedup"), "beyond": step in option.beyond}
+            for step in option.steps
+        ],
+    }

@@ -1,0 +1,185 @@
+"""Out-of-sample error: models judged on unseen rows, all on the same folds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.answers.answer import Answer
+from iosonde.answers.candidates import Learning
+from iosonde.answers.learned import learned
+from iosonde.answers.model_file import full_name
+from iosonde.commands.fit.unseen_rows import UnseenRows
+from iosonde.core.errors import InputError
+from iosonde.core.message import Message
+from iosonde.core.units import human_scale
+from iosonde.core.words import format_number
+from iosonde.data.asked import ResponseQuery
+from iosonde.data.source import Source
+from iosonde.model.fit import choose, folds
+from iosonde.model.fit import validate as validation
+from iosonde.model.fit.errors_of import RepeatNoise, noise_of
+from iosonde.model.fit.features import Examples
+from iosonde.model.fit.folds import Fold, Groups
+from iosonde.model.fit.validate import CurvePoint, Judged
+
+_GAIN = 0.05  # fall of the error between the last two points of a curve: more measurements pay
+
+
+@dataclass(frozen=True)
+class Folding:
+    """Way to fold: learn from one fold and judge by the others (``inverse``); one split that learns from a ``share`` of
+    the rows; or a fold per level of the factor ``leave_out``. Without any: the usual folds."""
+
+    inverse: bool = False
+    share: float | None = None
+    leave_out: str | None = None
+
+
+@dataclass(frozen=True)
+class Validation(Answer):
+    """Models ``judged`` on the same folds, which ``how`` describes; ``curve``: the error by the number of rows to learn
+    from."""
+
+    examples: Examples
+    judged: tuple[Judged, ...]
+    groups: Groups
+    noise: RepeatNoise | None
+    curve: tuple[CurvePoint, ...]
+    how: str
+    learning: Learning
+    level: float
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde validate --json``: the best model's keys on top, all models in ``models``."""
+        best = self.best or self.judged[0]
+        names = [model.candidate.name for model in self.judged]
+        return {
+            "response": self.examples.response,
+            "unit": self.examples.unit,
+            "n": len(self.examples),
+            "n_settings": int(self.examples.cells.max()) + 1,
+            "rows_with_twin": self.groups.twins,
+            "seed": self.learning.seed,
+            "how": self.how,
+            **best.to_json(),
+            "noise": self.noise.to_json() if self.noise else None,
+            "models": [model.to_json() for model in self.judged],
+            "curve": [point.to_json(names) for point in self.curve],
+            "crossings": self.crossings,
+            "warnings": list(self.examples.warnings),
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row per model."""
+        excluded_keys = ("folds", "options")
+        return [
+            {key: value for key, value in model.to_json().items() if key not in excluded_keys} for model in self.judged
+        ]
+
+    @property
+    def best(self) -> Judged | None:
+        """Return the model with the smallest error; None if none could be fitted."""
+        fitted = [model for model in self.judged if model.mae.value is not None]
+        return min(fitted, key=lambda model: model.mae.value or 0.0, default=None)
+
+    @property
+    def unseen(self) -> UnseenRows | None:
+        """Return the rows that the best was judged by; None if none could be fitted."""
+        return None if self.best is None else UnseenRows(self.examples, self.best)
+
+    @property
+    def crossings(self) -> list[str]:
+        """Describe from how many rows on each other model is better than the linear one, and whether more rows would
+        help."""
+        return _describe_crossings(self.judged, self.curve) if self.curve else []
+
+    @property
+    def sentence(self) -> str:
+        """Compare the best model with the overall mean."""
+        best = self.best
+        if best is None:
+            return "No model could be fitted."
+        fitted = [model for model in self.judged if model.mae.value is not None]
+        mean = next((model for model in fitted if model.candidate.family == "mean"), None)
+        divisor, unit = human_scale(abs((mean or best).mae.value or 1.0), self.examples.unit)
+        text = f"{best.candidate.short} errs least: by {_in_unit(best, divisor, unit)} on average"
+        if mean is None or mean is best:
+            return f"{text}; no model is better than the mean of everything." if mean is best else f"{text}."
+        return f"{text}, the mean of everything by {_in_unit(mean, divisor, unit)}."
+
+
+def _in_unit(model: Judged, divisor: float, unit: str) -> str:
+    return f"{format_number((model.mae.value or 0.0) / divisor)} {unit}".rstrip()
+
+
+def validate(
+    source: Source,
+    query: ResponseQuery,
+    how: Learning | None = None,
+    folding: Folding | None = None,
+    curve: bool = False,
+) -> Validation:
+    """Judge every model on the same folds, with a learning ``curve`` if requested. Raises InputError, DataError."""
+    how, folding = how or Learning(), folding or Folding()
+    if sum((folding.inverse, folding.share is not None, folding.leave_out is not None)) > 1:
+        raise InputError(
+            "conflicting-options",
+            "{spell.inverse}, {spell.split} and {spell.leave_out} are three ways to fold",
+            "take one",
+        )
+    training = learned(source, query)
+    groups = validation.groups_for(training.examples, how.together, how.n_folds or 2)
+    examples = training.judged_by(groups)
+    chosen = how.candidates(examples)
+    fold_list, description = _build_folds(examples, groups, how, folding)
+    examples = validation.with_own_classes(examples, chosen)
+    judged = tuple(
+        validation.judge(examples, candidate, fold_list, groups, query.level, how.seed) for candidate in chosen
+    )
+    points = tuple(validation.learning_curve(examples, chosen, groups, how.seed)) if curve else ()
+    return Validation(examples, judged, groups, noise_of(examples), points, description, how, query.level)
+
+
+def _build_folds(examples: Examples, groups: Groups, how: Learning, folding: Folding) -> tuple[list[Fold], str]:
+    """Return the folds, and their description."""
+    if folding.share is not None:
+        fold_list = [folds.split(groups, folding.share, how.seed)]
+        template = "learned from {percent:g} % of the rows, at random"
+        return fold_list, Message("random-split", template, percent=100 * folding.share)
+    if folding.leave_out is not None:
+        fold_list = folds.leave_out(examples, full_name(examples.features, folding.leave_out))
+        template = "{n_folds} folds: each level of {factor} predicted without having seen it"
+        return fold_list, Message("leave-level-out", template, n_folds=len(fold_list), factor=folding.leave_out)
+    fold_list = choose.standard_folds(groups, how.n_folds, how.seed)
+    if len(fold_list) == 1:
+        return fold_list, Message("random-split", "learned from 75 % of the rows, at random", percent=75)
+    if folding.inverse:
+        template = "learned from one of {n_folds} folds, judged by the others"
+        return folds.inverse(fold_list), Message("inverse-folds", template, n_folds=len(fold_list))
+    template = "{n_folds} folds, each predicted by a model of the others"
+    return fold_list, Message("cross-validation", template, n_folds=len(fold_list))
+
+
+def _describe_crossings(judged: Sequence[Judged], points: Sequence[CurvePoint]) -> list[str]:
+    families = [entry.candidate.family for entry in judged]
+    sentences = []
+    if "linear" in families:
+        linear = families.index("linear")
+        for index, model in enumerate(judged):
+            better = validation.crossing(points, index, linear)
+            if index != linear and model.candidate.family != "mean" and better is not None:
+                cross = validation.crossing_between(points, index, linear)
+                about = f": the errors cross at about {cross:.0f}" if cross is not None else ""
+                sentences.append(f"{model.candidate.short} is better than linear from {better} rows on{about}")
+    for index, model in enumerate(judged):
+        last = [error for point in points[-2:] if (error := point.mae[index]) is not None]
+        if len(last) == 2 and model.candidate.family != "mean":
+            gain = 1 - last[1] / last[0] if last[0] else 0.0
+            if gain > _GAIN:
+                sentences.append(
+                    f"{model.candidate.short} still gains {100 * gain:.0f} % at the end: "
+                    "more measurements would help it"
+                )
+    return sentences

@@ -1,0 +1,102 @@
+"""Models judged on unseen rows, and a stored model judged on new data, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.commands.fit.text_models import (
+    classes_lines,
+    data_line,
+    errors_table,
+    remarks,
+    scale_of,
+    titled,
+    twins_line,
+)
+from iosonde.core.units import human_scale
+from iosonde.core.words import UNKNOWN, counted, format_number
+from iosonde.layout.text import table, wrapped
+
+if TYPE_CHECKING:
+    from .answer import Validation
+    from .held_out import HoldoutAnswer
+
+
+def lines(answer: Validation) -> Iterator[str]:
+    """The lines of the text."""
+    examples, judged, level = answer.examples, answer.judged, answer.level
+    names = [feature.name for feature in examples.features]
+    settings = int(examples.cells.max()) + 1
+    yield from wrapped(data_line(examples.response, names, len(examples), settings))
+    yield from wrapped(f"{answer.how}; error: mean |predicted - observed|; {100 * level:g} % intervals")
+    twins = twins_line(answer.groups, answer.learning.together)
+    if twins:
+        yield from wrapped(twins)
+    yield ""
+    scale = scale_of(judged, examples.unit)
+    yield from errors_table(judged, scale)
+    yield from classes_lines(judged)
+    ends = [(model.candidate.short, extremes) for model in judged if (extremes := model.extremes("class_error"))]
+    if ends and max(len(model.folds) for model in judged) > 1:
+        spans = ", ".join(f"{name} {format_number(low)}–{format_number(high)}" for name, (low, high) in ends)
+        yield from wrapped(f"classes of the folds: {spans}", "  ")
+    yield ""
+    for warning in examples.warnings:
+        yield from wrapped(f"~ {warning}", "  ")
+    yield from remarks(judged, answer.noise, scale)
+    if len(judged) == 1 and len(judged[0].folds) > 1 and judged[0].folds[0].name:
+        yield ""
+        rows = [
+            [fold.name, fold.n_test, format_number(fold.errors.mae / scale[0]), _format_relative(fold.errors.relative)]
+            for fold in judged[0].folds
+        ]
+        yield from table(["left out", "rows", titled("error", scale[1]), "relative"], rows, "lrrr").splitlines()
+    if answer.curve:
+        yield ""
+        yield from _format_curve(answer, scale)
+    yield ""
+    yield from wrapped(answer.sentence)
+
+
+def format_unseen_error(answer: HoldoutAnswer) -> Iterator[str]:
+    """Format the error of a stored model on unseen rows, and the coverage of its intervals."""
+    r2, coverage = answer.errors.r2, answer.coverage
+    divisor, unit = human_scale(abs(answer.mae.value or 1.0), answer.model.unit)
+    error, low, high = (
+        UNKNOWN if bound is None else format_number(bound / divisor)
+        for bound in (answer.mae.value, answer.mae.low, answer.mae.high)
+    )
+    yield from wrapped(
+        f"{answer.model.name} model of {answer.model.response} on {answer.n} rows: error {error} ({low}–{high})"
+        f"{f' {unit}' if unit else ''}, R² {'~' if r2 is None else f'{r2:.3f}'}"
+    )
+    if coverage.value is not None:
+        ends = ""
+        if coverage.low is not None and coverage.high is not None:
+            ends = f" ({100 * coverage.low:.1f}–{100 * coverage.high:.1f})"
+        yield from wrapped(
+            f"of {answer.n_intervals} intervals at {100 * answer.level:g} %, of {counted(coverage.n, 'setting')}, "
+            f"{answer.n_covered} contained the new trial: {100 * coverage.value:.1f} %{ends}"
+        )
+    for warning in answer.warnings:
+        yield from wrapped(f"~ {warning}", "  ")
+    yield ""
+    yield from wrapped(answer.sentence)
+
+
+def _format_relative(share: float | None) -> str:
+    return "~" if share is None else f"{format_number(100 * share)} %"
+
+
+def _format_curve(answer: Validation, scale: tuple[float, str]) -> Iterator[str]:
+    divisor, unit = scale
+    yield titled("error by the number of rows to learn from", unit)
+    names = [model.candidate.short for model in answer.judged]
+    rows = [
+        [point.n_train, *["~" if value is None else format_number(value / divisor) for value in point.mae]]
+        for point in answer.curve
+    ]
+    yield from table(["rows", *names], rows, "r" * (len(names) + 1)).splitlines()
+    for sentence in answer.crossings:
+        yield from wrapped(sentence, "  ")

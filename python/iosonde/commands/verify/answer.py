@@ -1,0 +1,72 @@
+"""Verification that a store's numbers follow from its operations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from iosonde.answers.answer import Answer
+from iosonde.answers.trials import measured
+from iosonde.commands.summary.answer import pilot_of
+from iosonde.core.errors import InputError
+from iosonde.core.types import Finding
+from iosonde.data.asked import ALL, ResponseQuery
+from iosonde.data.source import Source
+from iosonde.stats.overview import verify as numbers
+from iosonde.stats.overview.verify import Verified
+
+
+@dataclass(frozen=True)
+class Verification(Answer):
+    """``verified``: reproduced and different numbers; ``damaged`` files of the store. ``n_without_digest`` runs lack a
+    digest to detect changes of their experiment."""
+
+    verified: Verified
+    damaged: tuple[Finding, ...]
+    n_without_digest: int = 0
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde verify --json``."""
+        problems = [problem.to_json() for problem in self.damaged]
+        return self.verified.to_json() | {"problems": problems, "runs_without_digest": self.n_without_digest}
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row for each different number, decision with a broken seal, and damaged file."""
+        result = self.verified
+        return [
+            *({"kind": "different", **difference.to_json()} for difference in result.different),
+            *({"kind": "decision", "what": f"{name}: {why}"} for name, why in result.decisions.items() if why),
+            *({"kind": "damaged", "what": problem.sentence} for problem in self.damaged),
+        ]
+
+    @property
+    def problem(self) -> bool:
+        """Return whether anything speaks against the store."""
+        return bool(self.damaged) or not self.verified.good
+
+
+def verify(source: Source, level: float = 0.95) -> Verification:
+    """Recompute every rate from the operations, and the summary from those rates. Raises InputError for a table."""
+    from iosonde.engine import _native
+
+    store = source.store
+    if store is None:
+        raise InputError(
+            "not-a-store",
+            "{source} is not a store",
+            "only a store keeps the operations behind its numbers",
+            source=source.name,
+        )
+    runs = ((run, store.operations(run.id)) for run in source.runs)
+    experiments = [experiment for experiment in store.experiments() if source.experiment in (None, experiment.id)]
+    result = numbers.verify_store(
+        source.table,
+        measured(source, ResponseQuery(clock=ALL, level=level)),
+        runs,
+        list(_native.KINDS),
+        experiments,
+        level,
+        pilot_of(source),
+    )
+    damaged = tuple(problem for problem in store.problems() if problem.severity != "info")
+    return Verification(result, damaged, sum(not run.has_experiment_digest for run in source.runs))

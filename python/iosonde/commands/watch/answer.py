@@ -1,0 +1,428 @@
+"""Changes over the history of a store: when, by how much, with which commit, and whether it is a regression."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from iosonde.answers.answer import Answer, level_columns
+from iosonde.core.errors import InputError
+from iosonde.core.message import Message
+from iosonde.core.metrics import changed
+from iosonde.core.stored import StoredRun
+from iosonde.core.types import Better, Estimate
+from iosonde.core.verdict import Direction, Verdict, VerdictState
+from iosonde.core.words import counted, decimals
+from iosonde.data.asked import ResponseQuery
+from iosonde.data.source import Source
+from iosonde.stats.changes.facts import FactChange, changed_facts
+from iosonde.stats.changes.find import Break, Search, find, needed
+from iosonde.stats.changes.levels import BeforeAfter, levels
+
+from .series import WatchedSeries, series_of
+
+WORSE, BETTER = "worse", "better"
+_DAY = 10  # characters of an ISO date
+
+
+@dataclass(frozen=True)
+class Watching:
+    """Criteria of a change: ``search``: options of the statistics. ``since``: changes after this date, run or commit
+    are new; None: those among the newest points."""
+
+    search: Search = Search()
+    since: str | None = None
+
+
+@dataclass(frozen=True)
+class WatchedPoint:
+    """A point next to a change: its first run."""
+
+    run: str
+    experiment: str
+    started_at: str
+    commit: str
+
+    def to_json(self) -> dict[str, str | None]:
+        """The stable JSON form."""
+        return {
+            "run": self.run,
+            "experiment": self.experiment,
+            "started_at": self.started_at,
+            "commit": self.commit or None,
+        }
+
+
+@dataclass(frozen=True)
+class SeriesChange:
+    """A change of one series, most likely between the points ``last_before`` and ``first_after``, and almost surely
+    between ``surely_before`` and ``surely_after``. ``detection_delay``: number of points after it needed to see it.
+    ``new``: judged by this look. ``open``: it is for the worse, and the newest points are not back at the level before.
+    ``places``: in the series, the first point before it, the first one after it, and their end."""
+
+    series: WatchedSeries
+    last_before: WatchedPoint
+    first_after: WatchedPoint
+    surely_before: WatchedPoint
+    surely_after: WatchedPoint
+    before: Estimate
+    after: Estimate
+    ratio: Estimate
+    p: float
+    correlation: float
+    detection_delay: int
+    new: bool
+    open: bool
+    places: tuple[int, int, int]
+    facts: tuple[FactChange, ...]
+
+    @property
+    def verdict(self) -> str:
+        """``worse`` or ``better``."""
+        up = (self.ratio.value or 1.0) > 1
+        return BETTER if up == (self.series.metric.better is Better.HIGHER) else WORSE
+
+    @property
+    def regression(self) -> bool:
+        """Return whether it is new, and for the worse."""
+        return self.new and self.verdict == WORSE
+
+    @property
+    def claim(self) -> Verdict:
+        """Return the claim that the level changed."""
+        direction = Direction.UP if (self.ratio.value or 1.0) > 1 else Direction.DOWN
+        return Verdict(
+            "change",
+            f"{self.series.operation} {self.series.metric.name}",
+            (self.series.title,),
+            VerdictState.DIFFERENT,
+            direction,
+            "open" if self.open else "",
+            self.ratio,
+            self.p,
+        )
+
+    @property
+    def word(self) -> str:
+        """Return the change in a word: ``slower``, ``faster``, ``more``, ``less``."""
+        return changed(self.series.metric, (self.ratio.value or 1.0) > 1)
+
+    @property
+    def cause(self) -> str:
+        """Describe the differences between the runs of the two sides."""
+        was, now = self.surely_before.commit, self.surely_after.commit
+        parts = [f"{fact.name} {fact.before} → {fact.after}" for fact in self.facts]
+        if was and now:
+            parts.insert(
+                0,
+                f"commit {_shorten_commit(was)} → {_shorten_commit(now)}"
+                if was != now
+                else f"commit {_shorten_commit(now)} on both sides",
+            )
+        elif not parts:
+            template = "no recorded fact changed there; the commits are unknown (run {spell.subject_commit})"
+            return Message("unknown-cause", template)
+        return "; ".join(parts)
+
+    def to_json(self) -> dict[str, Any]:
+        """The stable JSON form."""
+        return {
+            **_describe_series(self.series),
+            "last_before": self.last_before.to_json(),
+            "first_after": self.first_after.to_json(),
+            "surely_before": self.surely_before.to_json(),
+            "surely_after": self.surely_after.to_json(),
+            "before": self.before.to_json(),
+            "after": self.after.to_json(),
+            "ratio": self.ratio.to_json(),
+            "p": self.p,
+            "autocorrelation": self.correlation,
+            "seen_after": self.detection_delay,
+            "verdict": self.verdict,
+            "word": self.word,
+            "new": self.new,
+            "open": self.open,
+            "facts": [fact.to_json() for fact in self.facts],
+        }
+
+    def flat(self) -> dict[str, Any]:
+        """The form in tables."""
+        by = {name: level for name, level in self.series.by.items() if name not in ("operation", "metric")}
+        of = {"operation": self.series.operation, "metric": self.series.metric.name, "unit": self.series.metric.unit}
+        row = {
+            "settings": self.series.settings,
+            "started_at": self.first_after.started_at,
+            "run": self.first_after.run,
+            "commit_before": self.surely_before.commit,
+            "commit_after": self.surely_after.commit,
+            **self.before.flat("before"),
+            **self.after.flat("after"),
+            **self.ratio.flat("ratio"),
+            "p": self.p,
+            "seen_after": self.detection_delay,
+            "verdict": self.verdict,
+            "new": self.new,
+            "open": self.open,
+        }
+        return {**of, **level_columns(by, {**of, **row}), **row}
+
+
+@dataclass(frozen=True)
+class Watch(Answer):
+    """Changes of all series of a store, newest first. ``needed``: minimum number of points of a series."""
+
+    name: str
+    series: tuple[WatchedSeries, ...]
+    changes: tuple[SeriesChange, ...]
+    watching: Watching
+    needed: int
+    incomplete: int
+    warnings: tuple[str, ...]
+
+    @property
+    def regressions(self) -> tuple[SeriesChange, ...]:
+        """Return the new changes for the worse."""
+        return tuple(change for change in self.changes if change.regression)
+
+    @property
+    def open_regressions(self) -> tuple[SeriesChange, ...]:
+        """Return the older regressions whose level is not back; empty if ``since`` defines what is judged."""
+        if self.watching.since is not None:
+            return ()
+        return tuple(change for change in self.changes if change.open and not change.new)
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Return one verdict per change, and an inconclusive one per series without any."""
+        changed = {id(change.series) for change in self.changes}
+        quiet = [
+            Verdict("change", f"{series.operation} {series.metric.name}", (series.title,), VerdictState.INCONCLUSIVE)
+            for series in self.series
+            if id(series) not in changed
+        ]
+        claims = [*(change.claim for change in self.changes), *quiet]
+        return tuple(replace(claim, family=len(self.series)) for claim in claims)
+
+    @property
+    def untold(self) -> tuple[WatchedSeries, ...]:
+        """Return the series that are too short to show any change, however large."""
+        return tuple(series for series in self.series if series.values.size < self.needed)
+
+    @property
+    def problem(self) -> bool:
+        """Return whether there is a new regression, or an open one."""
+        return bool(self.regressions or self.open_regressions)
+
+    @property
+    def period(self) -> str:
+        """Describe the period of new changes."""
+        if self.watching.since is not None:
+            return f"since {self.watching.since}"
+        return f"in the newest {self.watching.search.newest} points"
+
+    @property
+    def sentence(self) -> str:
+        """Describe the result."""
+        n_judged = len(self.series) - len(self.untold)
+        if not n_judged:
+            most = max((series.values.size for series in self.series), default=0)
+            return (
+                f"Inconclusive: detecting a change takes {counted(self.needed, 'point')} per series, and the "
+                f"longest has {most}: {counted(self.needed - most, 'more look')}."
+            )
+        looked, older = f"in {n_judged} series", self.open_regressions
+        if self.regressions:
+            of = counted(len(self.regressions), "regression")
+            more = f" {_open(older, 'older regression')}." if older else ""
+            return f"{of} {self.period}, {looked}; the largest: {_describe_largest(self.regressions)}.{more}"
+        if older:
+            return f"{_open(older, 'regression')}, {looked}; the largest: {_describe_largest(older)}."
+        others = f"; {counted(len(self.changes), 'change')} besides" if self.changes else ""
+        return f"No regression {self.period}, {looked}{others}."
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde watch --json``; its schema is docs/schemas/watch.schema.json."""
+        search = self.watching.search
+        return {
+            "store": self.name,
+            "sentence": self.sentence,
+            "problem": self.problem,
+            "changes": [change.to_json() for change in self.changes],
+            "series": [
+                {
+                    **_describe_series(series),
+                    "points": int(series.values.size),
+                    "trials": series.trials,
+                    "point": "experiment" if series.nightly else "trial",
+                    "told": series.values.size >= self.needed,
+                }
+                for series in self.series
+            ],
+            "settings": {
+                "least": search.share,
+                "min_segment": search.least,
+                "newest": search.newest,
+                "since": self.watching.since,
+                "false_alarms": search.rate,
+                "looks": search.looks,
+                "points_needed": self.needed,
+            },
+            "incomplete_runs_left_out": self.incomplete,
+            "warnings": list(self.warnings),
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row per change."""
+        return [change.flat() for change in self.changes]
+
+
+def watching(
+    least: float, min_segment: int, newest: int, since: str | None, false_alarms: float, looks: int
+) -> Watching:
+    """Convert the options; shares are fractions. Raises InputError for an impossible share."""
+    if not 0 < false_alarms < 1:
+        raise InputError(
+            "out-of-range",
+            "false alarms of {false_alarms_percent:g} % are not possible",
+            "give a share, as 5%",
+            false_alarms_percent=100 * false_alarms,
+        )
+    if newest < min_segment:
+        raise InputError(
+            "too-few-points",
+            "{newest_points} newest points hold no change with {min_segment_points} points after it",
+            "give a larger {spell.newest}, or a smaller {spell.min_segment}",
+            newest_points=newest,
+            min_segment_points=min_segment,
+        )
+    return Watching(Search(min_segment, least, false_alarms, looks, newest), since)
+
+
+def watch(source: Source, query: ResponseQuery, watching: Watching) -> Watch:
+    """Find the changes of every series of a store. Raises InputError for a table, which has no history of runs, and for
+    a ``since`` not in the store; DataError if nothing was measured."""
+    if source.store is None:
+        raise InputError(
+            "not-a-store",
+            "{source} is a table, whose rows have no history",
+            "give a store: watch STORE",
+            source=source.name,
+        )
+    series = series_of(source, query)
+    start = _start(source.runs, watching.since)
+    search, changes = watching.search, []
+    for history, breaks in zip(series, find([item.values for item in series], watching.search), strict=True):
+        changes += _changes(history, breaks, search, start, query.level)
+    changes.sort(key=lambda change: change.first_after.started_at, reverse=True)
+    n_incomplete = sum(not run.counts for run in source.runs)
+    undated = sum(not run.started_at for run in source.runs)
+    template = "{runs} without a date, taken for the newest"
+    messages = [Message("undated-runs", template, runs=counted(undated, "run"))] if undated else []
+    return Watch(
+        source.name, series, tuple(changes), watching, needed(search, max(1, len(series))), n_incomplete, (*messages,)
+    )
+
+
+def _changes(
+    series: WatchedSeries, breaks: Sequence[Break], search: Search, start: str, level: float
+) -> list[SeriesChange]:
+    ends = [0, *(each.at for each in breaks), series.values.size]
+    changes = []
+    for place, each in enumerate(breaks, 1):
+        before, after = slice(ends[place - 1], each.at), slice(each.at, ends[place + 1])
+        comparison = levels(series.values[before], series.values[after], each.correlation, level)
+        new = series.runs[each.at].started_at >= start if start else each.at >= series.values.size - search.newest
+        runs = series.runs
+        facts = changed_facts(runs[ends[place - 1] : each.first], runs[each.last : ends[place + 1]])
+        changes.append(
+            SeriesChange(
+                series,
+                _build_point(runs[each.at - 1]),
+                _build_point(runs[each.at]),
+                _build_point(runs[each.first - 1]),
+                _build_point(runs[each.last]),
+                comparison.before,
+                comparison.after,
+                comparison.ratio,
+                each.p,
+                each.correlation,
+                each.n_until_detected,
+                new,
+                _is_open(series, comparison, ends[-2], search),
+                (ends[place - 1], each.at, ends[place + 1]),
+                facts,
+            )
+        )
+    return changes
+
+
+def _is_open(series: WatchedSeries, comparison: BeforeAfter, last_break: int, search: Search) -> bool:
+    """Return whether a change for the worse persists: the newest points, all after the last change, are still worse
+    than the level before it, by the search's margin."""
+    before, after = comparison.before.value or 0.0, comparison.after.value or 0.0
+    newest = float(series.values[max(last_break, series.values.size - search.newest) :].mean())
+    margin = search.share * abs(before)
+    if series.metric.better is Better.HIGHER:
+        return after < before and newest <= before - margin
+    return after > before and newest >= before + margin
+
+
+def _build_point(run: StoredRun) -> WatchedPoint:
+    return WatchedPoint(run.id, run.experiment, run.started_at, run.subject_commit)
+
+
+def _start(runs: Sequence[StoredRun], since: str | None) -> str:
+    """Return the date from which changes are new; '' if ``since`` is None. Raises InputError."""
+    if since is None:
+        return ""
+    matches = [run for run in runs if since in (run.id, run.experiment)]
+    matches = matches or [run for run in runs if len(since) >= 4 and run.subject_commit.startswith(since)]
+    if matches:
+        return min(run.started_at for run in matches)
+    if since[:4].isdigit() and since[4:5] in ("", "-"):
+        return since
+    raise InputError(
+        "unknown-run-or-date",
+        "{spell.since:{reference}} is neither a date nor a run or commit of the store",
+        "give a date as 2026-11-23, the id of a run, or a commit (4 letters or more)",
+        reference=since,
+    )
+
+
+def _describe_series(series: WatchedSeries) -> dict[str, Any]:
+    return {
+        "operation": series.operation,
+        "metric": series.metric.name,
+        "unit": series.metric.unit,
+        "by": dict(series.by),
+        "settings": series.settings or None,
+    }
+
+
+def _compute_change_size(change: SeriesChange) -> float:
+    ratio = change.ratio.value or 1.0
+    return max(ratio, 1 / ratio) if ratio > 0 else float("inf")
+
+
+def _open(older: Sequence[SeriesChange], noun: str) -> str:
+    """Return ``2 regressions are open since 2026-10-13``, the date of the first one."""
+    verb = "is" if len(older) == 1 else "are"
+    first = min(change.first_after.started_at for change in older)
+    return f"{counted(len(older), noun)} {verb} open since {first[:_DAY]}"
+
+
+def _describe_largest(regressions: Sequence[SeriesChange]) -> str:
+    worst = max(regressions, key=_compute_change_size)
+    return f"{worst.series.title} is {_change(worst)} {worst.word}"
+
+
+def _change(change: SeriesChange) -> str:
+    """Format ``7.1 %`` of the value before."""
+    return f"{decimals(100 * abs((change.ratio.value or 1.0) - 1), 1)} %"
+
+
+def _shorten_commit(commit: str) -> str:
+    """Shorten a hash as Git does; keep other text."""
+    hexadecimal = len(commit.rstrip("+")) == 40 and set(commit.rstrip("+")) <= set("0123456789abcdef")
+    return commit[:10] + "+" * commit.endswith("+") if hexadecimal else commit

@@ -1,0 +1,115 @@
+"""A series of a store's history: its points in time order, the level between changes, and the changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from iosonde.core.types import Estimate
+from iosonde.core.units import human_scale, significant
+from iosonde.core.words import counted
+from iosonde.layout.figure import Figure
+from iosonde.layout.text import estimate_text
+from iosonde.layout.vocabulary import (
+    BLUE,
+    INK,
+    SERIES,
+    VERMILION,
+    Row,
+    Spec,
+    ends,
+    flat,
+    label,
+    layer,
+    legend,
+    number,
+    short,
+    view,
+)
+
+from .answer import SeriesChange
+from .series import WatchedSeries
+
+_WORSE, _BETTER = ("change for the worse", VERMILION), ("change for the better", SERIES[2])
+_DATE = 16  # characters of an ISO date, to the minute
+
+
+def history_figure(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Figure:
+    """Draw a series with its ``changes``, in time order.
+    The axis is time, or the point number if some points have no date.
+    """
+    divisor, unit = human_scale(float(abs(series.values).max()) if series.values.size else 1.0, series.metric.unit)
+    dated = all(run.started_at for run in series.runs)
+    places = [run.started_at if dated else number for number, run in enumerate(series.runs, 1)]
+    where = _time_channel() if dated else number("point")
+    value = number(unit, "y", axis=flat(unit))
+    points = [_build_point(series, place, x, divisor, unit) for place, x in enumerate(places)]
+    levels = [
+        {"x": places[first], "x2": places[last], **_build_level(level_estimate, divisor, unit)}
+        for level_estimate, first, last in _iterate_stretches(series, changes)
+        if level_estimate.value is not None
+    ]
+    breaks = [_build_break(change, places[_find_place(series, change.first_after.run)], divisor) for change in changes]
+    kinds = [kind for kind in (_WORSE, _BETTER) if any(row["series"] == kind[0] for row in breaks)]
+    colour = legend([name for name, _ in kinds], [hue for _, hue in kinds])
+    wide = {"x": where, "x2": {"field": "x2"}}
+    bounded_levels = [row for row in levels if row["low"] is not None]
+    spec = view(
+        layer(breaks, "rule", {"x": where, "color": colour}, strokeWidth=2, strokeDash=[4, 3]),
+        layer(
+            bounded_levels,
+            "rect",
+            {**wide, "y": {**value, "field": "low"}, "y2": {"field": "high"}},
+            fill=INK,
+            opacity=0.12,
+        ),
+        layer(levels, "rule", {**wide, "y": value}, color=INK, strokeWidth=1.6),
+        layer(points, "point", {"x": where, "y": value}, shape="circle", filled=True, fill=BLUE, size=26, opacity=0.8),
+    )
+    caption = f"{series.title} over {counted(series.values.size, 'point')}, with {counted(len(changes), 'change')}."
+    return Figure(spec, series.title, caption)
+
+
+def _time_channel() -> Spec:
+    return {
+        "field": "x",
+        "type": "temporal",
+        "scale": {"type": "utc"},
+        "axis": {"title": label("time, UTC"), "tickCount": 5, "labelOverlap": "greedy"},
+    }
+
+
+def _build_point(series: WatchedSeries, place: int, x: str | int, divisor: float, unit: str) -> Row:
+    run = series.runs[place]
+    value_text = significant(series.values[place] / divisor, 4)
+    tip = [f"{value_text} {unit}", run.started_at[:_DATE], f"experiment {run.experiment}" if series.nightly else run.id]
+    tip += [f"commit {run.subject_commit[:12]}"] if run.subject_commit else []
+    return {"x": x, "y": short(series.values[place] / divisor), "tip": "\n".join(tip)}
+
+
+def _build_level(estimate: Estimate, divisor: float, unit: str) -> Row:
+    low, high = ends(estimate, divisor) or (None, None)
+    return {
+        "y": short((estimate.value or 0.0) / divisor),
+        "low": low,
+        "high": high,
+        "tip": f"mean {estimate_text(estimate, unit)}\n{counted(estimate.n, 'point')}",
+    }
+
+
+def _iterate_stretches(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Iterator[tuple[Estimate, int, int]]:
+    """Yield (level, first point, last point) between changes; nothing without a change."""
+    starts = [_find_place(series, change.first_after.run) for change in changes]
+    if changes:
+        yield changes[0].before, 0, starts[0] - 1
+    for place, change in enumerate(changes):
+        last = starts[place + 1] - 1 if place + 1 < len(starts) else len(series.runs) - 1
+        yield change.after, starts[place], last
+
+
+def _find_place(series: WatchedSeries, run: str) -> int:
+    return next(place for place, series_run in enumerate(series.runs) if series_run.id == run)
+
+
+def _build_break(change: SeriesChange, x: str | int, divisor: float) -> Row:
+    kind = _WORSE if change.verdict == "worse" else _BETTER
+    return {"x": x, "series": kind[0], "tip": f"{change.word}, p = {significant(change.p, 2)}\n{change.cause}"}

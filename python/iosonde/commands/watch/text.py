@@ -1,0 +1,79 @@
+"""Changes over the history of a store, as text: a block per change, and the sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from iosonde.core.units import human_scale
+from iosonde.core.words import counted, plural, ratio
+from iosonde.layout.text import escape, estimate_parts, wrapped
+
+if TYPE_CHECKING:
+    from .answer import SeriesChange, Watch
+
+_MOST = 20  # older changes that are shown; --json has all
+_DATE = 16  # 2026-11-21T10:00
+
+
+def lines(watch: Watch) -> Iterator[str]:
+    """Yield new changes, then open regressions, then older changes.
+    Each has its sides, what changed with it, and when it became detectable.
+    """
+    new, still = [change for change in watch.changes if change.new], watch.open_regressions
+    old = [change for change in watch.changes if not change.new and change not in still]
+    groups = (
+        (f"new, {watch.period}", new),
+        ("open, not back at the previous level", still),
+        ("older", old[:_MOST]),
+    )
+    for title, several in groups:
+        if several:
+            yield f"{title}:"
+            for change in several:
+                yield from _format_block(change)
+            yield ""
+    if len(old) > _MOST:
+        yield f"{len(old) - _MOST} older changes more (--json)"
+    yield from wrapped(escape(watch.sentence))
+    yield from wrapped(escape(_looked_at(watch)))
+    if watch.untold and len(watch.untold) < len(watch.series):
+        shortest = min(series.values.size for series in watch.untold)
+        yield from wrapped(
+            f"too few points: {len(watch.untold)} series have fewer than {watch.needed}, the shortest has {shortest}"
+        )
+    if watch.incomplete:
+        yield f"{counted(watch.incomplete, 'incomplete run')} excluded (--incomplete includes them)"
+    for warning in watch.warnings:
+        yield from wrapped(f"note: {warning}")
+
+
+def _format_block(change: SeriesChange) -> Iterator[str]:
+    yield from wrapped(escape(f"{change.series.title}: {change.verdict}"), "  ", "  ")
+    unit = change.series.metric.unit
+    divisor, side_texts = human_scale(max(abs(change.before.value or 0.0), abs(change.after.value or 0.0)), unit)
+    sides = " → ".join("{} ({})".format(*estimate_parts(side, divisor)) for side in (change.before, change.after))
+    yield from wrapped(f"{sides} {side_texts}: × {ratio(change.ratio)}, {change.word}", "      ", "    ")
+    yield from wrapped(escape(f"at {_describe_time(change)}, n {change.before.n}+{change.after.n}"), "      ", "    ")
+    yield from wrapped(escape(change.cause), "      ", "    ")
+    points = counted(change.detection_delay, "point")
+    yield from wrapped(f"detectable {points} after it; p = {change.p:.2g}, corrected for all looks", "      ", "    ")
+
+
+def _describe_time(change: SeriesChange) -> str:
+    """Return the most likely first point after the change, and the interval of its time."""
+    first_point = f"{change.first_after.started_at[:_DATE]} ({change.first_after.run})"
+    before, after = (side.started_at[:_DATE] for side in (change.surely_before, change.surely_after))
+    return f"{first_point}; after {before}, and not after {after}"
+
+
+def _looked_at(watch: Watch) -> str:
+    search = watch.watching.search
+    kinds = {"night" if series.nightly else "trial" for series in watch.series}
+    points = {"night": "a point is the mean of one experiment's trials", "trial": "a point is a trial"}
+    share = f"{100 * search.share:.3g} %"
+    return (
+        f"Looked for changes of {share} or more with {search.least} points on either side; false alarms at most "
+        f"{100 * search.rate:.3g} % over {search.looks} {plural('look')} over all {len(watch.series)} series together; "
+        f"{' or '.join(points[kind] for kind in sorted(kinds))}."
+    )

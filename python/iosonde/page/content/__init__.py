@@ -1,0 +1,1 @@
+"""Content of a page, as types: ``commands/*/for_page.py`` compute it, ``commands/*/section.py`` lay it out."""

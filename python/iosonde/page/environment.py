@@ -1,0 +1,94 @@
+"""Make the environment of the pages' templates, with every filter that any of them uses.
+
+Jinja escapes what it is given, and ``_plain_value`` makes control characters visible first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from iosonde.core.units import in_file, significant
+from iosonde.layout.text import escape
+from iosonde.page.content.tables import DataTable
+
+from .compiled import compiled_templates
+
+_UNIT = r" (?:[KMGT]?i?B/s|[kM]?op/s|[mµn]?s\b)"
+_UNBROKEN = re.compile(rf"(?:[\d.,]+ )?\(?[\d.,]+–[\d.,]+\)?(?:{_UNIT})?|[\d.,]+{_UNIT}")
+
+
+def make_environment(names: Collection[str] = ()) -> Any:
+    """Return the environment, which escapes everything.
+    ``names`` are words that keep their first letter at the start of a sentence.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("iosonde.page", "assets"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_plain_value,
+    )
+    environment.filters |= {
+        "csv_text": _csv_text,
+        "figure_value": _cell_text,
+        "chance": _format_p_value,
+        "digits": in_file,
+        "unbroken": _join_numbers,
+        "sentence": _make_capitalizer(names),
+    }
+    environment.bytecode_cache = compiled_templates(environment)
+    return environment
+
+
+def _plain_value(value: Any) -> Any:
+    """Return a value as a template prints it: control and bidirectional characters visible, None empty."""
+    if value is None:
+        return ""
+    return escape(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
+def _join_numbers(text: str) -> Any:
+    """Return the text with every number, its interval (``0.72–1.77``) and unit on one line."""
+    from markupsafe import Markup
+    from markupsafe import escape as escape_html
+
+    return Markup(_UNBROKEN.sub(r'<span class="unbroken">\g<0></span>', str(escape_html(_plain_value(text)))))
+
+
+def _make_capitalizer(names: Collection[str]) -> Callable[[str], str]:
+    """Return a filter that begins a sentence with a capital, unless its first word is one of the names."""
+
+    def capitalize_sentence(text: str) -> str:
+        first = text.split(" ", 1)[0].rstrip(":,")
+        return text[:1].upper() + text[1:] if first.isalpha() and first not in names else text
+
+    return capitalize_sentence
+
+
+def _csv_text(table: DataTable) -> Any:
+    """Return the table as readable CSV with plain line ends; unprintable characters are visible, as in the tables."""
+    from markupsafe import escape as escape_html
+
+    rows = tuple(tuple(_plain_value(cell) for cell in row) for row in table.rows)
+    csv_table = DataTable(table.caption, tuple(map(escape, table.columns)), rows)
+    return escape_html(csv_table.to_csv().replace("\r\n", "\n"))
+
+
+def _cell_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_cell_text(item)}".rstrip() for name, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return "; ".join(map(_cell_text, value))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _format_p_value(p: float) -> str:
+    """Format a p-value with two digits; below 0.0001 only the bound."""
+    return "< 0.0001" if p < 1e-4 else significant(p, 2)
