@@ -172,7 +172,9 @@ def main(words: Sequence[str] | None = None) -> int:
     options.add_argument("--only", default="", metavar="WORD,…", help="commands or truths whose name holds a word")
     options.add_argument("--draws", type=float, default=1.0, metavar="SHARE", help="this share of the draws")
     options.add_argument("--quick", action="store_true", help=f"the same as --draws {QUICK}")
-    options.add_argument("--table", type=Path, metavar="FILE.md", help="record the tables in this page, every cell in its .csv")
+    options.add_argument(
+        "--table", type=Path, metavar="FILE.md", help="record the tables in this page, every cell in its .csv"
+    )
     asked = options.parse_args(words)
     chosen = [word for word in asked.only.split(",") if word]
     begin = time.perf_counter()
