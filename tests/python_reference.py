@@ -12,10 +12,12 @@ from pathlib import Path
 import iosonde
 
 PAGE = Path(__file__).parents[1] / "docs" / "python-reference.md"
+COMMANDS = PAGE.parent / "commands"
 HEAD = """# The functions of iosonde
 
 Written from their docstrings by `make golden`; how they are used is in [python.md](python.md). Everything is in the
-package: `iosonde.rank(…)`. `help(iosonde.rank)` says the same.
+package: `iosonde.rank(…)`. A keyword that is an option of the command is on the command's page, and in
+`help(iosonde.rank)`; only the others are listed here.
 """
 _SECTIONS = ("Parameters", "Returns", "Raises", "See Also", "Examples")
 
@@ -44,10 +46,34 @@ def _function(name: str) -> Iterator[str]:
     yield f"### {name}\n"
     yield f"```python\n{_call(name, inspect.signature(function))}\n```\n"
     yield _inline(summary.strip()) + "\n"
+    page = COMMANDS / f"{name.replace('_', '-')}.md"
+    has_page = page.exists() and name != "run"  # whose page leaves its options to --help
+    options = _options(page.read_text(encoding="utf-8")) if has_page else set()
     for title, body in zip(sections[::2], sections[1::2], strict=True):
         assert title in _SECTIONS, f"{name}: {title}"
+        if title == "Parameters":
+            body = "\n".join(item for item in _split(body) if _name(item) not in options)
+            if options:
+                yield f"Keywords are options of [{page.stem}](commands/{page.name}){', and:' if body else '.'}\n"
+        if not body:
+            continue
         yield f"**{title}**\n"
         yield f"```python\n{body.strip()}\n```\n" if title == "Examples" else "\n".join(_items(body)) + "\n"
+
+
+def _options(page: str) -> set[str]:
+    """The names that the page of a command explains, as keywords."""
+    return {"data", "store", "**options"} | {option.replace("-", "_") for option in re.findall(r"--([a-z][a-z-]*)", page)}
+
+
+def _split(body: str) -> list[str]:
+    """The items of a section."""
+    return re.split(r"\n(?=\S)", body.strip())
+
+
+def _name(item: str) -> str:
+    """The keyword that an item is about."""
+    return item.partition(" : ")[0].strip()
 
 
 def _call(name: str, signature: inspect.Signature) -> str:
@@ -59,7 +85,7 @@ def _call(name: str, signature: inspect.Signature) -> str:
 
 def _items(body: str) -> Iterator[str]:
     """``name : type`` with what is said of it, indented below, as a list."""
-    for one in re.split(r"\n(?=\S)", body.strip()):
+    for one in _split(body):
         head, _, text = one.partition("\n")
         name, colon, kind = head.partition(" : ")
         shown = f"**{name.replace('*', chr(92) + '*')}**" + (f" ({_inline(kind)})" if colon else "")
