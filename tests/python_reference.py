@@ -63,7 +63,9 @@ def _function(name: str) -> Iterator[str]:
 
 def _options(page: str) -> set[str]:
     """The names that the page of a command explains, as keywords."""
-    return {"data", "store", "**options"} | {option.replace("-", "_") for option in re.findall(r"--([a-z][a-z-]*)", page)}
+    return {"data", "store", "**options"} | {
+        option.replace("-", "_") for option in re.findall(r"--([a-z][a-z-]*)", page)
+    }
 
 
 def _split(body: str) -> list[str]:
@@ -73,7 +75,7 @@ def _split(body: str) -> list[str]:
 
 def _name(item: str) -> str:
     """The keyword that an item is about."""
-    return item.partition(" : ")[0].strip()
+    return item.partition("\n")[0].partition(" : ")[0].strip()
 
 
 def _call(name: str, signature: inspect.Signature) -> str:
