@@ -133,15 +133,18 @@ def write_cells(file: Path, rows: Iterable[Sequence[str]]) -> None:
 
 
 def trap_rows(scores: dict[tuple[str, str], Score]) -> Iterator[str]:
-    """A row for each trap."""
+    """A row for each outcome, with the traps that have it."""
     yield "| trap | right | inconclusive | not good enough |"
     yield "|---|---|---|---|"
+    outcomes: dict[tuple[str, ...], list[str]] = {}
     for trap in dict.fromkeys(name for _, name in scores):
         of = {command: score for (command, name), score in scores.items() if name == trap}
         listed = [", ".join(command for command, score in of.items() if score is wanted) or "–"
                   for wanted in (Score.RIGHT, Score.INCONCLUSIVE)]  # fmt: skip
         bad = ", ".join(f"{command}: {score}" for command, score in of.items() if score in BAD) or "–"
-        yield f"| {trap} | {' | '.join(listed)} | {bad} |"
+        outcomes.setdefault((*listed, bad), []).append(trap)
+    for outcome, traps in outcomes.items():
+        yield f"| {'; '.join(traps)} | {' | '.join(outcome)} |"
 
 
 def failures(scores: dict[tuple[str, str], Score], tallies: Iterable[tuple[Cell, Tally]]) -> dict[tuple[str, str], str]:
