@@ -103,11 +103,12 @@ def cell_rows(tallies: Iterable[tuple[Cell, Tally]], promised: bool) -> list[lis
     return rows
 
 
-def group_rows(rows: Iterable[Sequence[str]], until: str = ";") -> Iterator[str]:
-    """The table of the page: a row for each command and truth, named up to ``until``, with the range over its cells."""
+def group_rows(rows: Iterable[Sequence[str]], until: str = "") -> Iterator[str]:
+    """The table of the page: a row for each command, or for each of its truths, named up to ``until``, with the range
+    over its cells."""
     groups: dict[tuple[str, str], list[Sequence[str]]] = {}
     for row in rows:
-        groups.setdefault((row[0], row[1].split(until)[0]), []).append(row)
+        groups.setdefault((row[0], row[1].split(until)[0] if until else "all"), []).append(row)
     yield f"| {' | '.join([*COLUMNS[:2], 'cells', *COLUMNS[2:]])} |"
     yield "|---|---|" + "---:|" * (len(COLUMNS) - 1)
     for (command, truth), cells in groups.items():
