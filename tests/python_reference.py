@@ -19,6 +19,14 @@ Written from their docstrings by `make golden`; how they are used is in [python.
 package: `iosonde.rank(…)`. A keyword that is an option of the command is on the command's page, and in
 `help(iosonde.rank)`; only the others are listed here.
 """
+COMMAND_OF = {
+    "survey_tree": "survey", "survey_simulate": "survey", "survey_plan": "survey", "noise": "check", "queue": "scale",
+    "held_out": "validate", "describe": "predict", "import_files": "import", "write_report": "report",
+    "show_run": "show", "show_as": "show", "slowest": "show", "printed": "show", "export": "show",
+    "check_store": "store", "tag_run": "store", "note_run": "store", "prune_store": "store", "merge_stores": "store",
+    "redact_store": "store", "explain_finding": "explain",
+}  # fmt: skip
+MOST_SHOWN = 30  # keywords in a call
 _SECTIONS = ("Parameters", "Returns", "Raises", "See Also", "Examples")
 
 
@@ -45,10 +53,10 @@ def _function(name: str) -> Iterator[str]:
     summary, *sections = re.split(r"^(\w[\w ]+)\n-+\n", inspect.getdoc(function) or "", flags=re.MULTILINE)
     yield f"### {name}\n"
     yield f"```python\n{_call(name, inspect.signature(function))}\n```\n"
-    yield _inline(summary.strip()) + "\n"
-    page = COMMANDS / f"{name.replace('_', '-')}.md"
+    page = COMMANDS / f"{COMMAND_OF.get(name, name.replace('_', '-'))}.md"
     has_page = page.exists() and name != "run"  # whose page leaves its options to --help
     options = _options(page.read_text(encoding="utf-8")) if has_page else set()
+    yield _inline(summary.strip().split("\n\n")[0] if has_page else summary.strip()) + "\n"
     for title, body in zip(sections[::2], sections[1::2], strict=True):
         assert title in _SECTIONS, f"{name}: {title}"
         if title == "Parameters":
@@ -81,6 +89,9 @@ def _name(item: str) -> str:
 def _call(name: str, signature: inspect.Signature) -> str:
     """The call with every word and its default, without types: those are in words below."""
     words = [one.replace(annotation=inspect.Parameter.empty) for one in signature.parameters.values()]
+    if len(words) > MOST_SHOWN:
+        words = [one for one in words if one.kind is not one.KEYWORD_ONLY]
+        words.append(inspect.Parameter("options", inspect.Parameter.VAR_KEYWORD))
     text = str(signature.replace(parameters=words, return_annotation=inspect.Signature.empty))
     return textwrap.fill(f"{name}{text}", 110, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 
