@@ -62,7 +62,7 @@ def _function(name: str) -> Iterator[str]:
         if title == "Parameters":
             body = "\n".join(item for item in _split(body) if _name(item) not in options)
             if options:
-                yield f"Keywords are options of [{page.stem}](commands/{page.name}){', and:' if body else '.'}\n"
+                yield f"Options: [{page.stem}](commands/{page.name}).\n"
         if not body:
             continue
         yield f"**{title}**\n"
