@@ -189,9 +189,10 @@ bench: .venv/.dev ## ratios against fio and others, side by side (BENCH_OPTIONS=
 	@$(PY) benches/bench_cpu.py $(BENCH_OPTIONS) $(if $(BEFORE),--before "$(BEFORE)")
 
 golden: .venv/.dev ## record golden texts and the output shown in docs again; read the diff
+	@$(PY) tests/option_tables.py
+	@$(PY) tests/stub.py
 	@$(PY) tests/console.py README.md docs tests/golden
 	@$(PY) tests/notebook.py docs/examples/*.ipynb
-	@$(PY) tests/python_reference.py
 	@$(PY) tests/rooms_figure.py
 
 lint: .venv/.dev ## ruff, mypy --strict, rustfmt, clippy

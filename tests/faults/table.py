@@ -67,13 +67,22 @@ def replace_between(page: Path, begin: str, end: str, text: str) -> None:
 def markdown(found: dict[str, Any]) -> str:
     """For the page."""
     lines = [f"| {' | '.join(HEAD)} |", "|---|" + "---:|" * (len(HEAD) - 1)]
-    lines += [f"| {' | '.join(line)} |" for line in rows(found)]
+    lines += [f"| {' | '.join(line)} |" for line in _by_outcome(rows(found))]
     lines += ["", _how(found), ""]
     for sentence, numbers in breaches(found):
         lines.append(f"- {len(numbers)} × {sentence} ({', '.join(map(str, numbers[:6]))})")
     for what, why in found["not_run"].items():
         lines.append(f"- not run: {what}: {why}")
     return "\n".join(lines) + "\n"
+
+
+def _by_outcome(lines: list[list[str]]) -> list[list[str]]:
+    """The faults that held in all campaigns as one line, then the others and the total."""
+    *faults, total = lines
+    held = [line for line in faults if line[1] == line[4]]
+    others = [line for line in faults if line[1] != line[4]]
+    sums = [str(sum(int(line[column]) for line in held)) for column in range(1, 5)]
+    return [["; ".join(line[0] for line in held), *sums, "–"], *others, total] if held else lines
 
 
 def _how(found: dict[str, Any]) -> str:

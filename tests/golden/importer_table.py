@@ -28,15 +28,14 @@ def table() -> str:
     tools: dict[str, list[tuple[str, dict]]] = {}
     for name, facts in expected.items():
         tools.setdefault(facts["format"], []).append((name, facts))
-    lines = ["| tool | versions | forms | operations | captures | of these incomplete |", "|---|---|---|---|---|---|"]
+    lines = ["| tool | versions | forms | captures | of these incomplete |", "|---|---|---|---|---|"]
     for tool, found in sorted(tools.items()):
         versions = sorted({facts["version"] for _, facts in found if facts["version"]})
         forms = sorted({_FORMS[Path(name).suffix] for name, _ in found})
-        operations = list(dict.fromkeys(value[0] for _, facts in found for value in facts["values"]))
         samples = sum(PurePath(name).name.startswith("sample-") for name, _ in found)
         incomplete = sum(not facts["complete"] for _, facts in found)
         lines.append(
-            f"| {tool} | {', '.join(versions) or 'not printed'} | {', '.join(forms)} | {', '.join(operations) or '-'}"
+            f"| {tool} | {', '.join(versions) or 'not printed'} | {', '.join(forms)}"
             f" | {_captures(len(found) - samples, samples)} | {incomplete or ''} |"
         )
     return "\n".join(lines) + "\n"

@@ -9,6 +9,7 @@ that promises something does not keep it; ``--only`` takes the commands or truth
 from __future__ import annotations
 
 import argparse
+import csv
 import os
 import sys
 import tempfile
@@ -27,7 +28,8 @@ from .traps import Trap, all_traps
 QUICK = 0.1
 TABLES = "## Traps"  # where they begin on the page
 BAD = (Score.NO_VERDICT, Score.WRONG, Score.OVERCONFIDENT)
-HEAD = "| command | truth | draws | right | inconclusive | overconfident | wrong | warned | interval holds |"
+SCORES = (Score.RIGHT, Score.INCONCLUSIVE, Score.OVERCONFIDENT, Score.WRONG)
+COLUMNS = ("command", "truth", "draws", "right", "inconclusive", "overconfident", "wrong", "warned", "interval holds")
 
 
 def all_cells(scale: float = 1.0) -> list[Cell]:
@@ -86,32 +88,64 @@ def tally_cells(scale: float, words: Sequence[str], workers: int) -> list[tuple[
     return [(cells[place], tallies[place]) for place in sorted(tallies)]
 
 
-def cell_rows(tallies: Iterable[tuple[Cell, Tally]], promised: bool) -> Iterator[str]:
-    """The table of the cells that promise something, or of the others."""
-    yield HEAD
-    yield "|---|---|" + "---:|" * 7
+def cell_rows(tallies: Iterable[tuple[Cell, Tally]], promised: bool) -> list[list[str]]:
+    """A row of ``COLUMNS`` for each cell that promises something, or for each of the others; shares in per cent."""
+    rows = []
     for cell, counts in tallies:
         if bool(cell.promises) is not promised:
             continue
-        shares = [f"{100 * counts.share(score):.1f}" for score in
-                  (Score.RIGHT, Score.INCONCLUSIVE, Score.OVERCONFIDENT, Score.WRONG)]  # fmt: skip
+        shares = [f"{100 * counts.share(score):.1f}" for score in SCORES]
         if counts.scores[Score.NO_VERDICT]:
             shares = ["no verdict", "", "", ""]
         held = f"{100 * counts.held / counts.intervals:.1f}" if counts.intervals else "–"
         warned = f"{100 * counts.warned / counts.draws:.1f}"
-        yield f"| {cell.question.command} | {cell.name} | {counts.draws} | {' | '.join(shares)} | {warned} | {held} |"
+        rows.append([cell.question.command, cell.name, str(counts.draws), *shares, warned, held])
+    return rows
+
+
+def group_rows(rows: Iterable[Sequence[str]], until: str = "") -> Iterator[str]:
+    """The table of the page: a row for each command, or for each of its truths, named up to ``until``, with the range
+    over its cells."""
+    groups: dict[tuple[str, str], list[Sequence[str]]] = {}
+    for row in rows:
+        groups.setdefault((row[0], row[1].split(until)[0] if until else "all"), []).append(row)
+    yield f"| {' | '.join([*COLUMNS[:2], 'cells', *COLUMNS[2:]])} |"
+    yield "|---|---|" + "---:|" * (len(COLUMNS) - 1)
+    for (command, truth), cells in groups.items():
+        draws = sum(int(cell[2]) for cell in cells)
+        ranges = [_range([cell[column] for cell in cells]) for column in range(3, len(COLUMNS))]
+        yield f"| {command} | {truth} | {len(cells)} | {draws} | {' | '.join(ranges)} |"
+
+
+def _range(values: Sequence[str]) -> str:
+    """The least and the greatest of these shares; a text that is no share stands for all."""
+    if words := [value for value in values if value and not value[0].isdigit() and value != "–"]:
+        return words[0]
+    numbers = sorted((value for value in values if value and value[0].isdigit()), key=float)
+    if not numbers:
+        return "–"
+    return numbers[0] if numbers[0] == numbers[-1] else f"{numbers[0]}–{numbers[-1]}"
+
+
+def write_cells(file: Path, rows: Iterable[Sequence[str]]) -> None:
+    """Every cell, as CSV."""
+    with file.open("w", encoding="utf-8", newline="") as opened:
+        csv.writer(opened, lineterminator="\n").writerows([COLUMNS, *rows])
 
 
 def trap_rows(scores: dict[tuple[str, str], Score]) -> Iterator[str]:
-    """A row for each trap."""
+    """A row for each outcome, with the traps that have it."""
     yield "| trap | right | inconclusive | not good enough |"
     yield "|---|---|---|---|"
+    outcomes: dict[tuple[str, ...], list[str]] = {}
     for trap in dict.fromkeys(name for _, name in scores):
         of = {command: score for (command, name), score in scores.items() if name == trap}
         listed = [", ".join(command for command, score in of.items() if score is wanted) or "–"
                   for wanted in (Score.RIGHT, Score.INCONCLUSIVE)]  # fmt: skip
         bad = ", ".join(f"{command}: {score}" for command, score in of.items() if score in BAD) or "–"
-        yield f"| {trap} | {' | '.join(listed)} | {bad} |"
+        outcomes.setdefault((*listed, bad), []).append(trap)
+    for outcome, traps in outcomes.items():
+        yield f"| {'; '.join(traps)} | {' | '.join(outcome)} |"
 
 
 def failures(scores: dict[tuple[str, str], Score], tallies: Iterable[tuple[Cell, Tally]]) -> dict[tuple[str, str], str]:
@@ -142,20 +176,24 @@ def main(words: Sequence[str] | None = None) -> int:
     options.add_argument("--only", default="", metavar="WORD,…", help="commands or truths whose name holds a word")
     options.add_argument("--draws", type=float, default=1.0, metavar="SHARE", help="this share of the draws")
     options.add_argument("--quick", action="store_true", help=f"the same as --draws {QUICK}")
-    options.add_argument("--table", type=Path, metavar="FILE.md", help="record the tables in this page")
+    options.add_argument(
+        "--table", type=Path, metavar="FILE.md", help="record the tables in this page, every cell in its .csv"
+    )
     asked = options.parse_args(words)
     chosen = [word for word in asked.only.split(",") if word]
     begin = time.perf_counter()
     scores = score_traps(chosen)
     share = QUICK if asked.quick else asked.draws
     tallies = tally_cells(share, chosen, os.cpu_count() or 1)
+    promised, others = cell_rows(tallies, True), cell_rows(tallies, False)
     text = "\n".join([
-        TABLES, "", *trap_rows(scores), "", "## Promised, in per cent of the draws", "", *cell_rows(tallies, True), "",
-        "## Published beside them", "", *cell_rows(tallies, False), "",
+        TABLES, "", *trap_rows(scores), "", "## Promised, in per cent of the draws", "", *group_rows(promised), "",
+        "## Published beside them", "", *group_rows(others, "; n = "), "",
     ])  # fmt: skip
     print(text)
     if asked.table:
         record(asked.table, text)
+        write_cells(asked.table.with_suffix(".csv"), [*promised, *others])
     beyond = failures(scores, tallies)
     known = {key for key in beyond if key in PENDING}
     judged = {*scores, *(cell.key for cell, _ in tallies if share >= 1)}  # few draws do not show that a cell is mended

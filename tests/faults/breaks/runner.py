@@ -27,6 +27,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -161,10 +162,24 @@ def _text(tally: Tally) -> str:
 
 
 def _markdown(tally: Tally, seed: int) -> str:
-    lines = [f"| {' | '.join(HEAD)} |", "|---|---:|---:|---:|", *(f"| {' | '.join(row)} |" for row in tally.rows())]
+    lines = [f"| {' | '.join(HEAD)} |", "|---|---:|---:|---:|"]
+    lines += [f"| {' | '.join(row)} |" for row in by_part(tally.rows())]
     words = ["git", "-C", str(DOCS.parent), "rev-parse", "--short", "HEAD"]
     commit = subprocess.run(words, capture_output=True, text=True, check=False).stdout.strip()
     return "\n".join([*lines, "", f"Seed {seed}, commit {commit}.", *_not_tried(tally), ""])
+
+
+def by_part(rows: Iterable[list[str]]) -> list[list[str]]:
+    """The rows of one part, as ``store: file damaged``, joined to one."""
+    parts: dict[str, list[list[str]]] = {}
+    for row in rows:
+        parts.setdefault(row[0].partition(": ")[0], []).append(row)
+    joined = []
+    for part, members in parts.items():
+        whats = "; ".join(what for row in members if (what := row[0].partition(": ")[2]))
+        counts = [str(sum(int(row[column]) for row in members)) for column in range(1, len(HEAD))]
+        joined.append([f"{part}: {whats}" if whats else part, *counts])
+    return joined
 
 
 def _not_tried(tally: Tally) -> list[str]:
