@@ -70,8 +70,12 @@ def true_gains(truth: Truth, made: Advice, n: int) -> tuple[float, float]:
     """(what the rules of this advice bring over its best default, what that brings over a setting at random)."""
     best = number(made.best_default)
     fixed = np.mean([truth.share(x, best) for x in sizes(n)])
-    rules = np.mean([truth.share(x, number(str(rule.setting[0]))) if (rule := made.rule_for({"size": x})) else fixed
-                     for x in sizes(n)])  # fmt: skip
+    rules = np.mean(
+        [
+            truth.share(x, number(str(rule.setting[0]))) if (rule := made.rule_for({"size": x})) else fixed
+            for x in sizes(n)
+        ]
+    )
     random = np.mean([truth.share(x, s) for x in sizes(n) for s in range(SETTINGS)])
     return float(rules - fixed), float(fixed - random)
 
@@ -94,8 +98,16 @@ def row(truth: Truth, n: int, repeats: int, experiments: int) -> str:
         promised.append(gain.value if gain else math.nan)
         true.append(real)
     counts = [kinds.count(kind) * 100 // experiments for kind in (NOTHING, DEFAULT, RULES)]
-    cells = [truth.name, n, repeats, *counts, f"{100 * np.mean(promised):+.1f}", f"{100 * np.mean(true):+.1f}",
-             100 * inside // experiments, 100 * low // experiments]  # fmt: skip
+    cells = [
+        truth.name,
+        n,
+        repeats,
+        *counts,
+        f"{100 * np.mean(promised):+.1f}",
+        f"{100 * np.mean(true):+.1f}",
+        100 * inside // experiments,
+        100 * low // experiments,
+    ]
     return f"| {' | '.join(map(str, cells))} |"
 
 
@@ -106,13 +118,17 @@ def settles(experiments: int) -> list[str]:
         n = enough(Estimate(size, size - 2.2 / math.sqrt(12), size + 2.2 / math.sqrt(12), 0.95, 12))
         sd = 2.2 / 2.200985  # the half width above is t(95 %, 11) · sd / √12
         rng = np.random.default_rng(n)
-        told = [e.low is not None and e.low > 0 for e in
-                (mean_estimate(rng.normal(size, sd, n), 0.95) for _ in range(experiments))]  # fmt: skip
+        told = [
+            e.low is not None and e.low > 0
+            for e in (mean_estimate(rng.normal(size, sd, n), 0.95) for _ in range(experiments))
+        ]
         lines.append(f"| a gain of {size:g} standard deviations | {n} values | {100 * np.mean(told):.0f} |")
     for effect in (0.05, 0.1, 0.2):
         asked = trials_asked(effect)
-        told = [not tied(instances(pair(effect, asked, seed), "v", ["set"], [], False), 0.95).all()
-                for seed in range(experiments)]  # fmt: skip
+        told = [
+            not tied(instances(pair(effect, asked, seed), "v", ["set"], [], False), 0.95).all()
+            for seed in range(experiments)
+        ]
         lines.append(f"| two settings that differ by {100 * effect:g} % | {asked} trials | {100 * np.mean(told):.0f} |")
     return lines
 

@@ -122,8 +122,11 @@ def fixed_plan(cv: float, ratio: float, power: float) -> int:
     from scipy.stats import nct
 
     effect = math.log(ratio) / cv
-    found = (n for n in range(2, LONGEST) if nct.sf(t_critical(LEVEL, 2 * n - 2), 2 * n - 2, effect * math.sqrt(n / 2))
-             >= power)  # fmt: skip
+    found = (
+        n
+        for n in range(2, LONGEST)
+        if nct.sf(t_critical(LEVEL, 2 * n - 2), 2 * n - 2, effect * math.sqrt(n / 2)) >= power
+    )
     return next(found, LONGEST)
 
 

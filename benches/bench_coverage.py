@@ -91,11 +91,12 @@ POPULATIONS = (
         "bimodal, 30 % at 60, 70 % at 100", _bimodal, 88.0, _median_above(0.3), _geometric((0.3, 60, 2), (0.7, 100, 2))
     ),
     Population("AR(1), correlation 0.5", _autoregressive, 100.0, 100.0, _geometric((1, 100, 10))),
-    Population("one trial in ten at 0.3 times", _rarely_slow, 93.0, _median_above(0.1),
-               _geometric((0.1, 30, 2), (0.9, 100, 2))),
+    Population(
+        "one trial in ten at 0.3 times", _rarely_slow, 93.0, _median_above(0.1), _geometric((0.1, 30, 2), (0.9, 100, 2))
+    ),
     Population("lognormal, sigma 1", _skewed, 100 * float(np.exp(0.5)), 100.0, 100.0),
     Population("ticks of 3 sd", _ticking, 100.0, 100.0, _geometric((1, 100, 1))),
-)  # fmt: skip
+)
 
 
 def covered(estimate: Estimate, truth: float) -> bool | None:
@@ -143,18 +144,28 @@ def of_stein(population: Population, n: int, level: float, rng: np.random.Genera
     return covered(stein_interval(np.concatenate([pilot, rest]), pilot.size, level), population.mean)
 
 
-METHODS = {"mean (t)": of_mean, "median (order statistics)": of_median,
-           "geometric mean": of_geometric, "ratio of means": of_ratio,
-           "ratio of means, to a normal side": of_unlike_ratio, "ratio of geometric means": of_geometric_ratio,
-           "mean (Stein's rule)": of_stein}  # fmt: skip
+METHODS = {
+    "mean (t)": of_mean,
+    "median (order statistics)": of_median,
+    "geometric mean": of_geometric,
+    "ratio of means": of_ratio,
+    "ratio of means, to a normal side": of_unlike_ratio,
+    "ratio of geometric means": of_geometric_ratio,
+    "mean (Stein's rule)": of_stein,
+}
 
 
 # Of which populations a method keeps its promise at every n; the others are shown beside them.
 _NORMAL, _SKEWED, _MODES, _DEPENDENT = (population.name for population in POPULATIONS[:4])
-KEPT = {"mean (t)": {_NORMAL}, "median (order statistics)": {_NORMAL, _SKEWED, _MODES},
-        "geometric mean": {_NORMAL, _SKEWED}, "ratio of means": {_NORMAL, _SKEWED},
-        "ratio of means, to a normal side": {_NORMAL}, "ratio of geometric means": {_NORMAL, _SKEWED},
-        "mean (Stein's rule)": {_NORMAL}}  # fmt: skip
+KEPT = {
+    "mean (t)": {_NORMAL},
+    "median (order statistics)": {_NORMAL, _SKEWED, _MODES},
+    "geometric mean": {_NORMAL, _SKEWED},
+    "ratio of means": {_NORMAL, _SKEWED},
+    "ratio of means, to a normal side": {_NORMAL},
+    "ratio of geometric means": {_NORMAL, _SKEWED},
+    "mean (Stein's rule)": {_NORMAL},
+}
 
 
 def hits(method: str, population: Population, n: int, level: float, samples: int, seed: int = 1) -> tuple[int, int]:
@@ -186,9 +197,11 @@ def table(method: str, samples: int) -> list[str]:
             found = [hits(method, population, n, level, samples) for n in sizes]
             cells = [f"{100 * held / given:.1f}" if given else "~" for held, given in found]
             print(f"| {population.name} | {100 * level:g} | {' | '.join(cells)} |", flush=True)
-            broken += [f"{method}, {population.name}, {100 * level:g} %, n = {n}: {held} of {given}"
-                       for n, (held, given) in zip(sizes, found, strict=True)
-                       if is_beyond(method, population, level, held, given)]  # fmt: skip
+            broken += [
+                f"{method}, {population.name}, {100 * level:g} %, n = {n}: {held} of {given}"
+                for n, (held, given) in zip(sizes, found, strict=True)
+                if is_beyond(method, population, level, held, given)
+            ]
     return broken
 
 

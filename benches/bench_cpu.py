@@ -32,8 +32,9 @@ def cpu(checkout: Path, words: Sequence[str], folder: Path) -> float:
     environment["PYTHONPATH"] = str(folder / "without_pandas")
     silent = subprocess.DEVNULL
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([checkout / ".venv/bin/iosonde", *words], check=True, stdout=silent, stderr=silent, cwd=folder,
-                   env=environment)  # fmt: skip
+    subprocess.run(
+        [checkout / ".venv/bin/iosonde", *words], check=True, stdout=silent, stderr=silent, cwd=folder, env=environment
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
@@ -53,8 +54,22 @@ def small_store(checkout: Path, folder: Path) -> Path:
     """6 trials: 1 and 2 nodes, 3 repetitions."""
     (folder / "target").mkdir()
     store = folder / "store"
-    cpu(checkout, ["run", "--target", str(folder / "target"), "--nodes", "1,2", "--repetitions", "3", "--quick",
-                   "--store", str(store)], folder)  # fmt: skip
+    cpu(
+        checkout,
+        [
+            "run",
+            "--target",
+            str(folder / "target"),
+            "--nodes",
+            "1,2",
+            "--repetitions",
+            "3",
+            "--quick",
+            "--store",
+            str(store),
+        ],
+        folder,
+    )
     return store
 
 

@@ -62,8 +62,10 @@ def verdict(peer: bool) -> None:
     said = json.loads(text)
     ratio = said["ratio"]
     print(f"`{A}` and `{B}`:")
-    print(f"  iosonde    {2 * said['pairs']:3d} trials, {seconds:5.1f} s: {ratio['value']:.3f} ({ratio['low']:.3f} to "
-          f"{ratio['high']:.3f}), {said['verdict']}")  # fmt: skip
+    print(
+        f"  iosonde    {2 * said['pairs']:3d} trials, {seconds:5.1f} s: {ratio['value']:.3f} ({ratio['low']:.3f} to "
+        f"{ratio['high']:.3f}), {said['verdict']}"
+    )
     if not peer:
         return
     seconds, (a, b) = theirs(A, B)

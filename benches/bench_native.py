@@ -32,8 +32,12 @@ COMMANDS = (
     "iozone -i 0 -i 1 -s 128m -r 1m -t 2",
 )
 # mdtest's names in its summary → ours.
-_MDTEST = {"File creation": "file_creation", "File stat": "file_stat", "File read": "file_read",
-           "File removal": "file_removal"}  # fmt: skip
+_MDTEST = {
+    "File creation": "file_creation",
+    "File stat": "file_stat",
+    "File read": "file_read",
+    "File removal": "file_removal",
+}
 
 
 def main() -> None:
@@ -91,8 +95,11 @@ def the_tools(command: str, directory: str, mpiexec: str) -> dict[str, float]:
     """The same of one run of the tool itself, from its output."""
     words = command.split()
     with tempfile.TemporaryDirectory(dir=directory) as target:
-        place = {"ior": ["-o", f"{target}/file"], "mdtest": ["-d", target],
-                 "iozone": ["-F", *(f"{target}/{rank}" for rank in range(RANKS))]}[words[0]]  # fmt: skip
+        place = {
+            "ior": ["-o", f"{target}/file"],
+            "mdtest": ["-d", target],
+            "iozone": ["-F", *(f"{target}/{rank}" for rank in range(RANKS))],
+        }[words[0]]
         start = [] if words[0] == "iozone" else [mpiexec, "-n", str(RANKS)]
         done = subprocess.run([*start, *words, *place], cwd=target, check=True, capture_output=True)
     text = read(io.BytesIO(done.stdout), words[0])
@@ -100,8 +107,9 @@ def the_tools(command: str, directory: str, mpiexec: str) -> dict[str, float]:
     found = {}
     for name, side in sides(run, words[0], words[0]).items():
         if words[0] == "iozone":
-            parent = next(row.value for row in run.observations if (row.operation, row.metric) == (
-                name, "bandwidth_last_done"))  # fmt: skip
+            parent = next(
+                row.value for row in run.observations if (row.operation, row.metric) == (name, "bandwidth_last_done")
+            )
             found |= {f"{name}, children": side.value, f"{name}, parent": parent}
         elif words[0] == "ior" or name in _MDTEST.values():
             found[name] = side.value

@@ -66,8 +66,21 @@ def measured(folder: Path, quick: bool) -> Path:
     """A store of 18 trials (6 with ``quick``)."""
     (folder / "target").mkdir()
     store = folder / "store"
-    cost(OURS, ["run", "--target", str(folder / "target"), "--nodes", "1,2,4", "--repetitions", "2" if quick else "6",
-                "--quick", "--store", str(store)])  # fmt: skip
+    cost(
+        OURS,
+        [
+            "run",
+            "--target",
+            str(folder / "target"),
+            "--nodes",
+            "1,2,4",
+            "--repetitions",
+            "2" if quick else "6",
+            "--quick",
+            "--store",
+            str(store),
+        ],
+    )
     return store
 
 
@@ -115,12 +128,18 @@ def show(every: Sequence[Case], trees: Sequence[Path], n_runs: int) -> None:
     for case in every:
         seconds, memory, size = case.row(trees[0])
         before = case.row(trees[1]) if len(trees) > 1 else None
-        of_before = ("", "", "") if before is None else (
-            f"{before[0]:.2f}", f"{seconds / before[0]:.2f}", f"{before[1]:.0f}")  # fmt: skip
-        print(f"{case.name:24}{seconds:9.2f}{of_before[0]:>9}{of_before[1]:>7}{case.seconds or '':>8}"
-              f"{memory:12.0f}{of_before[2]:>8}{size / 1e3 if size else '':>10}")  # fmt: skip
-        for what, value, most in (("CPU", seconds, case.seconds), ("memory", 1e6 * memory, case.memory),
-                                  ("the page", size, case.most_bytes)):  # fmt: skip
+        of_before = (
+            ("", "", "") if before is None else (f"{before[0]:.2f}", f"{seconds / before[0]:.2f}", f"{before[1]:.0f}")
+        )
+        print(
+            f"{case.name:24}{seconds:9.2f}{of_before[0]:>9}{of_before[1]:>7}{case.seconds or '':>8}"
+            f"{memory:12.0f}{of_before[2]:>8}{size / 1e3 if size else '':>10}"
+        )
+        for what, value, most in (
+            ("CPU", seconds, case.seconds),
+            ("memory", 1e6 * memory, case.memory),
+            ("the page", size, case.most_bytes),
+        ):
             if most is not None and value > most:
                 print(f"  over its target: {what} {value:.4g}, at most {most:.4g}")
 

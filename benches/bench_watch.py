@@ -98,30 +98,54 @@ def alarms_figure(kept: dict[str, list[float]], path: Path) -> None:
     for noise, smallest in kept.items():
         for allowed in np.geomspace(0.01, 0.5, 60):
             share, low, high = of_stores(smallest, float(allowed))
-            rows.append({"allowed": float(allowed), "share": share, "low": low, "high": high, "promise": float(allowed),
-                         "noise": f"{noise}, {len(smallest)} years"})  # fmt: skip
+            rows.append(
+                {
+                    "allowed": float(allowed),
+                    "share": share,
+                    "low": low,
+                    "high": high,
+                    "promise": float(allowed),
+                    "noise": f"{noise}, {len(smallest)} years",
+                }
+            )
         said = ", ".join(f"{100 * one:.2g} %" for one in of_stores(smallest, 0.05))
         print(f"{noise}, {len(smallest)} years of a series: at 5 % allowed {said}")
-    x = {"field": "allowed", "type": "quantitative", "title": "stores that may alarm in a year",
-         "scale": {"type": "log", "domain": [0.01, 0.5]},
-         "axis": {"format": ".0%", "values": [0.01, 0.05, 0.2, 0.5]}}  # fmt: skip
-    y = {"type": "quantitative", "title": "stores of 48 series that alarm", "scale": {"domain": [0, 0.5]},
-         "axis": {"format": ".0%"}}  # fmt: skip
+    x = {
+        "field": "allowed",
+        "type": "quantitative",
+        "title": "stores that may alarm in a year",
+        "scale": {"type": "log", "domain": [0.01, 0.5]},
+        "axis": {"format": ".0%", "values": [0.01, 0.05, 0.2, 0.5]},
+    }
+    y = {
+        "type": "quantitative",
+        "title": "stores of 48 series that alarm",
+        "scale": {"domain": [0, 0.5]},
+        "axis": {"format": ".0%"},
+    }
     spec = {
         "data": {"values": rows},
-        "facet": {"field": "noise", "type": "nominal", "title": None, "sort": None}, "columns": 2,
+        "facet": {"field": "noise", "type": "nominal", "title": None, "sort": None},
+        "columns": 2,
         "spec": {
-            "width": 260, "height": 170,
+            "width": 260,
+            "height": 170,
             "layer": [
-                {"mark": {"type": "area", "opacity": 0.25, "interpolate": "step-after", "color": SERIES_COLOURS[0]},
-                 "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}},
-                {"mark": {"type": "line", "interpolate": "step-after", "color": SERIES_COLOURS[0]},
-                 "encoding": {"x": x, "y": {**y, "field": "share"}}},
-                {"mark": {"type": "line", "strokeDash": [4, 3], "color": "gray"},
-                 "encoding": {"x": x, "y": {**y, "field": "promise"}}},
+                {
+                    "mark": {"type": "area", "opacity": 0.25, "interpolate": "step-after", "color": SERIES_COLOURS[0]},
+                    "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
+                },
+                {
+                    "mark": {"type": "line", "interpolate": "step-after", "color": SERIES_COLOURS[0]},
+                    "encoding": {"x": x, "y": {**y, "field": "share"}},
+                },
+                {
+                    "mark": {"type": "line", "strokeDash": [4, 3], "color": "gray"},
+                    "encoding": {"x": x, "y": {**y, "field": "promise"}},
+                },
             ],
         },
-    }  # fmt: skip
+    }
     Figure(spec, "", "The share of stores that alarm in a year without a change, over the share that may.").save(path)
 
 
@@ -132,9 +156,7 @@ def power(trials: int, of: int, before: int, after: int, steps: int, seed: int =
     rng, search, seen = np.random.default_rng(seed), Search(), 0
     search = replace(search, rate=search.rate * of / SERIES)
     for _ in range(steps):
-        nights = np.stack([
-            np.mean([normal(rng, before + after) for _ in range(trials)], axis=0) for _ in range(of)
-        ])  # fmt: skip
+        nights = np.stack([np.mean([normal(rng, before + after) for _ in range(trials)], axis=0) for _ in range(of)])
         nights[:, before:] *= 0.95
         for end in range(before + search.least, before + after + 1):
             found = find([one[:end] for one in nights], search)
@@ -164,24 +186,39 @@ def figure(path: Path, steps: int) -> None:
     for before in (60, 200):
         for trials in (1, 2, 3, 6):
             first = delays(trials, before, steps)
-            rows += [{"nights": night, "share": float(((first > 0) & (first <= night)).mean()),
-                      "trials": f"{trials} a night", "before": f"{before} nights known before"}
-                     for night in range(LATEST + 1)]  # fmt: skip
-            print(f"{trials} a night, {before} before: {100 * ((first > 0) & (first <= 10)).mean():.0f} % within 10",
-                  flush=True)  # fmt: skip
+            rows += [
+                {
+                    "nights": night,
+                    "share": float(((first > 0) & (first <= night)).mean()),
+                    "trials": f"{trials} a night",
+                    "before": f"{before} nights known before",
+                }
+                for night in range(LATEST + 1)
+            ]
+            print(
+                f"{trials} a night, {before} before: {100 * ((first > 0) & (first <= 10)).mean():.0f} % within 10",
+                flush=True,
+            )
     spec = {
         "data": {"values": rows},
         "facet": {"column": {"field": "before", "title": None, "sort": "descending"}},
         "spec": {
-            "width": 300, "height": 200, "mark": {"type": "line", "interpolate": "step-after"},
+            "width": 300,
+            "height": 200,
+            "mark": {"type": "line", "interpolate": "step-after"},
             "encoding": {
                 "x": {"field": "nights", "type": "quantitative", "title": "nights after the step"},
-                "y": {"field": "share", "type": "quantitative", "title": "share of steps of 5 % that is found",
-                      "axis": {"format": ".0%"}, "scale": {"domain": [0, 1]}},
+                "y": {
+                    "field": "share",
+                    "type": "quantitative",
+                    "title": "share of steps of 5 % that is found",
+                    "axis": {"format": ".0%"},
+                    "scale": {"domain": [0, 1]},
+                },
                 "color": {"field": "trials", "type": "nominal", "scale": {"range": list(SERIES_COLOURS)}},
             },
         },
-    }  # fmt: skip
+    }
     Figure(spec, "", "The share of steps of 5 % that is found, over the nights after them.").save(path)
 
 
@@ -195,8 +232,11 @@ def false_alarms(names: list[str], count: int) -> list[str]:
         found = years(DRAWS[name], count)
         shares = " | ".join(f"{100 * (found <= p).mean():.2g} %" for p in levels)
         print(f"| {name} | {count} | {shares} |", flush=True)
-        broken += [f"{name}: p ≤ {100 * p:.2g} % in {(found <= p).sum()} of {count} years" for p in levels
-                   if limits.too_many(int((found <= p).sum()), count, p)]  # fmt: skip
+        broken += [
+            f"{name}: p ≤ {100 * p:.2g} % in {(found <= p).sum()} of {count} years"
+            for p in levels
+            if limits.too_many(int((found <= p).sum()), count, p)
+        ]
     return broken
 
 
@@ -216,8 +256,10 @@ def steps_found(steps: int) -> list[str]:
             shares = " | ".join(f"{100 * share:.0f} %" for share in found.values())
             print(f"| {trials} | {of} of {SERIES} | {before} | {shares} |", flush=True)
             late = [after for after, share in found.items() if is_too_late((trials, of, before, after), share, steps)]
-            broken += [f"{trials} a night, {of} of {SERIES}, {before} before: {100 * found[after]:.0f} % within {after}"
-                       for after in late]  # fmt: skip
+            broken += [
+                f"{trials} a night, {of} of {SERIES}, {before} before: {100 * found[after]:.0f} % within {after}"
+                for after in late
+            ]
     return broken
 
 

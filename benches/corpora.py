@@ -57,9 +57,11 @@ def numbers_of(name: str, text: str) -> Numbers:
             yield phase, float(value) * (GIB if phase.startswith("ior") else 1e3)
     elif text.startswith("ISO date,label,"):
         for row in csv.DictReader(io.StringIO(text)):
-            yield from ((f"{row['operation']} {key}", float(row[key]) * factor)
-                        for key, factor in (("IOPS [last]", 1.0), ("MiB/s [last]", MIB), ("entries/s [last]", 1.0))
-                        if row.get(key))  # fmt: skip
+            yield from (
+                (f"{row['operation']} {key}", float(row[key]) * factor)
+                for key, factor in (("IOPS [last]", 1.0), ("MiB/s [last]", MIB), ("entries/s [last]", 1.0))
+                if row.get(key)
+            )
     elif "RESULT TYPE" in text:
         for phase, what, _, last in _ELBENCHO.findall(text):
             yield f"{phase} {what}", float(last) * (MIB if "MiB" in what else 1.0)
@@ -168,8 +170,10 @@ def _has(there: np.ndarray, value: float, least: float) -> bool:
 
 def doubles(corpus: Corpus) -> list[str]:
     """Pairs of runs with the same results."""
-    results = {run: {key: values[-1] for key, values in cells.items() if _is_result(*key) and values[-1] > 0}
-               for run, cells in corpus.values.items()}  # fmt: skip
+    results = {
+        run: {key: values[-1] for key, values in cells.items() if _is_result(*key) and values[-1] > 0}
+        for run, cells in corpus.values.items()
+    }
     names = {run["id"]: name for name, runs in corpus.runs.items() for run in runs}
     by_first = defaultdict(list)
     for run, cells in results.items():
@@ -230,8 +234,18 @@ def row(corpus: Corpus, name: str) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-COLUMNS = ("corpus", "files", "results", "runs", "incomplete, and why", "refused, and why", "numbers looked for",
-           "lost (in runs that are marked)", "doubles", "seconds")  # fmt: skip
+COLUMNS = (
+    "corpus",
+    "files",
+    "results",
+    "runs",
+    "incomplete, and why",
+    "refused, and why",
+    "numbers looked for",
+    "lost (in runs that are marked)",
+    "doubles",
+    "seconds",
+)
 HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
 
 

@@ -36,14 +36,25 @@ def _run(number: int, random: np.random.Generator) -> Run:
         ranks = list(_ranks(index, operation, nodes, size, rate, random))
         tables += [rows for _, rows in ranks]
         phases.append(_phase(index, operation, size, [rank for rank, _ in ranks]))
-        observations += [Observation(operation, "bandwidth_last_done", rate, "bytes/s"),
-                         Observation(operation, "bandwidth_sum_of_ranks", 1.1 * rate, "bytes/s")]  # fmt: skip
+        observations += [
+            Observation(operation, "bandwidth_last_done", rate, "bytes/s"),
+            Observation(operation, "bandwidth_sum_of_ranks", 1.1 * rate, "bytes/s"),
+        ]
     facts = {"target": "/mnt/x", "machine": {"host": {"name": "node-0", "boot_id": "b"}, "mount": {"type": "nfs4"}}}
     at = f"2026-11-{1 + number // 1440 % 28:02}T{number // 60 % 24:02}:{number % 60:02}:00Z"
     settings = {"nodes": nodes, "fs": fs, "request_size": size, "repetition": number // len(CELLS)}
-    return Run(id=f"r-{number:06}", experiment="many", source="iosonde experiment", started_at=at, seconds=2.0,
-               factors=settings, operations=np.concatenate(tables), observations=observations, phases=phases,
-               facts=facts)  # fmt: skip
+    return Run(
+        id=f"r-{number:06}",
+        experiment="many",
+        source="iosonde experiment",
+        started_at=at,
+        seconds=2.0,
+        factors=settings,
+        operations=np.concatenate(tables),
+        observations=observations,
+        phases=phases,
+        facts=facts,
+    )
 
 
 def _ranks(
@@ -55,12 +66,31 @@ def _ranks(
         rows["rank"], rows["phase"], rows["kind"], rows["size"] = rank, phase, KINDS.index(operation), size
         took = random.lognormal(np.log(size * nodes / rate * 1e9), 0.3, CALLS).astype(np.int64)
         rows["duration_ns"], rows["start_ns"] = took, np.cumsum(took) - took
-        yield {"rank": rank, "host": f"node-{rank}", "node": rank, "started_ns": 0, "ended_ns": int(took.sum()),
-               "bytes": CALLS * size}, rows  # fmt: skip
+        yield (
+            {
+                "rank": rank,
+                "host": f"node-{rank}",
+                "node": rank,
+                "started_ns": 0,
+                "ended_ns": int(took.sum()),
+                "bytes": CALLS * size,
+            },
+            rows,
+        )
 
 
 def _phase(index: int, operation: str, size: int, ranks: list[dict[str, Any]]) -> dict[str, Any]:
     ends, count = [rank["ended_ns"] for rank in ranks], CALLS * len(ranks)
-    return {"index": index, "name": operation, "operation": operation, "comparable": True, "recorded_all": True,
-            "duration_ns": max(ends), "start_spread_ns": 0, "end_spread_ns": max(ends) - min(ends), "ranks": ranks,
-            "cache": None, "totals": {operation: {"count": count, "bytes": count * size, "errors": 0}}}  # fmt: skip
+    return {
+        "index": index,
+        "name": operation,
+        "operation": operation,
+        "comparable": True,
+        "recorded_all": True,
+        "duration_ns": max(ends),
+        "start_spread_ns": 0,
+        "end_spread_ns": max(ends) - min(ends),
+        "ranks": ranks,
+        "cache": None,
+        "totals": {operation: {"count": count, "bytes": count * size, "errors": 0}},
+    }

@@ -64,11 +64,22 @@ def _fio(job: Job, options: list[str]) -> dict[str, float]:
         return {}
     (operation,) = case.operations
     lines = [
-        "[global]", "ioengine=psync", "thread=1", f"rw={'rand' if case.random else ''}{operation}",
-        f"bs={case.transfer_size}", f"filesize={case.file_size}", f"io_size={case.file_size * case.passes}",
-        "iomem_align=4096", "norandommap=1", "invalidate=0", "fadvise_hint=0", "scramble_buffers=0",
-        "fallocate=none", "end_fsync=0", *options,
-    ]  # fmt: skip
+        "[global]",
+        "ioengine=psync",
+        "thread=1",
+        f"rw={'rand' if case.random else ''}{operation}",
+        f"bs={case.transfer_size}",
+        f"filesize={case.file_size}",
+        f"io_size={case.file_size * case.passes}",
+        "iomem_align=4096",
+        "norandommap=1",
+        "invalidate=0",
+        "fadvise_hint=0",
+        "scramble_buffers=0",
+        "fallocate=none",
+        "end_fsync=0",
+        *options,
+    ]
     for worker in range(job.workers):
         lines += [f"[w{worker}]", f"filename={job.file(worker)}"]
     with tempfile.TemporaryDirectory() as scratch:
@@ -88,10 +99,28 @@ def _ior(job: Job, mpiexec: str) -> dict[str, float]:
         for worker in range(job.workers):
             os.link(job.file(worker), Path(scratch) / f"f.{worker:08d}")
         words = [
-            mpiexec, "-n", str(job.workers), "ior", "-F", "-k", "-E", "-r" if operation == "read" else "-w",
-            "-t", str(case.transfer_size), "-b", str(case.file_size), "-i", str(case.passes), "-o", "f",
-            "-O", "summaryFormat=JSON", "-O", "summaryFile=summary.json", *(["-z"] if case.random else []),
-        ]  # fmt: skip
+            mpiexec,
+            "-n",
+            str(job.workers),
+            "ior",
+            "-F",
+            "-k",
+            "-E",
+            "-r" if operation == "read" else "-w",
+            "-t",
+            str(case.transfer_size),
+            "-b",
+            str(case.file_size),
+            "-i",
+            str(case.passes),
+            "-o",
+            "f",
+            "-O",
+            "summaryFormat=JSON",
+            "-O",
+            "summaryFile=summary.json",
+            *(["-z"] if case.random else []),
+        ]
         _run(words, scratch)
         (test,) = json.loads((Path(scratch) / "summary.json").read_text())["tests"]
     seconds = sum(result["wrRdTime"] for result in test["Results"])
@@ -109,8 +138,22 @@ def _iozone(job: Job) -> dict[str, float]:
     with tempfile.TemporaryDirectory(dir=job.directory) as scratch:
         files = [f"f{worker}" for worker in range(job.workers)]
         text = _run(
-            ["iozone", "-t", str(job.workers), "-T", "-x", *tests, "-s", f"{case.file_size // 1024}k",
-             "-r", f"{case.transfer_size // 1024}k", "-F", *files], scratch)  # fmt: skip
+            [
+                "iozone",
+                "-t",
+                str(job.workers),
+                "-T",
+                "-x",
+                *tests,
+                "-s",
+                f"{case.file_size // 1024}k",
+                "-r",
+                f"{case.transfer_size // 1024}k",
+                "-F",
+                *files,
+            ],
+            scratch,
+        )
     kib_per_s = re.findall(rf"Children see throughput for\s+\d+ {line}\s+=\s+([\d.]+)", text)[0]
     return {operation: case.rate(1, case.transfer_size / 1024 / float(kib_per_s))}
 
@@ -153,7 +196,22 @@ def _mdtest(job: Job, mpiexec: str) -> dict[str, float]:
         return {}
     with tempfile.TemporaryDirectory(dir=job.directory) as scratch:
         text = _run(
-            [mpiexec, "-n", str(job.workers), "mdtest", "-F", "-C", "-T", "-r", "-u",
-             "-n", str(job.case.files), "-d", "out"], scratch)  # fmt: skip
+            [
+                mpiexec,
+                "-n",
+                str(job.workers),
+                "mdtest",
+                "-F",
+                "-C",
+                "-T",
+                "-r",
+                "-u",
+                "-n",
+                str(job.case.files),
+                "-d",
+                "out",
+            ],
+            scratch,
+        )
     names = {"create": "File creation", "stat": "File stat", "unlink": "File removal"}
     return {key: float(re.findall(rf"{name}\s+([\d.]+)", text)[0]) for key, name in names.items()}

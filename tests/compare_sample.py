@@ -15,10 +15,17 @@ def speeds(path, day: int, speed: float, nodes=(1, 2), operations=("write", "rea
     """Five trials a node count, all operations of a trial in one mood; times of ``copy`` are their inverse."""
     made = Store.create(path)
     name, rng = f"e{day}", np.random.default_rng(day)
-    made.save_experiment(Experiment(
-        id=name, name=name, settings={}, seed=1, created_at=f"2026-11-{day}T10:00:00Z", trials=[],
-        factors=[Factor("nodes", levels=nodes), Factor("version", levels=[version])],
-    ))  # fmt: skip
+    made.save_experiment(
+        Experiment(
+            id=name,
+            name=name,
+            settings={},
+            seed=1,
+            created_at=f"2026-11-{day}T10:00:00Z",
+            trials=[],
+            factors=[Factor("nodes", levels=nodes), Factor("version", levels=[version])],
+        )
+    )
     for number, (r, n) in enumerate((r, n) for r in range(5) for n in nodes):
         mood = np.exp(0.03 * rng.standard_normal())
         rows = []
@@ -27,10 +34,18 @@ def speeds(path, day: int, speed: float, nodes=(1, 2), operations=("write", "rea
             times = operation == "copy"
             metric, unit = ("seconds", "s") if times else ("bandwidth_last_done", "bytes/s")
             rows.append(Observation(operation, metric, 1e9 / value if times else value, unit))
-        made.append(Run(
-            id=f"{name}-{number:02}", experiment=name, source="test", seconds=1.0, observations=rows, facts={},
-            factors={"nodes": n, "version": version, "repetition": r}, started_at=f"2026-11-{day}T10:{number:02}:00Z",
-        ))  # fmt: skip
+        made.append(
+            Run(
+                id=f"{name}-{number:02}",
+                experiment=name,
+                source="test",
+                seconds=1.0,
+                observations=rows,
+                facts={},
+                factors={"nodes": n, "version": version, "repetition": r},
+                started_at=f"2026-11-{day}T10:{number:02}:00Z",
+            )
+        )
     return made
 
 

@@ -103,8 +103,15 @@ class Session:
     def run(self, command: str) -> tuple[str, int]:
         """What the command wrote, with this machine's names taken out, and its exit code."""
         done = subprocess.run(
-            ["bash", "-c", command], cwd=self.directory, env=self.environment, timeout=TIMEOUT_S, check=False,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
+            ["bash", "-c", command],
+            cwd=self.directory,
+            env=self.environment,
+            timeout=TIMEOUT_S,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
         text = done.stdout.decode("utf-8", "backslashreplace").replace(str(self.directory), HOME_SHOWN)
         text = re.sub(rf"\b{re.escape(socket.gethostname())}\b", HOST_SHOWN, text)
         lines = [line.rstrip() for line in text.split("\n")]

@@ -31,10 +31,16 @@ def run(name: str, institution: str, system: str, year: int, observations: list[
     settings = {"tool": "io500", "institution": institution, "system": system, "submission": name} | factors
     operations = {row.operation: ["bandwidth", "rate"] for row in observations}
     return Run(
-        id=name, experiment="imported", source="io500", started_at=f"{year}-06-01T12:00:00Z", seconds=1.0,
-        factors=settings, observations=observations, facts={"date": f"{year}-06-01", "import": {}},
+        id=name,
+        experiment="imported",
+        source="io500",
+        started_at=f"{year}-06-01T12:00:00Z",
+        seconds=1.0,
+        factors=settings,
+        observations=observations,
+        facts={"date": f"{year}-06-01", "import": {}},
         headlines=operations,
-    )  # fmt: skip
+    )
 
 
 def corpus(systems: int = SYSTEMS, many: int = MANY) -> list[Run]:

@@ -50,23 +50,34 @@ def night(day: int, rng: np.random.Generator, slower_from: int, slower: float) -
         nodes = trial.nodes
         runs.append(
             Run(
-                id=f"{name}-{trial.index:04}", experiment=name, source="iosonde commands",
-                started_at=f"{begin + timedelta(minutes=trial.index):%Y-%m-%dT%H:%M:%SZ}", seconds=30.0,
+                id=f"{name}-{trial.index:04}",
+                experiment=name,
+                source="iosonde commands",
+                started_at=f"{begin + timedelta(minutes=trial.index):%Y-%m-%dT%H:%M:%SZ}",
+                seconds=30.0,
                 factors={"nodes": nodes, "repetition": trial.repetition},
                 observations=[
-                    Observation(operation, metric,
-                                level(operation, nodes, day, slower_from, slower) * (1 + 0.03 * rng.standard_normal()),
-                                unit, count=1000)
+                    Observation(
+                        operation,
+                        metric,
+                        level(operation, nodes, day, slower_from, slower) * (1 + 0.03 * rng.standard_normal()),
+                        unit,
+                        count=1000,
+                    )
                     for operation, metric, unit in values
                 ],
                 facts={
-                    "hosts": ["node01", "node02"], "target": "/mnt/zeus", "subject_commit": commit_of(day),
-                    "machine": {"host": {"kernel": f"6.1.0-{18 if day < KERNEL_DAY else 21}", "uptime_s": day * 9.0},
-                                "mount": {"type": "zeusfs", "options": "rw,relatime"}},
+                    "hosts": ["node01", "node02"],
+                    "target": "/mnt/zeus",
+                    "subject_commit": commit_of(day),
+                    "machine": {
+                        "host": {"kernel": f"6.1.0-{18 if day < KERNEL_DAY else 21}", "uptime_s": day * 9.0},
+                        "mount": {"type": "zeusfs", "options": "rw,relatime"},
+                    },
                 },
                 seed=trial.seed,
             )
-        )  # fmt: skip
+        )
     settings = {"steps": STEPS, "name": name, "repetitions": REPETITIONS, "nodes": list(NODES)}
     made = Experiment(name, name, [Factor("nodes", levels=NODES)], settings, trials, 7, f"{begin:%Y-%m-%dT%H:%M:%SZ}")
     return made, runs
@@ -90,10 +101,11 @@ def write_values(path: Path, values: Sequence[float], settings: Any = None, **ch
     for day, value in enumerate(values):
         experiment, runs = night(day, np.random.default_rng(day), 10**6, 0.0)
         run: Run = replace(
-            runs[0], factors={"nodes": 1, "repetition": 0},
+            runs[0],
+            factors={"nodes": 1, "repetition": 0},
             observations=[Observation("write", "bandwidth_last_done", float(value), "bytes/s")],
             **{name: make(day) for name, make in changes.items()},
-        )  # fmt: skip
+        )
         made = settings(day) if settings else experiment.settings
         store.save_experiment(replace(experiment, settings=made, factors=[Factor("nodes", levels=(1,))]))
         store.append(run)

@@ -18,9 +18,26 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "python" / "iosonde"
 DIALECT = frozenset(
-    ("found", "made", "one", "said", "told", "asked", "known", "left", "given", "shown", "wanted", "held", "seen",
-     "kept", "whole", "beside", "named")
-)  # fmt: skip
+    (
+        "found",
+        "made",
+        "one",
+        "said",
+        "told",
+        "asked",
+        "known",
+        "left",
+        "given",
+        "shown",
+        "wanted",
+        "held",
+        "seen",
+        "kept",
+        "whole",
+        "beside",
+        "named",
+    )
+)
 OPAQUE_PARAMETERS = frozenset(("one", "found", "made", "told", "said"))
 # Front ends spell options; an argument list of a foreign program is no option of ours.
 FRONT_ENDS = frozenset(("cli", "api", "report", "serve", "page", "cli.py", "api.py"))
@@ -177,7 +194,7 @@ def measure() -> dict[str, Any]:
         "store_is_none_outside_data": sum(
             len(re.findall(r"store is (?:not )?None", text[path])) for path in outside_data
         ),
-        "fmt_skip": sum(content.count("# fmt: skip") for content in text.values()),
+        "fmt_skip": sum(content.count("fmt: " + "skip") for content in text.values()),
         "architecture_bytes": (ROOT / "ARCHITECTURE.md").stat().st_size,
         "changelog_bytes": (ROOT / "CHANGELOG.md").stat().st_size,
         "docs_words": sum(len(path.read_text(encoding="utf-8").split()) for path in (ROOT / "docs").rglob("*.md")),

@@ -50,10 +50,17 @@ def status(**more) -> LabStatus:
     server = HostStatus("server1", "server", "10.99.0.1", True, 2.25)
     client = HostStatus("client1", "client", "10.99.0.2", False, None)
     given = {
-        "name": "g1", "state": "up", "file_system": "GlusterFS", "version": "glusterfs 10.3",
-        "mount_point": "/lab/g1/mnt", "hosts": (server, client), "health": (),
-        "description": LabDescription("glusterfs"), "layout": layout, "emulated": emulated,
-    }  # fmt: skip
+        "name": "g1",
+        "state": "up",
+        "file_system": "GlusterFS",
+        "version": "glusterfs 10.3",
+        "mount_point": "/lab/g1/mnt",
+        "hosts": (server, client),
+        "health": (),
+        "description": LabDescription("glusterfs"),
+        "layout": layout,
+        "emulated": emulated,
+    }
     return LabStatus(**given | more)
 
 

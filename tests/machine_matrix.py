@@ -29,10 +29,22 @@ PAGE = Path(__file__).parents[1] / "docs" / "method" / "diagnosing.md"
 NONE, CANNOT_TELL = "nothing", "cannot tell"
 KIB, MIB, GIB = 1024, 2**20, 2**30
 # What is right to say of each machine; which classes of its truth are its effect.
-RIGHT = {"read-ahead": readings.READ_AHEAD, "write-behind": readings.WRITE_BEHIND, "stripe": readings.SLOW_SERVER,
-         "lock": readings.LOCK, "two-components": readings.CACHE, "none": NONE}  # fmt: skip
-EFFECT = {"read-ahead": {"fetch"}, "write-behind": {"throttled"}, "stripe": {"slow_server"}, "lock": {"contended"},
-          "two-components": {"slow"}, "none": set()}  # fmt: skip
+RIGHT = {
+    "read-ahead": readings.READ_AHEAD,
+    "write-behind": readings.WRITE_BEHIND,
+    "stripe": readings.SLOW_SERVER,
+    "lock": readings.LOCK,
+    "two-components": readings.CACHE,
+    "none": NONE,
+}
+EFFECT = {
+    "read-ahead": {"fetch"},
+    "write-behind": {"throttled"},
+    "stripe": {"slow_server"},
+    "lock": {"contended"},
+    "two-components": {"slow"},
+    "none": set(),
+}
 LEAST, FACTOR = 20, 1.5
 _SIZES = (4 * KIB, 8 * KIB, 12 * KIB, 16 * KIB, 32 * KIB, 48 * KIB, 64 * KIB, 100_000, 128 * KIB, 256 * KIB, MIB)
 Drawn = tuple[dict[str, Any], dict[str, Any]]
@@ -42,12 +54,18 @@ def drawn(name: str, rng: np.random.Generator, operations: int = 10_000) -> Draw
     """A machine and a cell: every number within its range, as multiples of a page where these are usual."""
     size = int(rng.choice(_SIZES))
     machine, cell = _RULES[name](rng, size, operations)
-    costs = {"copy_ns_per_byte": _between(rng, 0.05, 0.25), "network_ns": _between(rng, 10e3, 50e3),
-             "device_ns_per_byte": _between(rng, 1, 20), "prepare_ns": _between(rng, 50e3, 5e6),
-             "mode_switch_ns": _between(rng, 200, 600)}  # fmt: skip
+    costs = {
+        "copy_ns_per_byte": _between(rng, 0.05, 0.25),
+        "network_ns": _between(rng, 10e3, 50e3),
+        "device_ns_per_byte": _between(rng, 1, 20),
+        "prepare_ns": _between(rng, 50e3, 5e6),
+        "mode_switch_ns": _between(rng, 200, 600),
+    }
     disturbed = {} if name in ("none", "two-components") else {"outliers": float(rng.choice([0, 0, 0.001, 0.003]))}
-    return ({**machine, **costs, **disturbed},
-            {"memory": "off0", "access_size": size, "operations": operations, "bytes": GIB, **cell})  # fmt: skip
+    return (
+        {**machine, **costs, **disturbed},
+        {"memory": "off0", "access_size": size, "operations": operations, "bytes": GIB, **cell},
+    )
 
 
 def _between(rng: np.random.Generator, low: float, high: float) -> float:
@@ -66,47 +84,72 @@ def _read_ahead(rng: np.random.Generator, size: int, operations: int) -> Drawn:
 def _write_behind(rng: np.random.Generator, size: int, operations: int) -> Drawn:
     limit = _pages(size * _between(rng, 12, 400))
     place = str(rng.choice(["seq", "rnd", "reverse"]))
-    return ({"kind": "write-behind", "dirty_limit": limit},
-            {"direction": "write", "state": str(rng.choice(["first", "again"])), "place": place})  # fmt: skip
+    return (
+        {"kind": "write-behind", "dirty_limit": limit},
+        {"direction": "write", "state": str(rng.choice(["first", "again"])), "place": place},
+    )
 
 
 def _stripe(rng: np.random.Generator, size: int, operations: int) -> Drawn:
     stripe = -(-size // (64 * KIB)) * 64 * KIB * 2 ** int(rng.integers(0, 5))
-    script = {"kind": "stripe", "servers": int(rng.integers(2, 13)), "stripe_size": stripe,
-              "slow_factor": _between(rng, 1.7, 20)}  # fmt: skip
+    script = {
+        "kind": "stripe",
+        "servers": int(rng.integers(2, 13)),
+        "stripe_size": stripe,
+        "slow_factor": _between(rng, 1.7, 20),
+    }
     direction = str(rng.choice(["read", "write"]))
-    return script, {"direction": direction, "state": "uncached" if direction == "read" else "first",
-                    "place": str(rng.choice(["seq", "rnd", "reverse"]))}  # fmt: skip
+    return script, {
+        "direction": direction,
+        "state": "uncached" if direction == "read" else "first",
+        "place": str(rng.choice(["seq", "rnd", "reverse"])),
+    }
 
 
 def _lock(rng: np.random.Generator, size: int, operations: int) -> Drawn:
     every = operations * (300 + 0.1 * size) / _between(rng, 15, 150)
-    script = {"kind": "lock", "every_ns": int(every), "held_ns": int(every * _between(rng, 0.05, 0.4)),
-              "extent": _pages(64 * KIB * 2 ** int(rng.integers(0, 8)))}  # fmt: skip
+    script = {
+        "kind": "lock",
+        "every_ns": int(every),
+        "held_ns": int(every * _between(rng, 0.05, 0.4)),
+        "extent": _pages(64 * KIB * 2 ** int(rng.integers(0, 8))),
+    }
     return script, {"direction": "write", "state": "again", "place": str(rng.choice(["seq", "rnd", "off0"]))}
 
 
 def _two(rng: np.random.Generator, size: int, operations: int) -> Drawn:
     direction = str(rng.choice(["read", "write"]))
-    return ({"kind": "two-components", "miss": _between(rng, 0.01, 0.8)},
-            {"direction": direction, "state": "uncached" if direction == "read" else "first",
-             "place": str(rng.choice(["seq", "rnd", "off0"]))})  # fmt: skip
+    return (
+        {"kind": "two-components", "miss": _between(rng, 0.01, 0.8)},
+        {
+            "direction": direction,
+            "state": "uncached" if direction == "read" else "first",
+            "place": str(rng.choice(["seq", "rnd", "off0"])),
+        },
+    )
 
 
 def _none(rng: np.random.Generator, size: int, operations: int) -> Drawn:
     """The same machines where what they do cannot happen."""
     reads = {"direction": "read", "state": "uncached", "place": str(rng.choice(["seq", "off0", "reverse"]))}
     writes = {"direction": "write", "state": "again", "place": str(rng.choice(["seq", "rnd"]))}
-    several = ({"kind": "two-components", "miss": 0.0}, reads), ({"kind": "stripe", "slow_factor": 1.0}, writes), \
-        ({"kind": "read-ahead"}, {**reads, "state": "cached"}), \
-        ({"kind": "write-behind", "dirty_limit": 2 * GIB}, writes)  # fmt: skip
+    several = (
+        ({"kind": "two-components", "miss": 0.0}, reads),
+        ({"kind": "stripe", "slow_factor": 1.0}, writes),
+        ({"kind": "read-ahead"}, {**reads, "state": "cached"}),
+        ({"kind": "write-behind", "dirty_limit": 2 * GIB}, writes),
+    )
     return several[int(rng.integers(len(several)))]
 
 
 _RULES: dict[str, Callable[[np.random.Generator, int, int], Drawn]] = {
-    "read-ahead": _read_ahead, "write-behind": _write_behind, "stripe": _stripe, "lock": _lock, "two-components": _two,
+    "read-ahead": _read_ahead,
+    "write-behind": _write_behind,
+    "stripe": _stripe,
+    "lock": _lock,
+    "two-components": _two,
     "none": _none,
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -120,8 +163,11 @@ class Case:
     @property
     def said(self) -> str:
         """The reading of the class that costs most, of those that have one."""
-        return NONE if not self.group.slow else next(
-            (one.reading.mechanism for one in self.group.slow if one.reading), CANNOT_TELL)  # fmt: skip
+        return (
+            NONE
+            if not self.group.slow
+            else next((one.reading.mechanism for one in self.group.slow if one.reading), CANNOT_TELL)
+        )
 
 
 def cases(name: str, count: int, seed: int, operations: int = 10_000) -> Iterator[Case]:
@@ -175,15 +221,27 @@ def matrix(count: int, seed: int, verbose: bool = False) -> dict[str, dict[str, 
 
 
 def _why(case: Case) -> list[tuple[str, float, int, list[str]]]:
-    return [(one.label, one.typical_s, one.n, [f"{found.code} {found.cause} {found.agreement.kappa:.2f}"
-                                               for found in (reason.suspect for reason in one.reasons)])
-            for one in case.group.classes]  # fmt: skip
+    return [
+        (
+            one.label,
+            one.typical_s,
+            one.n,
+            [
+                f"{found.code} {found.cause} {found.agreement.kappa:.2f}"
+                for found in (reason.suspect for reason in one.reasons)
+            ],
+        )
+        for one in case.group.classes
+    ]
 
 
 def table(found: dict[str, dict[str, int]]) -> str:
     """As Markdown, with shares at the end."""
-    said = [*dict.fromkeys(RIGHT.values()), *sorted({key for row in found.values() for key in row} -
-                                                    {*RIGHT.values(), CANNOT_TELL}), CANNOT_TELL]  # fmt: skip
+    said = [
+        *dict.fromkeys(RIGHT.values()),
+        *sorted({key for row in found.values() for key in row} - {*RIGHT.values(), CANNOT_TELL}),
+        CANNOT_TELL,
+    ]
     lines = [f"| machine | {' | '.join(said)} |", "|---|" + "---|" * len(said)]
     lines += [f"| {name} | " + " | ".join(str(row.get(one, "")) for one in said) + " |" for name, row in found.items()]
     n = sum(map(sum, (row.values() for row in found.values())))

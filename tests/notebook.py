@@ -27,8 +27,13 @@ def executed(path: Path) -> nbformat.NotebookNode:
             cell.outputs = []
     with tempfile.TemporaryDirectory() as scratch:
         manager = KernelManager(transport="ipc", connection_file=f"{scratch}/kernel.json")
-        client = NotebookClient(notebook, manager, timeout=TIMEOUT_S, record_timing=False,
-                                resources={"metadata": {"path": str(path.parent)}})  # fmt: skip
+        client = NotebookClient(
+            notebook,
+            manager,
+            timeout=TIMEOUT_S,
+            record_timing=False,
+            resources={"metadata": {"path": str(path.parent)}},
+        )
         try:
             return client.execute(env={**os.environ, "IPYTHONDIR": scratch})
         finally:

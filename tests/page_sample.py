@@ -185,9 +185,15 @@ def model_page() -> Page:
     models = tuple(_model(random, *one) for one in (("write", "bytes/s", 4e8, "nodes"), ("t", "", 3.0, HOSTILE)))
     summary = tuple(_summary(random, *one) for one in (("write", "bytes/s", 4e8), ("t", "", 3.0)))
     return dataclasses.replace(
-        page, bars=nothing, latencies=nothing, timelines=nothing, facts=nothing, trials=None, summary=summary,
+        page,
+        bars=nothing,
+        latencies=nothing,
+        timelines=nothing,
+        facts=nothing,
+        trials=None,
+        summary=summary,
         models=Section(models),
-    )  # fmt: skip
+    )
 
 
 def settings_page() -> Page:
@@ -226,9 +232,22 @@ def _model(random: np.random.Generator, title: str, unit: str, center: float, on
     residuals = y - predicted
     quantiles = np.linspace(-2, 2, 18)
     plots = ModelPlots(
-        title, 0.95, 0.8, 1e-7, on, x, y, line_x, line, *bands, predicted, residuals, np.arange(1, 19), quantiles,
+        title,
+        0.95,
+        0.8,
+        1e-7,
+        on,
+        x,
+        y,
+        line_x,
+        line,
+        *bands,
+        predicted,
+        residuals,
+        np.arange(1, 19),
+        quantiles,
         np.sort(residuals),
-    )  # fmt: skip
+    )
     terms = tuple(
         CoefficientRow(name, Estimate(v, 0.8 * v, 1.2 * v, 0.95, 18), 0.1 * v, 10.0, 1e-9)
         for name, v in (("intercept", center), (on, 0.2 * center))
@@ -239,9 +258,19 @@ def _model(random: np.random.Generator, title: str, unit: str, center: float, on
     )
     finding = Finding("S307", Severity.WARNING, f"{on} explains only 40 %", {}, "look for the factor that is missing")
     return ResponseRegression(
-        title, unit, (on,), 18, 16, f"A step of 1 in {on} adds much.", (("R²", "0.4, adjusted 0.35"),), terms,
-        (finding,), plots, parts, "Half of it.",
-    )  # fmt: skip
+        title,
+        unit,
+        (on,),
+        18,
+        16,
+        f"A step of 1 in {on} adds much.",
+        (("R²", "0.4, adjusted 0.35"),),
+        terms,
+        (finding,),
+        plots,
+        parts,
+        "Half of it.",
+    )
 
 
 def bare_page() -> Page:
@@ -287,19 +316,35 @@ def bound_page() -> Page:
 
     xs = (1.0, 2.0, 3.0, 4.0)
     points = (RooflineMark(1.0, around(80e6), False, "fs=a"), RooflineMark(2.0, around(260e6), True, HOSTILE))
-    line = Roofline("Write, large files", "clients", xs,
-                    {"network_clients": tuple(117e6 * x for x in xs), "disks": (300e6,) * 4},
-                    tuple(min(117e6 * x, 300e6) for x in xs), points)  # fmt: skip
-    parts = (("at the bound", around(0.2)), ("late start", around(0.05)), ("slow operations", around(-0.1)),
-             ("fsync and close", around(0.15)))  # fmt: skip
+    line = Roofline(
+        "Write, large files",
+        "clients",
+        xs,
+        {"network_clients": tuple(117e6 * x for x in xs), "disks": (300e6,) * 4},
+        tuple(min(117e6 * x, 300e6) for x in xs),
+        points,
+    )
+    parts = (
+        ("at the bound", around(0.2)),
+        ("late start", around(0.05)),
+        ("slow operations", around(-0.1)),
+        ("fsync and close", around(0.15)),
+    )
     shares = tuple(
         BoundShare("Write, large files", (fs,), around(rate), 200e6, ("the disks",), around(rate / 200e6), verdict)
         for fs, rate, verdict in (("a", 80e6, ""), (HOSTILE, 260e6, "above the bound"))
     )
     losses = WaterfallBars("Write, large files", parts, around(0.3), ("most is lost to waiting.",))
-    bound = Bound("40 % of the bound was delivered (the disks).", (("net", "112 MiB/s"),), ("load is even",),
-                  ("nothing is known of the fabric",), ("fs",), shares, (line,),
-                  (losses,))  # fmt: skip
+    bound = Bound(
+        "40 % of the bound was delivered (the disks).",
+        (("net", "112 MiB/s"),),
+        ("load is even",),
+        ("nothing is known of the fabric",),
+        ("fs",),
+        shares,
+        (line,),
+        (losses,),
+    )
     compared = (Compared("rules", None, around(0.9), 0.8), Compared("a", {"hint": "a"}, around(0.7), None))
     rules = (
         AdviceRule(f"size is {HOSTILE}", "hint=b", (), {"hint": "b"}, 3, 1.0, 0.9),
@@ -310,7 +355,17 @@ def bound_page() -> Page:
         AdviceDefault(HOSTILE, {"hint": HOSTILE}, "", 3, None, 1, 0.6, 0.5, None, 1e8),
     )
     advice = ResponseAdvice(
-        "Write, large files", "bytes/s", "2 settings (hint) in 6 instances (size).", "Advice: 2 rules.", ("hint",), "a",
-        {"hint": "a"}, around(1.4), compared, defaults, rules, ("a cell has one trial",),
-    )  # fmt: skip
+        "Write, large files",
+        "bytes/s",
+        "2 settings (hint) in 6 instances (size).",
+        "Advice: 2 rules.",
+        ("hint",),
+        "a",
+        {"hint": "a"},
+        around(1.4),
+        compared,
+        defaults,
+        rules,
+        ("a cell has one trial",),
+    )
     return dataclasses.replace(sample_page(), bound=Section((bound,)), advice=Section((advice,)))

@@ -28,10 +28,21 @@ def _drop_root() -> Sequence[str]:
         return ()
     if shutil.which("setpriv") is None:
         pytest.skip("root cannot be dropped: there is no setpriv (apt install util-linux)")
-    words = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", f"--inh-caps={_READ_ALL}",
-             f"--ambient-caps={_READ_ALL}")  # fmt: skip
-    able = subprocess.run([*words, sys.executable, "-c", "import os; assert os.geteuid()"], cwd="/",
-                          capture_output=True, text=True, check=False)  # fmt: skip
+    words = (
+        "setpriv",
+        f"--reuid={NOBODY}",
+        f"--regid={NOBODY}",
+        "--clear-groups",
+        f"--inh-caps={_READ_ALL}",
+        f"--ambient-caps={_READ_ALL}",
+    )
+    able = subprocess.run(
+        [*words, sys.executable, "-c", "import os; assert os.geteuid()"],
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if able.returncode:
         pytest.skip(f"root cannot be dropped: {able.stderr.strip()}")
     return words

@@ -15,8 +15,9 @@ def sample_plot(name: str, bars: bool = False) -> SettingsPlot:
     names = FactorLevels(name, name, name, NAMES, long, long)
     panels = tuple(
         SettingsPanel(name, f"fs={name} {fs}", metric, "bytes/s", metric, _points(name, fs + 2.0))
-        for metric in ("bandwidth", name) for fs in range(2)
-    )  # fmt: skip
+        for metric in ("bandwidth", name)
+        for fs in range(2)
+    )
     return SettingsPlot(name, names if bars else sizes, names, panels, 2, True, 0.95, (name,), (name,), (name,))
 
 
@@ -25,8 +26,10 @@ def _points(name: str, scale: float) -> tuple[SettingPoint, ...]:
     for x in range(3):
         for color in range(3):
             value = scale * 1e8 * (x + 1) * (color + 1)
-            mean = Estimate(value, None, None, 0.95, 1) if x == color else Estimate(
-                value, 0.9 * value, 1.1 * value, 0.95, 3
-            )  # fmt: skip
+            mean = (
+                Estimate(value, None, None, 0.95, 1)
+                if x == color
+                else Estimate(value, 0.9 * value, 1.1 * value, 0.95, 3)
+            )
             found.append(SettingPoint(x, color, {name: x}, name, mean, (value,) * mean.n))
     return tuple(found)

@@ -58,8 +58,12 @@ def reached(rooms: Rooms, name: str) -> set[str]:
 
 def arrows(rooms: Rooms) -> list[tuple[str, str]]:
     """Those that do not follow from others."""
-    return [(name, to) for name in sorted(rooms) for to in sorted(rooms[name])
-            if not any(to in reached(rooms, other) for other in rooms[name] if other != to)]  # fmt: skip
+    return [
+        (name, to)
+        for name in sorted(rooms)
+        for to in sorted(rooms[name])
+        if not any(to in reached(rooms, other) for other in rooms[name] if other != to)
+    ]
 
 
 def layers(rooms: Rooms) -> list[list[str]]:
@@ -83,32 +87,40 @@ def layers(rooms: Rooms) -> list[list[str]]:
 def svg(rooms: Rooms) -> str:
     """The figure."""
     rows = layers(rooms)
-    at = {name: (WIDTH * (number + 0.5) / len(row), TOP + PITCH * level)
-          for level, row in enumerate(rows) for number, name in enumerate(row)}  # fmt: skip
+    at = {
+        name: (WIDTH * (number + 0.5) / len(row), TOP + PITCH * level)
+        for level, row in enumerate(rows)
+        for number, name in enumerate(row)
+    }
     height = TOP + PITCH * (len(rows) - 1) + BOX_HEIGHT + 12
-    return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" '
-        f'font-size="13" fill="{INK}">',
-        f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
-        f'<text x="10" y="20">{SAID}</text>',
-        *(_curve(at[name], at[to]) for name, to in arrows(rooms)),
-        *(_box(name, *place) for name, place in sorted(at.items())),
-        "</svg>\n",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif" '
+            f'font-size="13" fill="{INK}">',
+            f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
+            f'<text x="10" y="20">{SAID}</text>',
+            *(_curve(at[name], at[to]) for name, to in arrows(rooms)),
+            *(_box(name, *place) for name, place in sorted(at.items())),
+            "</svg>\n",
+        ]
+    )
 
 
 def _curve(start: tuple[float, float], end: tuple[float, float]) -> str:
     (x, top), (to_x, to_y) = start, end
     y = top + BOX_HEIGHT
     bend = (to_y - y) / 2
-    return (f'<path d="M{x:.0f} {y:.0f}C{x:.0f} {y + bend:.0f} {to_x:.0f} {to_y - bend:.0f} {to_x:.0f} {to_y:.0f}" '
-            f'fill="none" stroke="{LINE}" stroke-width="1.2"/>')  # fmt: skip
+    return (
+        f'<path d="M{x:.0f} {y:.0f}C{x:.0f} {y + bend:.0f} {to_x:.0f} {to_y - bend:.0f} {to_x:.0f} {to_y:.0f}" '
+        f'fill="none" stroke="{LINE}" stroke-width="1.2"/>'
+    )
 
 
 def _box(name: str, x: float, y: float) -> str:
-    return (f'<rect x="{x - BOX_WIDTH / 2:.0f}" y="{y:.0f}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="5" '
-            f'fill="{FILL}" stroke="{LINE}"/><text x="{x:.0f}" y="{y + 22:.0f}" text-anchor="middle">{name}</text>'
-            )  # fmt: skip
+    return (
+        f'<rect x="{x - BOX_WIDTH / 2:.0f}" y="{y:.0f}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="5" '
+        f'fill="{FILL}" stroke="{LINE}"/><text x="{x:.0f}" y="{y + 22:.0f}" text-anchor="middle">{name}</text>'
+    )
 
 
 if __name__ == "__main__":

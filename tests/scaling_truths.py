@@ -62,10 +62,13 @@ def main(draws: int) -> None:
     for truth in TRUTHS:
         for trials in (1, 3):
             counts = count(truth, trials, draws)
-            held = [f"{100 * counts[f'held {f}'] / counts[f'shown {f}']:.1f}" if counts[f"shown {f}"] else "~"
-                    for f in (2, 4)]  # fmt: skip
-            shares = [100 * counts[key] / counts["draws"]
-                      for key in ("shown 4", VerdictState.DIFFERENT, VerdictState.EQUAL)]  # fmt: skip
+            held = [
+                f"{100 * counts[f'held {f}'] / counts[f'shown {f}']:.1f}" if counts[f"shown {f}"] else "~"
+                for f in (2, 4)
+            ]
+            shares = [
+                100 * counts[key] / counts["draws"] for key in ("shown 4", VerdictState.DIFFERENT, VerdictState.EQUAL)
+            ]
             print(f"| {truth} | {trials} | {held[0]} | {held[1]} | {' | '.join(f'{x:.1f}' for x in shares)} |")
 
 

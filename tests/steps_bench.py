@@ -20,8 +20,9 @@ def run(target, steps, nodes=1, per_node=1, launcher=None, factors=None, deadlin
     """The Run; ``keep`` sees it while its large outputs are still there."""
     workspace = Workspace.create(target, "test")
     facts = {"machine": {"mount": {"type": "tmpfs"}}}
-    bench = trial.Bench("test", tuple(steps), launcher or local.Local(), workspace, facts, 10_000, idle_s,
-                        **{"parse": parse, **more})  # fmt: skip
+    bench = trial.Bench(
+        "test", tuple(steps), launcher or local.Local(), workspace, facts, 10_000, idle_s, **{"parse": parse, **more}
+    )
     cell = {"nodes": nodes, "ranks_per_node": per_node, **(factors or {})}
     try:
         made = trial.run(bench, Trial(4, cell, 2, 0, 7), "run", deadline_s)

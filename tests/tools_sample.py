@@ -46,8 +46,16 @@ def operations(trial: int) -> np.ndarray:
 
 def phase(index: int, name: str, measures: str, shared: bool = False, recorded_all: bool = True) -> dict:
     ranks = [{"rank": rank, "clock_offset_ns": OFFSET_NS if rank >= 2 else 0} for rank in range(RANKS)]
-    return {"index": index, "name": name, "operation": name, "measures": measures, "shared": shared,
-            "recorded_all": recorded_all, "clock_error_ns": 2000, "ranks": ranks}  # fmt: skip
+    return {
+        "index": index,
+        "name": name,
+        "operation": name,
+        "measures": measures,
+        "shared": shared,
+        "recorded_all": recorded_all,
+        "clock_error_ns": 2000,
+        "ranks": ranks,
+    }
 
 
 def run(trial: int) -> Run:
@@ -75,10 +83,15 @@ def main(path: str) -> None:
     store = Store.create(path)
     store.save_experiment(
         Experiment(
-            id="zeus", name="zeus", factors=[Factor("nodes", levels=(2,))], settings={}, seed=1,
-            trials=[Trial(n, {"nodes": 2}, n, n, n) for n in range(2)], created_at="2026-11-21T10:00:00Z",
+            id="zeus",
+            name="zeus",
+            factors=[Factor("nodes", levels=(2,))],
+            settings={},
+            seed=1,
+            trials=[Trial(n, {"nodes": 2}, n, n, n) for n in range(2)],
+            created_at="2026-11-21T10:00:00Z",
         )
-    )  # fmt: skip
+    )
     for trial in range(2):
         store.append(run(trial))
 

@@ -1,8 +1,4 @@
 # Written by `make golden` from commands/*/__init__.py.
-from .core.errors import IosondeError as IosondeError
-from .core.errors import IosondeWarning as IosondeWarning
-from .core.version import __version__ as __version__
-from .commands.opened import open as open
 from .commands.advise.options import advise as advise
 from .commands.anova.options import anova as anova
 from .commands.bound.options import bound as bound
@@ -16,6 +12,7 @@ from .commands.explain.options import explain_finding as explain_finding
 from .commands.explain_difference.options import explain_difference as explain_difference
 from .commands.fit.options import fit as fit
 from .commands.import_.options import import_files as import_files
+from .commands.opened import open as open
 from .commands.parse.options import parse as parse
 from .commands.plan.options import plan as plan
 from .commands.plot.options import plot as plot
@@ -50,3 +47,6 @@ from .commands.validate.options import held_out as held_out
 from .commands.validate.options import validate as validate
 from .commands.verify.options import verify as verify
 from .commands.watch.options import watch as watch
+from .core.errors import IosondeError as IosondeError
+from .core.errors import IosondeWarning as IosondeWarning
+from .core.version import __version__ as __version__

@@ -52,8 +52,13 @@ def test_all_figures_are_drawn_and_the_page_is_small(browser, file):
     page = opened(browser, file, wrong)
     drawn = page.evaluate(DRAWN)
     assert [name for name in drawn if not name.startswith("shares")] == [
-        "placed-1", "spread-1", "spread-2", "by-1", "by-2", "scores-1"
-    ]  # fmt: skip
+        "placed-1",
+        "spread-1",
+        "spread-2",
+        "by-1",
+        "by-2",
+        "scores-1",
+    ]
     assert len([name for name in drawn if name.startswith("shares")]) == 5
     assert all(drawn.values()), drawn
     assert " 399 " in page.title() and page.locator("img").count() == 0

@@ -106,8 +106,10 @@ def test_a_table_sorts_by_keyboard(browser, files):
         table = page.locator("table.headline").first
 
         def column():
-            return [float(v) for v in table.locator("tbody tr").evaluate_all(
-                "rows => rows.map(row => row.cells[3].dataset.value)")]  # fmt: skip
+            return [
+                float(v)
+                for v in table.locator("tbody tr").evaluate_all("rows => rows.map(row => row.cells[3].dataset.value)")
+            ]
 
         before = column()
         button = table.get_by_role("button", name="2 nodes")
@@ -253,10 +255,14 @@ def test_a_figure_is_as_wide_as_its_place_also_after_it_changed(browser, files):
         page.wait_for_selector("#bars-1.drawn")
         for width in (1280, 700, 400, 1600):
             page.set_viewport_size({"width": width, "height": 800})
-            _until(page, lambda: page.evaluate(
-                "() => { const place = document.querySelector('#bars-1');"
-                " return Math.abs(place.querySelector('svg').getBoundingClientRect().width - place.clientWidth) < 3; }"
-            ))  # fmt: skip
+            _until(
+                page,
+                lambda: page.evaluate(
+                    "() => { const place = document.querySelector('#bars-1');"
+                    " const width = place.querySelector('svg').getBoundingClientRect().width;"
+                    " return Math.abs(width - place.clientWidth) < 3; }"
+                ),
+            )
 
 
 def test_the_dark_theme_is_dark_also_in_the_figures(browser, files, shots):

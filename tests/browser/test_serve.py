@@ -76,11 +76,16 @@ def wait_drawn(page):
 
 
 PAGES = {
-    "experiments": "/", "runs": "/runs?where=nodes%3D2", "run": "/run?store=2&run=envelope-7f3a-0005",
-    "history": "/history?store=1", "live": "/live",
+    "experiments": "/",
+    "runs": "/runs?where=nodes%3D2",
+    "run": "/run?store=2&run=envelope-7f3a-0005",
+    "history": "/history?store=1",
+    "live": "/live",
     "compare": "/compare?a=1&where_a=started_at%3C2026-08&b=1&where_b=started_at%3E%3D2026-09&response=write",
-    "choose": "/compare", "odd": "/runs?store=2", "problem": "/runs?where=nods%3D2",
-}  # fmt: skip
+    "choose": "/compare",
+    "odd": "/runs?store=2",
+    "problem": "/runs?where=nods%3D2",
+}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

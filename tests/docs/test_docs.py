@@ -7,12 +7,14 @@ import pytest
 from console import ROOT, blocks_of, check, pages_with_sessions
 
 PAGES = {str(page.relative_to(ROOT)): page for page in pages_with_sessions(ROOT / "README.md", ROOT / "docs")}
-NEEDS = sorted({
-    (name, program)
-    for name, page in PAGES.items()
-    for block in blocks_of(page.read_text(encoding="utf-8"))
-    for program in block.needs
-})  # fmt: skip
+NEEDS = sorted(
+    {
+        (name, program)
+        for name, page in PAGES.items()
+        for block in blocks_of(page.read_text(encoding="utf-8"))
+        for program in block.needs
+    }
+)
 
 
 @pytest.mark.parametrize("name", PAGES)

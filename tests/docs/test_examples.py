@@ -21,16 +21,32 @@ FILES = sorted(
 )
 SHELL = {"tasks_to_data.yaml"}  # commands that every machine has
 NEED = {"iozone", "ior", "mdtest", "mpiexec", "dd"}
-TINY = {"file_size": "1MiB", "record_size": "64KiB", "time": "50ms", "servers": "1,2", "queue_depth": "4",
-        "access_size": "2KiB", "hole_size": "8KiB", "sieve_buffer": "4MiB", "layout": "interleaved",
-        "sieving": "enable", "request_size": "128KiB", "access": "buffered", "files": "4"}  # fmt: skip
+TINY = {
+    "file_size": "1MiB",
+    "record_size": "64KiB",
+    "time": "50ms",
+    "servers": "1,2",
+    "queue_depth": "4",
+    "access_size": "2KiB",
+    "hole_size": "8KiB",
+    "sieve_buffer": "4MiB",
+    "layout": "interleaved",
+    "sieving": "enable",
+    "request_size": "128KiB",
+    "access": "buffered",
+    "files": "4",
+}
 
 
 def iosonde(*words: object, where: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "iosonde.cli.main", *map(str, words)],
-        capture_output=True, text=True, timeout=120, cwd=where, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=where,
+        check=False,
+    )
 
 
 @pytest.mark.parametrize("path", FILES, ids=[path.name for path in FILES])

@@ -36,8 +36,15 @@ def gate(tmp_path):
         text = commands().replace("settle", branch)
         for old, new in changed.items():
             text = re.sub(rf"--{old} \S+", f"--{old} {new}", text)
-        return subprocess.run(["sh", "-euc", text], cwd=tmp_path, env=environment, capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, check=False)  # fmt: skip
+        return subprocess.run(
+            ["sh", "-euc", text],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
 
     yield judged
     assert "glassfs" not in Path("/proc/mounts").read_text(), "every build unmounted itself"
@@ -50,8 +57,13 @@ def test_a_commit_that_slows_the_file_system_down_does_not_pass(gate, tmp_path):
     verdict = (tmp_path / "verdict.md").read_text()
     assert verdict.startswith("head is slower") and "slower\\>5%" in verdict
     assert re.search(r"^\|  \|  \| pairs \|", verdict, re.MULTILINE) and "Traceback" not in done.stderr
-    said = subprocess.run([sys.executable, "-m", "iosonde.cli.main", "compare", "gate", "--json"], cwd=tmp_path,
-                          capture_output=True, text=True, check=False)  # fmt: skip
+    said = subprocess.run(
+        [sys.executable, "-m", "iosonde.cli.main", "compare", "gate", "--json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     (found,) = json.loads(said.stdout)["comparisons"]
     # 160 writes, 10 ms more each: 1.6 s of a trial that takes less than 2 s on any machine where tests end.
     assert found["ratio"]["low"] > 1

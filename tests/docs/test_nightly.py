@@ -24,13 +24,22 @@ def night(tmp_path):
     """The script, as it is started in a directory with an experiment."""
     (tmp_path / "nightly.yaml").write_text(EXPERIMENT)
     environment = {
-        **os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COMMIT": "c1",
-        "TMPDIR": str(tmp_path), "LOCK": str(tmp_path / "lock"),
-    }  # fmt: skip
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "COMMIT": "c1",
+        "TMPDIR": str(tmp_path),
+        "LOCK": str(tmp_path / "lock"),
+    }
 
     def start(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(["/bin/sh", FOLDER / "nightly.sh", *words], cwd=tmp_path, env=environment,
-                              capture_output=True, text=True, check=False)  # fmt: skip
+        return subprocess.run(
+            ["/bin/sh", FOLDER / "nightly.sh", *words],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
     return start
 
@@ -81,8 +90,12 @@ def test_systemd_reads_its_units(tmp_path):
     for name in ("iosonde-nightly.service", "iosonde-nightly.timer"):
         text = (FOLDER / name).read_text()
         (tmp_path / name).write_text(text.replace("/srv/nightly", str(FOLDER)).replace("User=bench\n", ""))
-    done = subprocess.run(["systemd-analyze", "verify", *sorted(map(str, tmp_path.iterdir()))], capture_output=True,
-                          text=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        ["systemd-analyze", "verify", *sorted(map(str, tmp_path.iterdir()))],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     said = [line for line in done.stderr.splitlines() if "iosonde-nightly" in line]
     assert not said
     when = re.search("OnCalendar=(.*)", (FOLDER / "iosonde-nightly.timer").read_text())[1]

@@ -58,8 +58,14 @@ def main() -> None:
     begun = time.monotonic()
     drawn = [plans.draw(seed, number, rows) for number in numbers]
     results = _all(drawn, isolated, asked.at_once, 60 * asked.minutes)
-    found = {"seed": seed, "seconds": time.monotonic() - begun, "not_run": not_run, "campaigns": results,
-             "commit": _commit(), "cores": os.cpu_count()}  # fmt: skip
+    found = {
+        "seed": seed,
+        "seconds": time.monotonic() - begun,
+        "not_run": not_run,
+        "campaigns": results,
+        "commit": _commit(),
+        "cores": os.cpu_count(),
+    }
     OUT.mkdir(parents=True, exist_ok=True)
     (OUT / "result.json").write_text(json.dumps(found, indent=1))
     (OUT / "table.txt").write_text(table.text(found))
@@ -134,8 +140,15 @@ def _one(plan: Plan, isolated: list[str]) -> dict[str, Any]:
         words = [*isolated, "sh", "-c", '"$@"; exit $?', "sh", sys.executable, "-m", "faults.worker"]
         env = {**os.environ, "PYTHONPATH": f"{ROOT / 'tests'}:{ROOT / 'python'}"}
         try:
-            done = subprocess.run([*words, json.dumps(plan.told()), str(result)], capture_output=True, text=True,
-                                  check=False, timeout=LIMIT_S, env=env, start_new_session=True)  # fmt: skip
+            done = subprocess.run(
+                [*words, json.dumps(plan.told()), str(result)],
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=LIMIT_S,
+                env=env,
+                start_new_session=True,
+            )
             said = done.stderr
         except subprocess.TimeoutExpired:
             said = f"the harness itself had not ended after {LIMIT_S} s"

@@ -13,8 +13,13 @@ ANY = "any"
 KINDS = ("hang", "delay", "error", "short", "flip", "zero", "drop", "lie")
 _DATA = {"read", "write"}
 _WITHOUT_CONTENT = {"write", "unlink", "rmdir", "rename", "flush", "fsync", "fsyncdir", "release", "releasedir"}
-_ALLOWED = {"short": _DATA, "flip": _DATA, "zero": _DATA, "drop": _WITHOUT_CONTENT,
-            "lie": {"lookup", "getattr", "setattr", "create", "mkdir", "statfs", "readdir"}}  # fmt: skip
+_ALLOWED = {
+    "short": _DATA,
+    "flip": _DATA,
+    "zero": _DATA,
+    "drop": _WITHOUT_CONTENT,
+    "lie": {"lookup", "getattr", "setattr", "create", "mkdir", "statfs", "readdir"},
+}
 
 
 @dataclass

@@ -87,8 +87,13 @@ class FaultFs:
         subtype: str = "faultfs",
     ) -> None:
         self.path = Path(path)
-        self._options = {"capacity_bytes": capacity_bytes, "inodes": inodes, "valid_s": valid_s,
-                         "direct_io": direct_io, "subtype": subtype}  # fmt: skip
+        self._options = {
+            "capacity_bytes": capacity_bytes,
+            "inodes": inodes,
+            "valid_s": valid_s,
+            "direct_io": direct_io,
+            "subtype": subtype,
+        }
         self._daemon: subprocess.Popen[bytes] | None = None
         self._connection = ""
         self._home = ""
@@ -117,8 +122,13 @@ class FaultFs:
         self.path.mkdir(exist_ok=True)
         self._home = tempfile.mkdtemp(prefix="faultfs-")
         words = [sys.executable, "-S", str(HERE / "fuse_server.py"), str(self.path), str(self.control)]
-        self._daemon = subprocess.Popen([*words, json.dumps(self._options)], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, start_new_session=True, cwd="/")  # fmt: skip
+        self._daemon = subprocess.Popen(
+            [*words, json.dumps(self._options)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            cwd="/",
+        )
         assert self._daemon.stdout
         if self._daemon.stdout.readline() != b"mounted\n":
             self.stop()
@@ -246,8 +256,13 @@ def main() -> None:
     if asked.what == "mount":
         _mounted_by_hand(asked.path, asked.capacity)
         return
-    told = {"set": {"rules": json.loads(asked.rules)}, "clear": {"rules": [], "release": True}, "state": {},
-            "tree": {"tree": True}, "stop": {"stop": True}}[asked.what]  # fmt: skip
+    told = {
+        "set": {"rules": json.loads(asked.rules)},
+        "clear": {"rules": [], "release": True},
+        "state": {},
+        "tree": {"tree": True},
+        "stop": {"stop": True},
+    }[asked.what]
     print(json.dumps(ask(_control_of(asked.path), told), indent=1))
 
 

@@ -189,10 +189,18 @@ class Server:
         self.ended = bool(told.get("stop"))
         if told.get("tree"):
             return self.tree.entries()
-        hung = [{"operation": request.operation, "path": request.path, "pid": request.pid, "since": since}
-                for request, _, since in self.pending.values()]  # fmt: skip
-        return {"hung": hung, "delayed": len(self.later), "calls": self.calls, "interrupts": self.interrupts,
-                "rules": [rule.told() for rule in self.rules], "sizes": self.tree.sizes()}  # fmt: skip
+        hung = [
+            {"operation": request.operation, "path": request.path, "pid": request.pid, "since": since}
+            for request, _, since in self.pending.values()
+        ]
+        return {
+            "hung": hung,
+            "delayed": len(self.later),
+            "calls": self.calls,
+            "interrupts": self.interrupts,
+            "rules": [rule.told() for rule in self.rules],
+            "sizes": self.tree.sizes(),
+        }
 
 
 def _changed(data: bytes, rule: Rule) -> bytes:

@@ -52,8 +52,15 @@ class Node:
     def attributes(self) -> dict[str, int]:
         times = {"atime": self.atime, "mtime": self.mtime, "ctime": self.ctime}
         size = len(self.content) if not stat.S_ISDIR(self.mode) else BLOCK_BYTES
-        return {"ino": self.number, "size": size, "mode": self.mode, "nlink": self.nlink, "uid": self.uid,
-                "gid": self.gid, **times}  # fmt: skip
+        return {
+            "ino": self.number,
+            "size": size,
+            "mode": self.mode,
+            "nlink": self.nlink,
+            "uid": self.uid,
+            "gid": self.gid,
+            **times,
+        }
 
 
 class Tree:
@@ -70,8 +77,17 @@ class Tree:
         """What a request is about."""
         node = self.nodes.get(request.node)
         path = node.path() if node else "?"
-        offset = {"lookup": 0, "unlink": 0, "rmdir": 0, "mkdir": 8, "mknod": 16, "create": 16, "symlink": 0, "link": 8,
-                  "rename": 16 if request.opcode == wire.RENAME2 else 8}.get(request.operation)  # fmt: skip
+        offset = {
+            "lookup": 0,
+            "unlink": 0,
+            "rmdir": 0,
+            "mkdir": 8,
+            "mknod": 16,
+            "create": 16,
+            "symlink": 0,
+            "link": 8,
+            "rename": 16 if request.opcode == wire.RENAME2 else 8,
+        }.get(request.operation)
         return path.rstrip("/") + "/" + request.names(offset)[0] if offset is not None else path
 
     def entries(self) -> dict[str, Any]:
@@ -211,8 +227,14 @@ class Tree:
         """What statfs tells."""
         blocks = self.capacity_bytes // BLOCK_BYTES
         free = max(0, blocks - self.used_blocks)
-        return {"blocks": blocks, "bfree": free, "bavail": free, "files": self.inodes,
-                "ffree": max(0, self.inodes - len(self.nodes)), "bsize": BLOCK_BYTES}  # fmt: skip
+        return {
+            "blocks": blocks,
+            "bfree": free,
+            "bavail": free,
+            "files": self.inodes,
+            "ffree": max(0, self.inodes - len(self.nodes)),
+            "bsize": BLOCK_BYTES,
+        }
 
     def readdir(self, request: Request, more: tuple[str, ...] = ()) -> bytes:
         _, offset, size, *_ = wire.READ_IN.unpack_from(request.body)

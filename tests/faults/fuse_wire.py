@@ -11,11 +11,31 @@ MAX_WRITE = 1 << 20
 MESSAGE_BYTES = MAX_WRITE + 8192
 
 OPERATIONS = {
-    1: "lookup", 3: "getattr", 4: "setattr", 5: "readlink", 6: "symlink", 8: "mknod", 9: "mkdir", 10: "unlink",
-    11: "rmdir", 12: "rename", 13: "link", 14: "open", 15: "read", 16: "write", 17: "statfs", 18: "release",
-    20: "fsync", 25: "flush", 27: "opendir", 28: "readdir", 29: "releasedir", 30: "fsyncdir", 35: "create",
+    1: "lookup",
+    3: "getattr",
+    4: "setattr",
+    5: "readlink",
+    6: "symlink",
+    8: "mknod",
+    9: "mkdir",
+    10: "unlink",
+    11: "rmdir",
+    12: "rename",
+    13: "link",
+    14: "open",
+    15: "read",
+    16: "write",
+    17: "statfs",
+    18: "release",
+    20: "fsync",
+    25: "flush",
+    27: "opendir",
+    28: "readdir",
+    29: "releasedir",
+    30: "fsyncdir",
+    35: "create",
     45: "rename",
-}  # fmt: skip
+}
 FORGET, INIT, INTERRUPT, DESTROY, BATCH_FORGET, RENAME2 = 2, 26, 36, 38, 42, 45
 
 SET_MODE, SET_UID, SET_GID, SET_SIZE, SET_ATIME, SET_MTIME, SET_ATIME_NOW, SET_MTIME_NOW = 1, 2, 4, 8, 16, 32, 128, 256
@@ -78,8 +98,20 @@ def attributes(of: dict[str, int]) -> bytes:
     seconds, rests = [time // 10**9 for time in times], [time % 10**9 for time in times]
     size = of["size"] % 2**64
     blocks = of.get("blocks", -(-size // 512) % 2**64)
-    return _ATTR.pack(of["ino"], size, blocks, *(second % 2**64 for second in seconds), *rests,
-                      of["mode"], of["nlink"], of["uid"], of["gid"], 0, 4096, 0)  # fmt: skip
+    return _ATTR.pack(
+        of["ino"],
+        size,
+        blocks,
+        *(second % 2**64 for second in seconds),
+        *rests,
+        of["mode"],
+        of["nlink"],
+        of["uid"],
+        of["gid"],
+        0,
+        4096,
+        0,
+    )
 
 
 def entry(of: dict[str, int], valid_s: int) -> bytes:

@@ -56,7 +56,7 @@ _TRUE_WORDS = {
     "wrong data, with --verify": r"not what was written|\d+ of \d+ bytes|wrong|differ|stamp|expected|corrupt",
     "short reads": r"short|fewer|read|end of file|ended early",
     "link of a node cut": rf"signal|killed|ended|exit|{_IDLE}",
-}  # fmt: skip
+}
 _MUST_BE_NOTICED = ("wrong data, with --verify", "short reads")
 # Incomplete runs are kept, and `store check` counts them; a store of commands has no rates to compute again.
 _FINE_WITH_1 = (" 0 damaged or foreign, ", "Nothing could be recomputed")

@@ -12,8 +12,24 @@ PLAIN, FUSE = "plain", "fuse"
 
 # What a network file system says when it fails, and what its calls are.
 ERRORS = ("EIO", "ENOSPC", "EDQUOT", "EROFS", "ESTALE", "ENOTCONN")
-OPERATIONS = ("lookup", "getattr", "open", "read", "write", "create", "unlink", "rmdir", "mkdir", "readdir", "opendir",
-              "flush", "fsync", "release", "statfs", "any")  # fmt: skip
+OPERATIONS = (
+    "lookup",
+    "getattr",
+    "open",
+    "read",
+    "write",
+    "create",
+    "unlink",
+    "rmdir",
+    "mkdir",
+    "readdir",
+    "opendir",
+    "flush",
+    "fsync",
+    "release",
+    "statfs",
+    "any",
+)
 BEFORE = ("statfs", "getattr", "lookup", "mkdir", "create", "write", "fsync", "any")
 DURING = ("write", "read", "create", "open", "fsync", "flush", "mkdir", "lookup", "any")
 REMOVAL = ("unlink", "rmdir", "readdir", "opendir", "lookup")
@@ -112,8 +128,19 @@ def draw(seed: int, number: int, rows: tuple[Row, ...] = ROWS) -> Plan:
         moment = dice.choice(("inside", "between"))
     trial = dice.randrange(trials - (moment == "between"))
     backing = row.backing or PLAIN
-    return Plan(seed, number, row.name, shape, backing, trials, row.short_idle, moment, trial,
-                round(dice.uniform(0, 0.7), 3), _details(dice, row, trial))  # fmt: skip
+    return Plan(
+        seed,
+        number,
+        row.name,
+        shape,
+        backing,
+        trials,
+        row.short_idle,
+        moment,
+        trial,
+        round(dice.uniform(0, 0.7), 3),
+        _details(dice, row, trial),
+    )
 
 
 def _turn(seed: int, number: int, rows: tuple[Row, ...]) -> Row:

@@ -119,8 +119,9 @@ class Scene:
         with self.said("stdout").open("wb") as out, self.said("stderr").open("wb") as err:
             self.started = time.monotonic()
             env["IOSONDE_LOCK_DIR"] = str(self.locks)  # two scenes at once are two machines
-            self.main = subprocess.Popen(words, env=env, cwd=HOME, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                                         start_new_session=True)  # fmt: skip
+            self.main = subprocess.Popen(
+                words, env=env, cwd=HOME, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+            )
 
     def said(self, stream: str) -> Path:
         """Where an attempt's output is."""

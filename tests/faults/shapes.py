@@ -43,8 +43,18 @@ def command(scene: Scene) -> tuple[list[str], dict[str, str]]:
     plan = scene.plan
     env = {**os.environ, "PYTHONPATH": str(SOURCE), "NO_COLOR": "1", "TMPDIR": "/tmp"}
     words = [sys.executable, "-m", "iosonde.cli.main", "run"]
-    common = ["--target", str(scene.target), "--store", str(scene.store), "--repetitions", str(plan.trials),
-              "--seed", "7", "--idle-timeout", f"{scene.idle_s:.0f}s"]  # fmt: skip
+    common = [
+        "--target",
+        str(scene.target),
+        "--store",
+        str(scene.store),
+        "--repetitions",
+        str(plan.trials),
+        "--seed",
+        "7",
+        "--idle-timeout",
+        f"{scene.idle_s:.0f}s",
+    ]
     if plan.shape in (plans.PHASES, plans.COMMANDS):
         file = scene.store.parents[1] / f"{plan.shape}.yaml"
         text = PHASES if plan.shape == plans.PHASES else COMMANDS

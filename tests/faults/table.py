@@ -19,8 +19,13 @@ def rows(found: dict[str, Any]) -> list[list[str]]:
         if tried:
             broken = [one["number"] for one in tried if one["breaches"]]
             hit, on_nodes = sum(one["hit"] for one in tried), sum(one["shape"] == NODES for one in tried)
-            lines.append([row.name, *map(str, (len(tried), on_nodes, hit, len(tried) - len(broken))),
-                          str(min(broken)) if broken else "–"])  # fmt: skip
+            lines.append(
+                [
+                    row.name,
+                    *map(str, (len(tried), on_nodes, hit, len(tried) - len(broken))),
+                    str(min(broken)) if broken else "–",
+                ]
+            )
     totals = [sum(int(line[column]) for line in lines) for column in range(1, 5)]
     return [*lines, ["all", *map(str, totals), ""]]
 

@@ -26,9 +26,12 @@ def fail():
 
 @pytest.mark.parametrize(
     ("function", "how", "breach"),
-    [("spin", {"cpu_s": 1}, "had not ended after 1 s of CPU"), ("sleep", {"wall_s": 0.3}, "had not ended after 0 s"),
-     ("fail", {}, "traceback: KeyError")],
-)  # fmt: skip
+    [
+        ("spin", {"cpu_s": 1}, "had not ended after 1 s of CPU"),
+        ("sleep", {"wall_s": 0.3}, "had not ended after 0 s"),
+        ("fail", {}, "traceback: KeyError"),
+    ],
+)
 def test_a_function_that_hangs_or_fails_is_ended_and_seen(tmp_path, function, how, breach):
     (sentence,) = judge(warm().call(f"{WARM}:{function}", tmp_path, **how))
     assert breach in sentence
@@ -36,10 +39,15 @@ def test_a_function_that_hangs_or_fails_is_ended_and_seen(tmp_path, function, ho
 
 @pytest.mark.parametrize(
     ("code", "out", "err", "breach"),
-    [(0, "fine", "", None), (2, "", "iosonde: no such file\nhint: give another", None), (2, "", "", "no word"),
-     (-9, "", "", "exit code -9"), (1, "", "Traceback (most recent call last):\nOSError: x", "traceback: OSError: x"),
-     (3, "", "iosonde: full: OSError(28, 'x')", "Python's words")],
-)  # fmt: skip
+    [
+        (0, "fine", "", None),
+        (2, "", "iosonde: no such file\nhint: give another", None),
+        (2, "", "", "no word"),
+        (-9, "", "", "exit code -9"),
+        (1, "", "Traceback (most recent call last):\nOSError: x", "traceback: OSError: x"),
+        (3, "", "iosonde: full: OSError(28, 'x')", "Python's words"),
+    ],
+)
 def test_the_end_of_a_command_is_judged(code, out, err, breach):
     breaches = judge(Ended("iosonde x", code, out, err, 0.1, 60.0))
     assert len(breaches) == bool(breach) and all(breach in sentence for sentence in breaches)
@@ -49,8 +57,11 @@ def test_a_command_is_killed_before_each_of_its_changes(tmp_path):
     """Before the last one most is there, before the first one nothing."""
     fixture = str(runner.Path(__file__).parents[1] / "golden/fixtures/ior/gen-ior301-shared-2reps.txt")
     words, there = ["import", "--jobs", "1", "--store", "st", fixture], []
-    changes = warm().call("faults.breaks.warm:count_changes", tmp_path, words=[*words[:4], "whole", fixture],
-                          kill=(0, 0)).answer  # fmt: skip
+    changes = (
+        warm()
+        .call("faults.breaks.warm:count_changes", tmp_path, words=[*words[:4], "whole", fixture], kill=(0, 0))
+        .answer
+    )
     assert changes > 5
     for change in (1, changes // 2, changes):
         folder = tmp_path / str(change)
@@ -79,19 +90,32 @@ def test_names_are_unique_and_quick_is_a_part_of_all(part):
 
 # What once was another number, a hang, a traceback, a file outside or half a store.
 FIXED = {
-    "texts": ["import: text, NUL: ior/gen-ior400-fpp-3reps.txt #0", "import: text, cut: fio/gen-fio333-terse3.txt #0",
-              "import: text, long line and NUL: ior/gen-ior400-fpp-3reps.txt #0"],
-    "archives": ["import: hostile archive: tar, through a link", "import: hostile archive: tar, a and a/b",
-                 "import: archive, a bit flipped: tgz #37", "import: archive, a bit flipped: lzma.zip #0"],
-    "stores": ["store: file damaged: FIFO #0", "store: run forged: files lead outside",
-               "store: question or marker changed: other seed", "store: run forged: missing is true"],
-    "kills": ["store: killed, then again: merge into, SIGTERM, between changes #0",
-              "store: killed, then again: merge, SIGKILL, between changes #0",
-              "store: killed, then again: prune, SIGINT, between changes #6",
-              "store: killed, then again: redact, SIGINT, between changes #0",
-              "store: killed, then again: export csv, SIGKILL, between changes #0"],
+    "texts": [
+        "import: text, NUL: ior/gen-ior400-fpp-3reps.txt #0",
+        "import: text, cut: fio/gen-fio333-terse3.txt #0",
+        "import: text, long line and NUL: ior/gen-ior400-fpp-3reps.txt #0",
+    ],
+    "archives": [
+        "import: hostile archive: tar, through a link",
+        "import: hostile archive: tar, a and a/b",
+        "import: archive, a bit flipped: tgz #37",
+        "import: archive, a bit flipped: lzma.zip #0",
+    ],
+    "stores": [
+        "store: file damaged: FIFO #0",
+        "store: run forged: files lead outside",
+        "store: question or marker changed: other seed",
+        "store: run forged: missing is true",
+    ],
+    "kills": [
+        "store: killed, then again: merge into, SIGTERM, between changes #0",
+        "store: killed, then again: merge, SIGKILL, between changes #0",
+        "store: killed, then again: prune, SIGINT, between changes #6",
+        "store: killed, then again: redact, SIGINT, between changes #0",
+        "store: killed, then again: export csv, SIGKILL, between changes #0",
+    ],
     "serving": ["serve: page of unlike experiments: /history?store=1"],
-}  # fmt: skip
+}
 
 
 @pytest.mark.slow

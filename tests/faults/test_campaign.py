@@ -104,9 +104,12 @@ def test_a_run_that_is_lost_or_changed_and_foreign_files_are_seen(tmp_path):
     (tmp_path / "target" / "thesis.tex").write_text("gone")
     witness.check_store()
     witness.check_target(killed=True)
-    assert witness.breaches == ["A FINISHED RUN CHANGED", "A FINISHED RUN IS LOST",
-                                "FOREIGN FILES CHANGED: the victim of the link",
-                                "FOREIGN FILES CHANGED in the target"]  # fmt: skip
+    assert witness.breaches == [
+        "A FINISHED RUN CHANGED",
+        "A FINISHED RUN IS LOST",
+        "FOREIGN FILES CHANGED: the victim of the link",
+        "FOREIGN FILES CHANGED in the target",
+    ]
 
 
 def test_the_table_counts_and_goes_between_its_marks(tmp_path):

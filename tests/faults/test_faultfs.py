@@ -131,11 +131,18 @@ def test_data_that_lies(faulty):
 
 def test_metadata_that_lies(faulty):
     (faulty.path / "f").write_bytes(b"1234")
-    faulty.set({"on": ["getattr", "lookup"], "path": "/f", "do": "lie", "values": {"mtime": 9 * 10**18},
-                "shift": {"size": -1}},
-               {"on": "statfs", "do": "lie", "values": {"bavail": 0, "ffree": -1}},
-               {"on": "readdir", "do": "lie", "values": {"names": ["ghost"]}},
-               {"on": "unlink", "do": "drop"})  # fmt: skip
+    faulty.set(
+        {
+            "on": ["getattr", "lookup"],
+            "path": "/f",
+            "do": "lie",
+            "values": {"mtime": 9 * 10**18},
+            "shift": {"size": -1},
+        },
+        {"on": "statfs", "do": "lie", "values": {"bavail": 0, "ffree": -1}},
+        {"on": "readdir", "do": "lie", "values": {"names": ["ghost"]}},
+        {"on": "unlink", "do": "drop"},
+    )
     told = (faulty.path / "f").stat()
     assert (told.st_size, told.st_mtime_ns) == (3, 9 * 10**18)
     assert os.statvfs(faulty.path).f_bavail == 0
@@ -165,9 +172,16 @@ def test_full_read_only_and_late(faulty):
 
 
 @pytest.mark.parametrize(
-    "rule", [{"on": "wriet", "do": "hang"}, {"on": "write", "do": "hung"}, {"on": "write", "do": "hang", "afer": 1},
-             {"on": "mkdir", "do": "flip"}, {"on": "write", "do": "error", "errno": "EHUH"}, {"on": "write"}]
-)  # fmt: skip
+    "rule",
+    [
+        {"on": "wriet", "do": "hang"},
+        {"on": "write", "do": "hung"},
+        {"on": "write", "do": "hang", "afer": 1},
+        {"on": "mkdir", "do": "flip"},
+        {"on": "write", "do": "error", "errno": "EHUH"},
+        {"on": "write"},
+    ],
+)
 def test_a_rule_that_means_nothing_is_refused(faulty, rule):
     with pytest.raises(ValueError):
         faulty.set(rule)

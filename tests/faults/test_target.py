@@ -15,15 +15,29 @@ from iosonde.store import Store
 IDLE_S = 4
 # Of the campaign, after the idle limit. The machine of a test may be busy: the promise is 10 s.
 SLOW = 6
-TINY = ("--repetitions", "3", "--small-files", "5", "--large-size", "256KiB", "--transfer-size", "64KiB", "--seed", "1",
-        "--idle-timeout", f"{IDLE_S}s")  # fmt: skip
+TINY = (
+    "--repetitions",
+    "3",
+    "--small-files",
+    "5",
+    "--large-size",
+    "256KiB",
+    "--transfer-size",
+    "64KiB",
+    "--seed",
+    "1",
+    "--idle-timeout",
+    f"{IDLE_S}s",
+)
 
 
 def one_and(*rest):
     """One case in CI; the others in `make test-faults`."""
     first, *others = rest
-    return [first, *(pytest.param(*(one if isinstance(one, tuple) else (one,)), marks=pytest.mark.slow)
-                     for one in others)]  # fmt: skip
+    return [
+        first,
+        *(pytest.param(*(one if isinstance(one, tuple) else (one,)), marks=pytest.mark.slow) for one in others),
+    ]
 
 
 def iosonde(*words, seconds=120):
@@ -150,8 +164,17 @@ def test_a_trial_whose_files_cannot_be_removed_is_kept(faulty, tmp_path, rule, g
 
 def test_a_dead_server_is_said_to_be_gone(faulty, tmp_path):
     faulty.set({"on": "write", "do": "hang", "path": "*/trial-0001/*"})
-    command = [sys.executable, "-m", "iosonde.cli.main", "run", "--target", str(faulty.path),
-               "--store", str(tmp_path / "store"), *TINY]  # fmt: skip
+    command = [
+        sys.executable,
+        "-m",
+        "iosonde.cli.main",
+        "run",
+        "--target",
+        str(faulty.path),
+        "--store",
+        str(tmp_path / "store"),
+        *TINY,
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     faulty.wait_until_hung()
     faulty.kill()

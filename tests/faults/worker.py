@@ -21,8 +21,12 @@ LONG_IDLE_S = 30.0
 SHORT_IDLE_S = 5.0
 MOMENT_S = 60.0
 # After these the campaign cannot go on: the limit counts once. After others each trial that is left may take it.
-_HANGS = ("target hangs from the start", "target hangs in a trial", "target hangs in the removal",
-          "SIGSTOP of the FUSE daemon")  # fmt: skip
+_HANGS = (
+    "target hangs from the start",
+    "target hangs in a trial",
+    "target hangs in the removal",
+    "SIGSTOP of the FUSE daemon",
+)
 
 
 def run(plan: Plan) -> dict[str, Any]:
@@ -42,11 +46,22 @@ def run(plan: Plan) -> dict[str, Any]:
         code, said = place.main.returncode, place.said("stderr").read_text(errors="replace")
         hit = _was_hit(place, hit_at)
         _afterwards(place, witness, ended_s, limit_s, hit)
-        return {**plan.told(), "hit": hit, "breaches": witness.breaches, "exit_code": code, "idle_s": idle_s,
-                "ended_s": ended_s, "limit_s": limit_s, "start_s": start_s, "attempts": place.attempt,
-                "resumed": place.attempt > 1 and place.main.returncode == 0, "said": said[-2000:],
-                "said_again": place.said("stderr").read_text(errors="replace")[-2000:] if place.attempt > 1 else "",
-                "text": witness.text()[-3000:], "seconds": time.monotonic() - begun}  # fmt: skip
+        return {
+            **plan.told(),
+            "hit": hit,
+            "breaches": witness.breaches,
+            "exit_code": code,
+            "idle_s": idle_s,
+            "ended_s": ended_s,
+            "limit_s": limit_s,
+            "start_s": start_s,
+            "attempts": place.attempt,
+            "resumed": place.attempt > 1 and place.main.returncode == 0,
+            "said": said[-2000:],
+            "said_again": place.said("stderr").read_text(errors="replace")[-2000:] if place.attempt > 1 else "",
+            "text": witness.text()[-3000:],
+            "seconds": time.monotonic() - begun,
+        }
     finally:
         place.finish()
 

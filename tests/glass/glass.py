@@ -118,9 +118,17 @@ class Glass:
 
 def _about(path: str, number: int) -> dict[str, int]:
     found = os.lstat(path)
-    return {"ino": number, "size": found.st_size, "mode": found.st_mode, "nlink": found.st_nlink, "uid": found.st_uid,
-            "gid": found.st_gid, "atime": found.st_atime_ns, "mtime": found.st_mtime_ns,
-            "ctime": found.st_ctime_ns}  # fmt: skip
+    return {
+        "ino": number,
+        "size": found.st_size,
+        "mode": found.st_mode,
+        "nlink": found.st_nlink,
+        "uid": found.st_uid,
+        "gid": found.st_gid,
+        "atime": found.st_atime_ns,
+        "mtime": found.st_mtime_ns,
+        "ctime": found.st_ctime_ns,
+    }
 
 
 def _opened(handle: int) -> bytes:

@@ -17,9 +17,18 @@ HERE = Path(__file__).parent
 EXPECTED = json.loads((HERE / "importers_expected.json").read_text(encoding="utf-8"))
 # What one of a printed unit is in base units (bytes, s, operations).
 UNITS = {
-    "1": 1.0, "k": 1e3, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "bit/s": 0.125, "MB/s": 1e6,
-    "KiB/s": 1024.0, "MiB/s": 1024.0**2, "GiB/s": 1024.0**3,
-}  # fmt: skip
+    "1": 1.0,
+    "k": 1e3,
+    "s": 1.0,
+    "ms": 1e-3,
+    "us": 1e-6,
+    "ns": 1e-9,
+    "bit/s": 0.125,
+    "MB/s": 1e6,
+    "KiB/s": 1024.0,
+    "MiB/s": 1024.0**2,
+    "GiB/s": 1024.0**3,
+}
 
 # All that is said of a trace comes from all of its lines: half of it is another number, and need not be marked where
 # every line is whole.

@@ -26,10 +26,13 @@ def value_of(found: Understood, operation: str, metric: str, where: dict) -> lis
         for row in run.rows
         if (row.operation, row.metric) == (operation, metric)
         and row.rank == where.get("rank")
-        and all({**run.factors, **(row.factors or {})}.get(key) == value
-                for key, value in where.items() if key not in ("run", "rank", "iteration"))
+        and all(
+            {**run.factors, **(row.factors or {})}.get(key) == value
+            for key, value in where.items()
+            if key not in ("run", "rank", "iteration")
+        )
         and ("iteration" not in where or row.iteration == where["iteration"])
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.parametrize("name", EXPECTED)

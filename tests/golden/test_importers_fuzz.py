@@ -58,8 +58,11 @@ def understand_damaged(raw: bytes, name: str) -> None:
 
 
 def numbers(runs: list) -> dict:
-    return {(row.operation, row.metric, row.rank, row.iteration, str(row.factors)): row.value
-            for run in runs for row in run.rows}  # fmt: skip
+    return {
+        (row.operation, row.metric, row.rank, row.iteration, str(row.factors)): row.value
+        for run in runs
+        for row in run.rows
+    }
 
 
 def seeded(name: str) -> str:
@@ -126,8 +129,11 @@ def test_a_hole_or_a_cut_gives_no_other_number_that_is_not_marked(name):
             if form in TRACES and damaged[-1:] in (b"", b"\n"):
                 continue
             for run in through(form, damaged, name):
-                strange = [row for row in run.rows if (row.operation, row.metric, row.value) not in known
-                           and not is_derived(form, row.metric, run)]  # fmt: skip
+                strange = [
+                    row
+                    for row in run.rows
+                    if (row.operation, row.metric, row.value) not in known and not is_derived(form, row.metric, run)
+                ]
                 assert run.missing or not strange, (begin, len(damaged) == begin, strange[:2])
 
 
@@ -140,8 +146,13 @@ def test_two_lines_in_one_give_no_other_number_that_is_not_marked(name):
     for at in rng.sample(ends, min(20, len(ends))):
         for damaged in (raw[:at] + raw[at + 1 :], raw[:at] + b" " + raw[at + 1 :]):
             for run in through(form, damaged, name):
-                strange = [row for row in run.rows if (row.operation, row.metric, row.value) not in known
-                           and not is_derived(form, row.metric, run) and not row.metric.endswith("_sd")]  # fmt: skip
+                strange = [
+                    row
+                    for row in run.rows
+                    if (row.operation, row.metric, row.value) not in known
+                    and not is_derived(form, row.metric, run)
+                    and not row.metric.endswith("_sd")
+                ]
                 assert run.missing or not strange, (raw.count(b"\n", 0, at) + 1, strange[:2])
 
 
@@ -151,8 +162,19 @@ def through(form: str, raw: bytes, name: str) -> list:
 
 
 # The square of their lengths would be seconds.
-LONG = [line[:65_000] for line in (b" " * 65_000, b"a " * 33_000, b"1 " * 33_000, b"a" + b" " * 65_000, b"0:" * 33_000,
-                                   b"[" * 65_000, b"1,2," * 16_500, b"a: " * 22_000)]  # fmt: skip
+LONG = [
+    line[:65_000]
+    for line in (
+        b" " * 65_000,
+        b"a " * 33_000,
+        b"1 " * 33_000,
+        b"a" + b" " * 65_000,
+        b"0:" * 33_000,
+        b"[" * 65_000,
+        b"1,2," * 16_500,
+        b"a: " * 22_000,
+    )
+]
 
 
 @pytest.mark.parametrize("name", {EXPECTED[name]["format"]: name for name in TEXTS}.values())

@@ -42,8 +42,13 @@ from machine_matrix import percent_of  # noqa: E402
 TUNED, HELD_OUT = 1, 2027
 LABS, TRIALS = 2, 6  # bring-ups; trials of each machine in one
 NONE, CANNOT_TELL = "nothing", "cannot tell"
-RIGHT = {"slow-disk": readings.SLOW_DISK, "slow-server": readings.SLOW_LINK, "small-cache": readings.CACHE,
-         "write-behind-off": readings.NO_WRITE_BEHIND, "read-ahead-off": readings.NO_READ_AHEAD}  # fmt: skip
+RIGHT = {
+    "slow-disk": readings.SLOW_DISK,
+    "slow-server": readings.SLOW_LINK,
+    "small-cache": readings.CACHE,
+    "write-behind-off": readings.NO_WRITE_BEHIND,
+    "read-ahead-off": readings.NO_READ_AHEAD,
+}
 HEALTHY = ("healthy-writes", "healthy-reads", "healthy-files")
 _LIMIT_S = 240
 KIB, MIB = 1024, 2**20
@@ -75,9 +80,15 @@ class Shape:
 
     def words(self) -> dict[str, Any]:
         """Of ``lab up``."""
-        return {"servers": self.servers, "clients": 1, "net": f"{self.link * 8 / 0.956 / 1e6:.0f}mbit",
-                "disk_read": f"{self.disk / 1e6:.0f}MB/s", "disk_write": f"{self.disk / 1e6:.0f}MB/s",
-                "write_back": "4MiB", "disk_size": "1GiB"}  # fmt: skip
+        return {
+            "servers": self.servers,
+            "clients": 1,
+            "net": f"{self.link * 8 / 0.956 / 1e6:.0f}mbit",
+            "disk_read": f"{self.disk / 1e6:.0f}MB/s",
+            "disk_write": f"{self.disk / 1e6:.0f}MB/s",
+            "write_back": "4MiB",
+            "disk_size": "1GiB",
+        }
 
 
 def shape(rng: Rng) -> Shape:
@@ -139,8 +150,12 @@ def _slow_disk(rng: Rng, lab: Shape, cells: list[dict[str, Any]]) -> Machine:
 
 def _slow_server(rng: Rng, lab: Shape, cells: list[dict[str, Any]]) -> Machine:
     phases = _whole_files(rng)
-    return Machine("slow-server", phases, cells,
-                   fault=("slow-link", _server(rng, lab), lab.link * 8 / 0.956 / _between(rng, 3, 10)))  # fmt: skip
+    return Machine(
+        "slow-server",
+        phases,
+        cells,
+        fault=("slow-link", _server(rng, lab), lab.link * 8 / 0.956 / _between(rng, 3, 10)),
+    )
 
 
 def _server(rng: Rng, lab: Shape) -> str:
@@ -171,15 +186,23 @@ def _small_cache(rng: Rng, lab: Shape, usual: list[dict[str, Any]]) -> Machine:
 
 
 def _write_behind_off(rng: Rng, lab: Shape, cells: list[dict[str, Any]]) -> Machine:
-    return Machine("write-behind-off", [_write(1)], cells, ranks=int(rng.integers(1, 3)),
-                   options={"performance.write-behind": "off"})  # fmt: skip
+    return Machine(
+        "write-behind-off",
+        [_write(1)],
+        cells,
+        ranks=int(rng.integers(1, 3)),
+        options={"performance.write-behind": "off"},
+    )
 
 
 def _read_ahead_off(rng: Rng, lab: Shape, cells: list[dict[str, Any]]) -> Machine:
-    return Machine("read-ahead-off", [_made(1), _read(1)], cells,
-                   ranks=int(rng.integers(1, 3)),
-                   before_reads="iosonde lab remount && echo 0 > "
-                                "/sys/class/bdi/$(mountpoint -d {mount})/read_ahead_kb")  # fmt: skip
+    return Machine(
+        "read-ahead-off",
+        [_made(1), _read(1)],
+        cells,
+        ranks=int(rng.integers(1, 3)),
+        before_reads="iosonde lab remount && echo 0 > /sys/class/bdi/$(mountpoint -d {mount})/read_ahead_kb",
+    )
 
 
 def _healthy_writes(rng: Rng, lab: Shape, cells: list[dict[str, Any]]) -> Machine:
@@ -195,10 +218,15 @@ def _healthy_files(rng: Rng, lab: Shape, cells: list[dict[str, Any]]) -> Machine
 
 
 _RULES: dict[str, Callable[[Rng, Shape, list[dict[str, Any]]], Machine]] = {
-    "slow-disk": _slow_disk, "slow-server": _slow_server, "small-cache": _small_cache,
-    "write-behind-off": _write_behind_off, "read-ahead-off": _read_ahead_off, "healthy-writes": _healthy_writes,
-    "healthy-reads": _healthy_reads, "healthy-files": _healthy_files,
-}  # fmt: skip
+    "slow-disk": _slow_disk,
+    "slow-server": _slow_server,
+    "small-cache": _small_cache,
+    "write-behind-off": _write_behind_off,
+    "read-ahead-off": _read_ahead_off,
+    "healthy-writes": _healthy_writes,
+    "healthy-reads": _healthy_reads,
+    "healthy-files": _healthy_files,
+}
 _OF_FILES = ("slow-disk", "slow-server", "healthy-files")
 
 
@@ -219,9 +247,16 @@ def experiment(machine: Machine, lab: labs.Lab, seed: int) -> dict[str, Any]:
     names = machine.cells[0]
     factors = {one: sorted({cell[one] for cell in machine.cells}) for one in names}
     step = {"workload": "phases", "cache": machine.cache, "phases": machine.phases}
-    made = {"name": machine.name, "seed": seed, "lab": {"file_system": "glusterfs", "name": lab.name, "profile": True},
-            "repetitions": 1, "ranks_per_node": [machine.ranks], "factors": factors,
-            "design": {"kind": "list", "cells": machine.cells}, "steps": [step]}  # fmt: skip
+    made = {
+        "name": machine.name,
+        "seed": seed,
+        "lab": {"file_system": "glusterfs", "name": lab.name, "profile": True},
+        "repetitions": 1,
+        "ranks_per_node": [machine.ranks],
+        "factors": factors,
+        "design": {"kind": "list", "cells": machine.cells},
+        "steps": [step],
+    }
     before = machine.before_reads or ("iosonde lab remount" if machine.cache == "cold" else "")
     if before and any(phase["name"] == "read" for phase in machine.phases):
         made["cache"] = {"before_reads": before.format(mount=lab.mount_point)}
@@ -253,9 +288,15 @@ def measure(lab: labs.Lab, machine: Machine, seed: int, place_of: Path) -> Path:
     (place_of / "machine.json").write_text(json.dumps(asdict(machine), indent=1))
     words = labs.run_words(lab, (str(file), "--store", str(place_of / "s")))
     with made_so(lab, machine):
-        done = subprocess.run(client.words(*words, directory=str(place_of)), env=surroundings(**client.environment()),
-                              capture_output=True, text=True, timeout=_LIMIT_S, check=False,
-                              stdin=subprocess.DEVNULL)  # fmt: skip
+        done = subprocess.run(
+            client.words(*words, directory=str(place_of)),
+            env=surroundings(**client.environment()),
+            capture_output=True,
+            text=True,
+            timeout=_LIMIT_S,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
     if done.returncode not in (0, 1):  # 1: a trial lacks something, and is left out
         raise SystemExit(f"{machine.name}: {done.stderr[-2000:]}")
     return place_of / "s"
@@ -339,8 +380,14 @@ def table(found: list[Case]) -> str:
     if not healthy:
         return "\n".join([*lines, "", f"Of {len(known)}: {told}"])
     false = sum(not one.right for one in healthy)
-    return "\n".join([*lines, "", f"Of {len(known)}: {told}", f"Of {len(healthy)} to which nothing was done: one of "
-                      f"these causes named {percent_of(false, len(healthy))}"])  # fmt: skip
+    return "\n".join(
+        [
+            *lines,
+            "",
+            f"Of {len(known)}: {told}",
+            f"Of {len(healthy)} to which nothing was done: one of these causes named {percent_of(false, len(healthy))}",
+        ]
+    )
 
 
 def main() -> None:

@@ -29,8 +29,15 @@ def why_not(file_system: str = "local") -> str:
 
 def iosonde(*words: object, limit_s: float = 120, **environment: str) -> subprocess.CompletedProcess[str]:
     """`iosonde …` to its end."""
-    return subprocess.run(command(*words), capture_output=True, text=True, timeout=limit_s, check=False,
-                          stdin=subprocess.DEVNULL, env=surroundings(**environment))  # fmt: skip
+    return subprocess.run(
+        command(*words),
+        capture_output=True,
+        text=True,
+        timeout=limit_s,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        env=surroundings(**environment),
+    )
 
 
 def command(*words: object) -> list[str]:
@@ -58,10 +65,13 @@ class Leftovers:
 
     def _now(self) -> dict[str, list[str]]:
         every = {
-            "processes": self._processes(), "mounts": self._lines("/proc/self/mountinfo"), "loops": self._loops(),
-            "limits": _limits_of_free_loops(), "groups": self._groups(),
+            "processes": self._processes(),
+            "mounts": self._lines("/proc/self/mountinfo"),
+            "loops": self._loops(),
+            "limits": _limits_of_free_loops(),
+            "groups": self._groups(),
             "directories": [str(one) for one in self.root.iterdir()],
-        }  # fmt: skip
+        }
         return {kind: there for kind, there in every.items() if there}
 
     def _processes(self) -> list[str]:

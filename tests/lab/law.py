@@ -59,8 +59,15 @@ class Setup:
 
     def words(self) -> dict[str, Any]:
         """Of ``lab up``; little is held back of a disk's writes, so that streams wait for it from the beginning."""
-        return {"servers": self.servers, "clients": self.clients, "net": self.net, "disk_read": self.disk,
-                "disk_write": self.disk, "write_back": "1MiB", "disk_size": "6GiB"}  # fmt: skip
+        return {
+            "servers": self.servers,
+            "clients": self.clients,
+            "net": self.net,
+            "disk_read": self.disk,
+            "disk_write": self.disk,
+            "write_back": "1MiB",
+            "disk_size": "6GiB",
+        }
 
 
 _CLIENTS, _SERVERS, _DISKS, _CPU = ("network_clients",), ("network_servers",), ("disks",), ("cpu",)
@@ -74,10 +81,11 @@ SETUPS = {
         Setup("copies-by-client", "glusterfs", _SERVERS, 2, 3, options={"replica": "2"}),
         Setup("chained-copies", "moosefs", _SERVERS, 2, 2, options={"goal": "2"}),
         Setup("stripes", "glusterfs", _CLIENTS, 3, 2, options={"disperse": "3"}),
-        Setup("cpu-bound", "glusterfs", _CPU, 1, 1, net="993mbit", disk="80MB/s", size="64MiB", transfer="4KiB",
-              cpus=0.2),
+        Setup(
+            "cpu-bound", "glusterfs", _CPU, 1, 1, net="993mbit", disk="80MB/s", size="64MiB", transfer="4KiB", cpus=0.2
+        ),
     )
-}  # fmt: skip
+}
 # No term is the runner-up that is far enough away, or the law itself is in question: the rate alone is looked at.
 RATES = {
     one.name: one
@@ -86,11 +94,20 @@ RATES = {
         Setup("as-many-clients-as-servers", "glusterfs", LINKS, 2, 2, options={"replica": "2"}),
         Setup("chained-copies-one-client", "moosefs", LINKS, 2, 1, size="40MiB", options={"goal": "2"}),
         Setup("chained-slow-disk", "moosefs", _DISKS, 2, 2, disk="8MB/s", options={"goal": "2"}),
-        Setup("chunks", "moosefs", LINKS, 2, 2, size="128MiB", net="150mbit", disk="40MB/s",
-              outside="both clients' chunks lie on one server at times"),
+        Setup(
+            "chunks",
+            "moosefs",
+            LINKS,
+            2,
+            2,
+            size="128MiB",
+            net="150mbit",
+            disk="40MB/s",
+            outside="both clients' chunks lie on one server at times",
+        ),
         Setup("stripes-slow-disk", "glusterfs", _DISKS, 3, 2, disk="6MB/s", options={"disperse": "3"}),
     )
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -145,8 +162,9 @@ def again_while_busy(directory: Path, look: Callable[[Path], None]) -> None:
 def _busy(directory: Path) -> float:
     """The largest share of the machine's CPUs that was used in a trial."""
     stores = [Store.open(one.parent) for one in directory.glob("*/runs")]
-    return max((load["busy_share"] for store in stores for run in store.runs() for load in run["facts"]["loads"]),
-               default=0.0)  # fmt: skip
+    return max(
+        (load["busy_share"] for store in stores for run in store.runs() for load in run["facts"]["loads"]), default=0.0
+    )
 
 
 def bounded(store: Path, *options: object) -> Bounded:

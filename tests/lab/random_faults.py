@@ -80,8 +80,16 @@ class Planned:
         """Its experiment."""
         kind, _, rate = self.kind.partition(" ")
         rate = f", rate: {rate}" if rate else ""
-        return FILE.format(trials=self.trials, seed=self.seed, kind=kind, host=self.host, at=self.at_s,
-                           lasts=self.for_s, during=self.during, rate=rate)  # fmt: skip
+        return FILE.format(
+            trials=self.trials,
+            seed=self.seed,
+            kind=kind,
+            host=self.host,
+            at=self.at_s,
+            lasts=self.for_s,
+            during=self.during,
+            rate=rate,
+        )
 
     def __str__(self) -> str:
         ended = f", {self.signal.name} after {self.after_s} s" if self.signal else ""
@@ -93,9 +101,16 @@ def draw(seed: int, number: int) -> Planned:
     chance = random.Random(f"{seed}-{number}")
     ended = chance.choice((None, None, None, signal.SIGINT, signal.SIGTERM, signal.SIGKILL))
     return Planned(
-        number, chance.randrange(10**6), chance.choice(KINDS), chance.choice(HOSTS), chance.choice((0, 0.1, 0.3)),
-        chance.choice((0.5, 1, 2)), chance.choice(("write", "write", "read")), ended, round(chance.uniform(0.5, 6), 1),
-    )  # fmt: skip
+        number,
+        chance.randrange(10**6),
+        chance.choice(KINDS),
+        chance.choice(HOSTS),
+        chance.choice((0, 0.1, 0.3)),
+        chance.choice((0.5, 1, 2)),
+        chance.choice(("write", "write", "read")),
+        ended,
+        round(chance.uniform(0.5, 6), 1),
+    )
 
 
 def breaches(lab: labs.Lab, plan: Planned, folder: Path) -> Iterator[str]:
@@ -154,8 +169,13 @@ def _run(lab: labs.Lab, folder: Path, plan: Planned | None) -> tuple[str, int | 
     alone = inside.environment() | {"IOSONDE_LOCK_DIR": str(folder)}  # the other lab stands for another machine
     with (folder / "said").open("w+") as said:
         with labs.FaultService(lab.directory, labs.hands_of(lab)):
-            child = subprocess.Popen(inside.words(*words, directory=str(folder)), env=alone,
-                                     stdin=subprocess.DEVNULL, stdout=said, stderr=said)  # fmt: skip
+            child = subprocess.Popen(
+                inside.words(*words, directory=str(folder)),
+                env=alone,
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+            )
             try:
                 if plan and plan.signal:
                     time.sleep(plan.after_s)
@@ -207,8 +227,14 @@ def campaigns(numbers: Iterable[int], seed: int, limit_s: float = math.inf) -> d
 def _on_a_lab(name: str, waiting: SimpleQueue[int], seed: int, until: float) -> dict[str, Held]:
     """What became of those that this lab took; it is taken down at the end."""
     found: dict[str, Held] = {}
-    given = {"file_system": "glusterfs", "name": noting(name), "servers": 2, "clients": 1, "disk_size": "320MiB",
-             "net": "200mbit"}  # fmt: skip
+    given = {
+        "file_system": "glusterfs",
+        "name": noting(name),
+        "servers": 2,
+        "clients": 1,
+        "disk_size": "320MiB",
+        "net": "200mbit",
+    }
     lab = labs.up(labs.described(given, {"replica": "2", "network.ping-timeout": "2"}), measured=False)
     try:
         while time.monotonic() < until:

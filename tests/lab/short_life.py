@@ -51,8 +51,13 @@ def a_lab(file_system: str, servers: int = SERVERS, clients: int = 2, **options:
     os.environ[place.ROOT] = str(root)
     try:
         # The name is told from those of labs of other directories, as control groups go by it.
-        words = {"file_system": file_system, "name": f"{file_system}-{os.getpid()}-{next(_number)}",
-                 "servers": servers, "clients": clients, "disk_size": "1GiB"}  # fmt: skip
+        words = {
+            "file_system": file_system,
+            "name": f"{file_system}-{os.getpid()}-{next(_number)}",
+            "servers": servers,
+            "clients": clients,
+            "disk_size": "1GiB",
+        }
         lab = labs.up(labs.described(words, {key: str(value) for key, value in options.items()}), measured=False)
         try:
             yield lab

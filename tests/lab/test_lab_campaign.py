@@ -53,8 +53,13 @@ def test_every_repetition_of_a_level_has_a_lab_of_its_own(here):
 
 
 def test_a_campaign_that_was_killed_goes_on_and_takes_down_what_it_left(here):
-    killed = subprocess.Popen(command("lab", "run", "e.yaml", "--store", "s"), env=surroundings(),
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)  # fmt: skip
+    killed = subprocess.Popen(
+        command("lab", "run", "e.yaml", "--store", "s"),
+        env=surroundings(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
     deadline = time.monotonic() + 60
     while not list(here.glob("s/runs/*/run.json")) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -69,8 +74,12 @@ def test_a_campaign_that_was_killed_goes_on_and_takes_down_what_it_left(here):
 
 
 def test_an_interrupt_takes_the_lab_down(here):
-    ended = subprocess.Popen(command("lab", "run", "e.yaml", "--store", "s"), env=surroundings(),
-                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+    ended = subprocess.Popen(
+        command("lab", "run", "e.yaml", "--store", "s"),
+        env=surroundings(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     deadline = time.monotonic() + 60
     while not any(state == "up" for _, state, _ in labs.labs()) and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -99,9 +108,11 @@ def test_what_measures_in_a_lab_takes_the_turn_of_the_machine(here, lab_of):
     own = FILE.replace("[100mbit, 200mbit]", "100mbit").replace("repetitions: 2", "repetitions: 1")
     (here / "e.yaml").write_text(own.replace("camp", "own"))
     measured = ("true", "--repetitions", 1, "--store", "s")
-    ways = (("lab", "run", "--lab", "turn", *measured),
-            ("lab", "exec", "--lab", "turn", "client1", *command("run", *measured)),
-            ("lab", "run", "e.yaml", "--store", "s"))  # fmt: skip
+    ways = (
+        ("lab", "run", "--lab", "turn", *measured),
+        ("lab", "exec", "--lab", "turn", "client1", *command("run", *measured)),
+        ("lab", "run", "e.yaml", "--store", "s"),
+    )
     lock = "/run/lock" if os.path.isdir("/run/lock") else "/tmp"
     seen = iosonde("lab", "exec", "--lab", "turn", "client1", "stat", "-c", "%d:%i", held.MACHINE / held.LOCK)
     assert seen.stdout.strip() == f"{os.stat(lock).st_dev}:{os.stat(lock).st_ino}"

@@ -41,8 +41,10 @@ def options_live(lab):
     with pytest.raises(InputError, match="not a multiple of stripe_unit"):
         labs.set_options(lab, {"stripe_unit": "3MiB"})
     assert {one.name: one.serves for one in status(lab.name).hosts if one.serves} == {
-        "monitor": "mds active", "server1": "osd.0 up", "server2": "osd.1 up",
-    }  # fmt: skip
+        "monitor": "mds active",
+        "server1": "osd.0 up",
+        "server2": "osd.1 up",
+    }
 
 
 def servers_count(lab):

@@ -50,8 +50,10 @@ def test_a_fault_makes_what_it_hits_slower_than_the_lab_is():
 
 def test_the_table_of_the_docs_adds_up():
     text = PAGE.read_text().partition("## On real machines")[2]
-    rows = {name: [int(one) for one in row.split("|") if one.strip()]
-            for name, row in re.findall(r"^\| ([a-z]+-[a-z-]+) \|(.*)\|$", text, re.MULTILINE)}  # fmt: skip
+    rows = {
+        name: [int(one) for one in row.split("|") if one.strip()]
+        for name, row in re.findall(r"^\| ([a-z]+-[a-z-]+) \|(.*)\|$", text, re.MULTILINE)
+    }
     assert {*machines.RIGHT} <= set(rows) <= {*machines.RIGHT, *machines.HEALTHY}
     told = re.search(r"Of (\d+): right (\d+) = .*?; cannot tell (\d+) = .*?; wrong (\d+) = ", text)
     known = sum(sum(rows[name]) for name in machines.RIGHT)

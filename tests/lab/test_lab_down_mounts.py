@@ -36,8 +36,14 @@ def test_a_foreign_mount_is_refused_and_named_before_anything_is_touched(lab_of,
     down = shlex.join(command("lab", "down", "mounted"))
     script = SCRIPT.format(mount=mount, point=point, down=down, hosts=f"$(ls {lab.directory}/hosts | wc -l)")
     try:
-        done = subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", script],
-                              env=surroundings(), capture_output=True, text=True, timeout=100, check=False)  # fmt: skip
+        done = subprocess.run(
+            ["unshare", "--mount", "--propagation", "private", "sh", "-c", script],
+            env=surroundings(),
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
         assert done.returncode == 0, done.stderr
         refusal, _, rest = done.stderr.partition("first ")
         assert str(point) in refusal and "umount" in refusal and " mounted" in refusal

@@ -41,9 +41,7 @@ steps:
 def here(lab_root, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
-    def write(
-        faults, copies=2, clients=1, size="48MiB", file_system="glusterfs", options="", disk_size="512MiB"
-    ):  # fmt: skip
+    def write(faults, copies=2, clients=1, size="48MiB", file_system="glusterfs", options="", disk_size="512MiB"):
         if why := why_not(file_system):
             pytest.skip(why)
         options = options or f"replica: {copies}, network.ping-timeout: 2"
@@ -123,8 +121,12 @@ def test_with_one_copy_what_is_lost_is_said_and_the_trial_is_kept(here):
 
 def test_whoever_is_interrupted_in_a_fault_leaves_no_lab(here):
     here("stop")
-    ended = subprocess.Popen(command("lab", "run", "e.yaml", "--store", "s"), env=surroundings(),
-                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+    ended = subprocess.Popen(
+        command("lab", "run", "e.yaml", "--store", "s"),
+        env=surroundings(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     deadline = time.monotonic() + 120
     while not (place.names() and (place.directory("hit") / "faults.json").exists()) and time.monotonic() < deadline:
         time.sleep(0.1)

@@ -73,8 +73,10 @@ def test_a_file_is_on_every_server_of_its_copies(copies):
 def test_several_options_are_changed_and_read_at_once(healthy):
     before = labs.get_options(healthy, ("performance.io-cache", "replica", "direct_io")).values
     assert before["replica"] == "2" and before["direct_io"] == "off"
-    wanted = {"performance.io-cache": "on" if before["performance.io-cache"] == "off" else "off",
-              "performance.cache-size": "8MB"}  # fmt: skip
+    wanted = {
+        "performance.io-cache": "on" if before["performance.io-cache"] == "off" else "off",
+        "performance.cache-size": "8MB",
+    }
     told = labs.set_options(healthy, wanted)
     assert told.values == wanted and told.was["performance.io-cache"] == before["performance.io-cache"]
     on = wanted["performance.io-cache"] == "on"
@@ -149,8 +151,11 @@ def test_what_was_asked_for_at_the_start_is_in_force(lab_of):
     assert labs.get_options(lab, list(asked)).values == asked
     assert "write-behind" not in parts(lab, lab.clients[0])
     # A client of a single server logs less when it is told of a change.
-    for option, value in (("performance.write-behind", "on"), ("performance.cache-size", "64MB"),
-                          ("performance.io-thread-count", "4")):  # fmt: skip
+    for option, value in (
+        ("performance.write-behind", "on"),
+        ("performance.cache-size", "64MB"),
+        ("performance.io-thread-count", "4"),
+    ):
         assert labs.set_options(lab, {option: value}).values == {option: value}
     assert "write-behind" in parts(lab, lab.clients[0])
     labs.down(lab.name)
@@ -172,11 +177,14 @@ def test_every_part_of_the_client_can_be_switched_live_and_is_then_there_or_not(
 @pytest.mark.parametrize(
     ("option", "value"),
     [
-        ("performance.cache-size", "64MB"), ("performance.write-behind-window-size", "4MB"),
-        ("performance.read-ahead-page-count", "8"), ("performance.md-cache-timeout", "10"),
-        ("performance.io-thread-count", "8"), ("network.frame-timeout", "900"),
+        ("performance.cache-size", "64MB"),
+        ("performance.write-behind-window-size", "4MB"),
+        ("performance.read-ahead-page-count", "8"),
+        ("performance.md-cache-timeout", "10"),
+        ("performance.io-thread-count", "8"),
+        ("network.frame-timeout", "900"),
     ],
-)  # fmt: skip
+)
 def test_an_option_with_a_value_is_read_back(copies, option, value):
     found = labs.set_options(copies, {option: value})
     assert found.values == {option: value} and found.was[option] != value
@@ -367,11 +375,15 @@ def test_a_fault_for_a_while_undoes_itself_and_says_how_long_it_took(healthy):
 
 def test_faults_that_cannot_be_are_refused_and_change_nothing(healthy):
     for words, code in (
-        (("kill-server", "client1"), "no-server-process"), (("fill-disk", "client1"), "host-without-disk"),
-        (("slow-disk", "server1"), "rate-mismatch"), (("cut-link", "server1", "10mbit"), "rate-mismatch"),
-        (("slow-disk", "client1", "1MB/s"), "host-without-disk"), (("cut-link", "server9"), "unknown-host"),
-        (("slow-link", "server1", "fast"), "invalid-rate"), (("slow-link", "server1", "0mbit"), "out-of-range"),
-    ):  # fmt: skip
+        (("kill-server", "client1"), "no-server-process"),
+        (("fill-disk", "client1"), "host-without-disk"),
+        (("slow-disk", "server1"), "rate-mismatch"),
+        (("cut-link", "server1", "10mbit"), "rate-mismatch"),
+        (("slow-disk", "client1", "1MB/s"), "host-without-disk"),
+        (("cut-link", "server9"), "unknown-host"),
+        (("slow-link", "server1", "fast"), "invalid-rate"),
+        (("slow-link", "server1", "0mbit"), "out-of-range"),
+    ):
         kind, name, *rate = words
         with raises(code, InputError):
             labs.inflict(healthy, kind, healthy.host(name), *rate)

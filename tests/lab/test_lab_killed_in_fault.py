@@ -36,8 +36,9 @@ def orphan(lab_root, tmp_path, monkeypatch):
 
     def killed(fault: str) -> labs.Lab:
         (tmp_path / "e.yaml").write_text(FILE.format(fault=fault))
-        campaign = subprocess.Popen(command(*WORDS), env=surroundings(), stdout=subprocess.DEVNULL,
-                                    stderr=subprocess.DEVNULL)  # fmt: skip
+        campaign = subprocess.Popen(
+            command(*WORDS), env=surroundings(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         deadline = time.monotonic() + 60
         while not (finished() and labs.in_force(labs.open_lab("orphan"))):
             assert campaign.poll() is None and time.monotonic() < deadline

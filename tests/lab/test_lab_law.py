@@ -18,8 +18,9 @@ AS_BEFORE = (0.97, 1.03)  # what an interval that leaves 1 out may be and still 
 
 
 def cases(setups):
-    return [pytest.param(one, id=name, marks=[] if name in IN_CI else [pytest.mark.slow])
-            for name, one in setups.items()]  # fmt: skip
+    return [
+        pytest.param(one, id=name, marks=[] if name in IN_CI else [pytest.mark.slow]) for name, one in setups.items()
+    ]
 
 
 @pytest.fixture
@@ -41,8 +42,14 @@ def law_holds(setup, store, *options):
     """The bound of a store, whose rate is what it says."""
     found = law.bounded(store, *options)
     share = f"share {found.share:.3f} ({found.share_low:.3f}-{found.share_high:.3f})"
-    law.tell(setup.name, "+".join(found.limit), f"S {found.s / 1e6:.2f} MB/s mean {found.mean / 1e6:.2f}", share,
-             f"n {found.n}", *options)  # fmt: skip
+    law.tell(
+        setup.name,
+        "+".join(found.limit),
+        f"S {found.s / 1e6:.2f} MB/s mean {found.mean / 1e6:.2f}",
+        share,
+        f"n {found.n}",
+        *options,
+    )
     assert found.limit == setup.limit and found.n == law.N
     least, most = WITHIN_MEASURED if setup.cpus else WITHIN
     assert found.share <= most

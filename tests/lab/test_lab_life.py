@@ -57,8 +57,9 @@ def up_words(file_system: str, name: str) -> list[str]:
 
 
 def bring_up(file_system: str, name: str, **more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(up_words(file_system, name), env=surroundings(**more), capture_output=True, text=True,
-                          timeout=120, check=False)  # fmt: skip
+    return subprocess.run(
+        up_words(file_system, name), env=surroundings(**more), capture_output=True, text=True, timeout=120, check=False
+    )
 
 
 def test_what_is_there_of_a_lab_is_seen_and_nothing_of_it_stays(root):
@@ -81,8 +82,9 @@ def test_killed_at_any_moment_of_its_bring_up_it_can_be_taken_down(root, file_sy
     if why := why_not(file_system):
         pytest.skip(why)
     moment = random.Random(SEED + n).uniform(0.1, {"local": 3.0, "glusterfs": 8.0}[file_system])
-    started = subprocess.Popen(up_words(file_system, "half"), env=surroundings(), stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)  # fmt: skip
+    started = subprocess.Popen(
+        up_words(file_system, "half"), env=surroundings(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     time.sleep(moment)
     started.kill()
     started.wait()
@@ -119,8 +121,19 @@ def test_an_interrupt_of_the_bring_up_leaves_nothing(root):
 def test_what_a_recipe_fails_at_leaves_nothing_and_is_said(root):
     if why := why_not("glusterfs"):
         pytest.skip(why)
-    done = iosonde("lab", "up", "glusterfs", "--name", noting("bad"), "--servers", 1, "--clients", 1,
-                   "--set", "performance.wrte-behind=off")  # fmt: skip
+    done = iosonde(
+        "lab",
+        "up",
+        "glusterfs",
+        "--name",
+        noting("bad"),
+        "--servers",
+        1,
+        "--clients",
+        1,
+        "--set",
+        "performance.wrte-behind=off",
+    )
     assert done.returncode == 2
     assert "performance.wrte-behind" in done.stderr and "performance.write-behind" in done.stderr
     assert Leftovers(root).found() == {}
@@ -229,8 +242,24 @@ def test_a_bring_up_that_was_killed_is_said_and_the_next_one_of_its_name_goes_on
 
 def test_links_and_disks_are_as_fast_as_was_asked_for(root):
     """Measured as a user sees it: goodput of the Ethernet rate, direct I/O; at rates that a busy machine can hold."""
-    done = iosonde("lab", "up", "local", "--name", noting("slow"), "--servers", 2, "--clients", 1, "--json",
-                   "--net", "100mbit", "--disk-read", "20MB/s", "--disk-write", "10MB/s")  # fmt: skip
+    done = iosonde(
+        "lab",
+        "up",
+        "local",
+        "--name",
+        noting("slow"),
+        "--servers",
+        2,
+        "--clients",
+        1,
+        "--json",
+        "--net",
+        "100mbit",
+        "--disk-read",
+        "20MB/s",
+        "--disk-write",
+        "10MB/s",
+    )
     found = json.loads(done.stdout)["emulated"]
     assert len(found["links"]) == 3 and len(found["disks"]) == 2
     for link in found["links"]:
@@ -288,8 +317,14 @@ def test_a_spool_that_the_first_node_does_not_see_is_refused_before_anything_is_
     assert bring_up("local", "one").returncode in (0, 1)
     lab, store = labs.open_lab("one"), root / "one-store"
     words = command("run", "--quick", "--target", lab.servers[0].disk, "--store", store, "--hosts", "server2,server1")
-    done = subprocess.run(lab.host("server1").words(*words), env=surroundings() | lab.host("server1").environment(),
-                          capture_output=True, text=True, timeout=100, check=False)  # fmt: skip
+    done = subprocess.run(
+        lab.host("server1").words(*words),
+        env=surroundings() | lab.host("server1").environment(),
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
     assert done.returncode == 2, done.stderr
     assert "server2" in done.stderr and "--spool" in done.stderr
     assert not store.exists() or not [*store.glob("runs/*")]

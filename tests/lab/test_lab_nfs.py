@@ -278,8 +278,9 @@ except OSError as error:
 
 
 def end_of_one_that_writes_while_the_server_dies(lab, file: Path) -> str:
-    with subprocess.Popen([sys.executable, "-c", _WRITER, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          text=True) as writer:  # fmt: skip
+    with subprocess.Popen(
+        [sys.executable, "-c", _WRITER, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as writer:
         assert writer.stdout.readline() == "written\n"
         short_life.kill_servers_of(lab, lab.servers[0])
         recipe_of(lab).restart(lab, lab.servers[0])

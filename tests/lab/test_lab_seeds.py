@@ -14,8 +14,20 @@ from iosonde.store import Store
 SEEDS = Path(__file__).parents[2] / "examples" / "seeds"
 
 
-SLOW = ("chep-record-size", "chep-processes", "ficus", "ficus-aspects", "ficus-holder", "gluster-hardware",
-        "gluster-tunables", "kunkel-paths", "kunkel-sieving", "mtc-tasks", "proxy-app", "translators")  # fmt: skip
+SLOW = (
+    "chep-record-size",
+    "chep-processes",
+    "ficus",
+    "ficus-aspects",
+    "ficus-holder",
+    "gluster-hardware",
+    "gluster-tunables",
+    "kunkel-paths",
+    "kunkel-sieving",
+    "mtc-tasks",
+    "proxy-app",
+    "translators",
+)
 
 
 @pytest.mark.parametrize(
@@ -26,8 +38,17 @@ def test_one_command_measures_and_writes_the_page(lab_root, tmp_path, name):
     for file_system in ("glusterfs", "nfs", "openafs", "xrootd"):
         if file_system in text and (why := short_life.why_not(file_system)):
             pytest.skip(f"a lab of {file_system}: {why}")
-    done = iosonde("lab", "run", SEEDS / f"{name}.yaml", "--quick", "--store", tmp_path / "s",
-                   "--page", tmp_path / "page.html", limit_s=1200)  # fmt: skip
+    done = iosonde(
+        "lab",
+        "run",
+        SEEDS / f"{name}.yaml",
+        "--quick",
+        "--store",
+        tmp_path / "s",
+        "--page",
+        tmp_path / "page.html",
+        limit_s=1200,
+    )
     assert done.returncode == 0, done.stderr
     runs = [StoredRun(one) for one in Store.open(tmp_path / "s").runs()]
     assert len(runs) > 1 and all(run.complete for run in runs)

@@ -24,8 +24,14 @@ pytestmark = pytest.mark.mpi
 
 def iosonde(*words, where, path=""):
     environment = os.environ | {"PATH": f"{path}:{os.environ['PATH']}"}
-    return subprocess.run([sys.executable, "-m", "iosonde.cli.main", *map(str, words)],
-                          capture_output=True, text=True, timeout=300, cwd=where, env=environment)  # fmt: skip
+    return subprocess.run(
+        [sys.executable, "-m", "iosonde.cli.main", *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=where,
+        env=environment,
+    )
 
 
 @pytest.fixture
@@ -89,8 +95,19 @@ def test_a_job_is_ended_at_its_timeout_and_says_how_it_failed(place):
     assert "4" in run["missing"][0] and run["missing"][0] in " ".join((done.stderr + done.stdout).split())
     assert run["seconds"] > 4
     assert not _running(str(place))
-    done = iosonde("run", "ior -w -o ${TARGET}/no/f", "--nodes", "2", "--repetitions", "1", "--target", "target",
-                   "--store", "st2", where=place)  # fmt: skip
+    done = iosonde(
+        "run",
+        "ior -w -o ${TARGET}/no/f",
+        "--nodes",
+        "2",
+        "--repetitions",
+        "1",
+        "--target",
+        "target",
+        "--store",
+        "st2",
+        where=place,
+    )
     assert done.returncode == 1
     stored = json.loads(next((place / "st2").glob("runs/*/run.json")).read_text())
     assert re.search(r"code [1-9]\d*", stored["missing"][0])

@@ -227,8 +227,9 @@ def test_nobody_is_left_when_the_launcher_or_its_watchdog_is_killed(tmp_path, vi
         f"from pathlib import Path; from iosonde.ranks import watchdog\n"
         f"print(watchdog.watch({words!r}, heartbeat_dir=Path({str(tmp_path / 'beats')!r})).exit_code)"
     )
-    parent = subprocess.Popen([sys.executable, "-c", watching], env={**os.environ, "PYTHONPATH": SOURCE},
-                              stdout=subprocess.PIPE)  # fmt: skip
+    parent = subprocess.Popen(
+        [sys.executable, "-c", watching], env={**os.environ, "PYTHONPATH": SOURCE}, stdout=subprocess.PIPE
+    )
     assert wait_until(lambda: all((tmp_path / f"said-{rank}").exists() for rank in (0, 1)))
     time.sleep(0.1)
     token = json.loads((tmp_path / "said-0").read_text())[1]

@@ -78,10 +78,14 @@ def test_totals_are_sums_of_what_every_rank_parsed(target):  # noqa: F811
 
 @pytest.mark.parametrize(
     ("command", "said"),
-    [("if [ ${RANK} = 1 ]; then echo boom; exit 5; fi; cat FILE",
-      "step-01: rank 1: the command ended with exit code 5: boom"),
-     ("if [ ${RANK} = 1 ]; then echo nonsense; else cat FILE; fi", "step-01: rank 1: cannot read its output")],
-)  # fmt: skip
+    [
+        (
+            "if [ ${RANK} = 1 ]; then echo boom; exit 5; fi; cat FILE",
+            "step-01: rank 1: the command ended with exit code 5: boom",
+        ),
+        ("if [ ${RANK} = 1 ]; then echo nonsense; else cat FILE; fi", "step-01: rank 1: cannot read its output"),
+    ],
+)
 def test_a_rank_that_failed_leaves_no_total(target, command, said):  # noqa: F811
     iozone = FIXTURES / "iozone" / "gen-v489-single-ops.txt"
     done = run(target, [CommandStep(command.replace("FILE", str(iozone)), on=ALL, parse="auto")], nodes=3)

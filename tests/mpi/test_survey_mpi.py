@@ -46,6 +46,7 @@ def test_processes_of_one_survey_answer_once_and_as_one_does(tmp_path):
 
 @pytest.mark.parametrize("wrong", [("nowhere",), (".", "--level", "7"), (".", "--files-from", "list")])
 def test_what_is_wrong_ends_all_of_them(tmp_path, wrong):
-    done = subprocess.run(["mpiexec", "-n", "2", *SURVEY, *wrong], cwd=tmp_path, capture_output=True, text=True,
-                          timeout=300, check=False)  # fmt: skip
+    done = subprocess.run(
+        ["mpiexec", "-n", "2", *SURVEY, *wrong], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+    )
     assert done.returncode != 0 and "hint:" in done.stderr and "Traceback" not in done.stderr

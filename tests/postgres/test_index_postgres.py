@@ -73,9 +73,11 @@ def test_two_that_write_at_once_write_each_run_once(tmp_path, url):
     stores = [Store.create(tmp_path / name) for name in ("one", "two")]
     for number, one in enumerate(stores):
         one.append_many([run(n % 28, f"e{number}-{n // 28}") for n in range(300)])
-    code = ("import sys; from iosonde.store import Store; from iosonde.store.index import Index\n"
-            "index = Index.at(sys.argv[1])\n"
-            "for path in sys.argv[2:]: index.refresh(Store.open(path))")  # fmt: skip
+    code = (
+        "import sys; from iosonde.store import Store; from iosonde.store.index import Index\n"
+        "index = Index.at(sys.argv[1])\n"
+        "for path in sys.argv[2:]: index.refresh(Store.open(path))"
+    )
     paths = [str(one.path) for one in stores]
     several = [subprocess.Popen([sys.executable, "-c", code, url, *order]) for order in (paths, paths[::-1], paths)]
     assert [one.wait(120) for one in several] == [0, 0, 0]

@@ -70,15 +70,18 @@ def trials(draw: st.DrawFn) -> Trials:
     made = [(cell, repetition) for repetition in range(draw(st.sampled_from([2, 3, 1, 4]))) for cell in cells]
     made = made[: draw(st.integers(1, len(made)))] if draw(st.integers(0, 3)) == 0 else made  # cut short
     bring_ups = _bring_ups(made, names, draw(st.sampled_from(["none", "of one factor", "shared", "nested", "crossed"])))
-    effects = {(name, level): rng.choice([0.0, round(rng.uniform(-100, 100), 1)]) for name in names
-               for level in levels[name]}  # fmt: skip
+    effects = {
+        (name, level): rng.choice([0.0, round(rng.uniform(-100, 100), 1)]) for name in names for level in levels[name]
+    }
     effect = np.array([1000 + sum(effects[name, cell[name]] for name in names) for cell, _ in made])
     units = dict.fromkeys(bring_ups)
     unit = np.array([dict(zip(units, rng.normal(size=len(units)), strict=True))[one] for one in bring_ups])
     values = KINDS[draw(st.sampled_from(sorted(KINDS)))](effect, rng.normal(size=len(made)), unit)
     gone = draw(st.sampled_from(["none", "none", "some", "a level"]))
-    missing = [gone == "some" and rng.random() < 0.2 or gone == "a level" and cell[names[0]] == levels[names[0]][0]
-               for cell, _ in made]  # fmt: skip
+    missing = [
+        gone == "some" and rng.random() < 0.2 or gone == "a level" and cell[names[0]] == levels[names[0]][0]
+        for cell, _ in made
+    ]
     known = [None if lost else float(x) for x, lost in zip(values, missing, strict=True)]
     return Trials(tuple(names), [cell for cell, _ in made], [repetition for _, repetition in made], bring_ups, known)
 
@@ -114,8 +117,12 @@ def table_at(path: Path, of: Trials, response: str) -> str:
 def store_at(path: Path, of: Trials, operation: str, metric: str, unit: str) -> str:
     """As a store with one experiment, that asks what a page is to answer."""
     store = Store.create(path)
-    asked = [{"question": "which?", "rank": {"on": list(of.names)}}, {"question": "how?", "plot": {"x": of.names[0]}},
-             {"question": "more?", "compare": {"group": of.names[0]}}, {"question": "all?", "anova": {}}]  # fmt: skip
+    asked = [
+        {"question": "which?", "rank": {"on": list(of.names)}},
+        {"question": "how?", "plot": {"x": of.names[0]}},
+        {"question": "more?", "compare": {"group": of.names[0]}},
+        {"question": "all?", "anova": {}},
+    ]
     factors = [Factor(name, levels=tuple(dict.fromkeys(cell[name] for cell in of.cells))) for name in of.names]
     store.save_experiment(Experiment("e", "e", factors, {"questions": asked}, [], 7, "2026-11-21T10:00:00Z"))
     runs = []
@@ -137,18 +144,33 @@ def _known(names: tuple[str, ...], rows: list[tuple[tuple[object, ...], tuple[in
 
 
 _COUNTS = {("nfs", 1): 824.1, ("nfs", 2): 1647.0, ("zeus", 1): 842.0, ("zeus", 2): 1666.7}
-_BETWEEN = [("nfs", 2, 0, 0, 19.9), ("nfs", 4, 0, 0, 353.0), ("nfs", 4, 1, 1, -881.0), ("zeus", 1, 2, 2, -154.0),
-            ("zeus", 1, 3, 4, -283.0), ("zeus", 2, 3, 3, 17.1), ("zeus", 4, 3, 3, -331.0)]  # fmt: skip
+_BETWEEN = [
+    ("nfs", 2, 0, 0, 19.9),
+    ("nfs", 4, 0, 0, 353.0),
+    ("nfs", 4, 1, 1, -881.0),
+    ("zeus", 1, 2, 2, -154.0),
+    ("zeus", 1, 3, 4, -283.0),
+    ("zeus", 2, 3, 3, 17.1),
+    ("zeus", 4, 3, 3, -331.0),
+]
 KNOWN = {
     "counts, the same in every repetition": _known(
-        ("fs", "nodes"), [(cell, (), value) for cell, value in _COUNTS.items() for _ in range(2)]),
+        ("fs", "nodes"), [(cell, (), value) for cell, value in _COUNTS.items() for _ in range(2)]
+    ),
     "the same, in bring-ups": _known(
-        ("fs", "nodes"), [(cell, (2 * (cell[0] == "zeus") + again,), value) for again in range(2)
-                          for cell, value in _COUNTS.items()]),
+        ("fs", "nodes"),
+        [(cell, (2 * (cell[0] == "zeus") + again,), value) for again in range(2) for cell, value in _COUNTS.items()],
+    ),
     "a term that only bring-ups tell, which leave no error": _known(
-        ("fs", "nodes"), [((fs, nodes), (outer, inner), value) for fs, nodes, outer, inner, value in _BETWEEN]),
+        ("fs", "nodes"), [((fs, nodes), (outer, inner), value) for fs, nodes, outer, inner, value in _BETWEEN]
+    ),
     "one trial of 1e15": _known(("fs", "nodes"), [(("nfs", 1), (), 1e15 - 1)]),
     "one level, and a spike": _known(
-        ("cache", "fs"), [((cache, "nfs"), (again,), 1e9 if again and cache == "on" else 1028.5) for again in range(2)
-                          for cache in ("on", "off")]),
-}  # fmt: skip
+        ("cache", "fs"),
+        [
+            ((cache, "nfs"), (again,), 1e9 if again and cache == "on" else 1028.5)
+            for again in range(2)
+            for cache in ("on", "off")
+        ],
+    ),
+}

@@ -12,9 +12,28 @@ from typing import Any
 from iosonde.store.runfile import seal
 
 VALUES: tuple[Any, ...] = (
-    None, True, 0, -1, 7, 2.5, 2**70, "", "nope", [], ["a"], [1], [None], [[1]], {}, {"a": 1}, {"a": {"b": "c"}},
-    [{}], [{"name": 3}], {"$float": "nan"}, {"$float": "inf"},
-)  # fmt: skip
+    None,
+    True,
+    0,
+    -1,
+    7,
+    2.5,
+    2**70,
+    "",
+    "nope",
+    [],
+    ["a"],
+    [1],
+    [None],
+    [[1]],
+    {},
+    {"a": 1},
+    {"a": {"b": "c"}},
+    [{}],
+    [{"name": 3}],
+    {"$float": "nan"},
+    {"$float": "inf"},
+)
 HASHES = ("self_sha256", "schema_version")
 
 

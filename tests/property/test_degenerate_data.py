@@ -46,10 +46,12 @@ def of_table(made: Trials, data: str) -> list[list[str]]:
     asked = [data, "--response", RESPONSE]
     shared = [word for name in made.bring_up_names for word in ("--bring-up", name)]
     return [
-        ["summary", *asked, "--by", on], ["compare", *asked, "--group", first],
+        ["summary", *asked, "--by", on],
+        ["compare", *asked, "--group", first],
         ["anova", *asked, "--on", "*".join(made.names), *shared],
-        ["anova", *asked, "--on", on, "--type", "3"], ["regress", *asked, "--on", on],
-    ]  # fmt: skip
+        ["anova", *asked, "--on", on, "--type", "3"],
+        ["regress", *asked, "--on", on],
+    ]
 
 
 def of_table_slow(made: Trials, data: str) -> list[list[str]]:
@@ -59,9 +61,14 @@ def of_table_slow(made: Trials, data: str) -> list[list[str]]:
     figure = str(Path(data).with_name("o.svg"))
     levels = list(dict.fromkeys(str(cell[first]) for cell in made.cells))
     return [
-        ["check", data], ["check", *asked, "--by", on], ["rank", *asked, "--on", on], ["diagnose", *asked],
-        ["rank", *asked, "--on", on, "--fixed", first], ["regress", *asked, "--on", on, "--robust"],
-        ["regress", *asked, "--on", f"C({first})"], ["regress", *asked, "--on", on, "--without", "influential"],
+        ["check", data],
+        ["check", *asked, "--by", on],
+        ["rank", *asked, "--on", on],
+        ["diagnose", *asked],
+        ["rank", *asked, "--on", on, "--fixed", first],
+        ["regress", *asked, "--on", on, "--robust"],
+        ["regress", *asked, "--on", f"C({first})"],
+        ["regress", *asked, "--on", on, "--without", "influential"],
         ["regress", data, "--response", f"log({RESPONSE})", "--on", on],
         ["summary", *asked, "--by", first, "--quantiles"],
         ["anova", *asked, "--on", on, "--block", "repetition", "--weighted"],
@@ -70,26 +77,43 @@ def of_table_slow(made: Trials, data: str) -> list[list[str]]:
         ["compare", *asked, "--group", first, "--pair", "repetition", "--level", "0.999"],
         ["validate", *asked, "--on", on, "--family", "linear,tree"],
         ["validate", *asked, "--on", on, "--family", "linear,tree", "--curve"],
-        ["fit", *asked, "--on", on, "--family", "linear,tree"], ["advise", *asked, "--choose", first],
+        ["fit", *asked, "--on", on, "--family", "linear,tree"],
+        ["advise", *asked, "--choose", first],
         *([["advise", *asked, "--choose", first, "--given", rest]] if rest else []),
-        ["scale", *asked, "--on", "nodes"], ["report", data, *asked[1:], "--on", on], ["report", data],
-        ["plot", *asked, "--x", first, "-o", figure], ["plot", *asked, "--on", on, "-o", figure],
-    ]  # fmt: skip
+        ["scale", *asked, "--on", "nodes"],
+        ["report", data, *asked[1:], "--on", on],
+        ["report", data],
+        ["plot", *asked, "--x", first, "-o", figure],
+        ["plot", *asked, "--on", on, "-o", figure],
+    ]
 
 
 def of_store(made: Trials, data: str) -> list[list[str]]:
     """The quick analyses of a store."""
     first = made.names[0]
-    return [["summary", data, "--metric", "all"], ["compare", data, "--group", first],
-            ["anova", data, "--response", "write", "--on", ",".join(made.names)]]  # fmt: skip
+    return [
+        ["summary", data, "--metric", "all"],
+        ["compare", data, "--group", first],
+        ["anova", data, "--response", "write", "--on", ",".join(made.names)],
+    ]
 
 
 def of_store_slow(made: Trials, data: str) -> list[list[str]]:
     """All others."""
     first = made.names[0]
-    return [["report", data], ["rank", data], ["check", data], ["scale", data], ["watch", data, "--min-segment", "3"],
-            ["plot", data, "-o", str(Path(data).with_name("o.svg"))], ["summary", data, "--clock", "all"],
-            ["advise", data, "--choose", first], ["show", data], ["verify", data], ["compare", data, data]]  # fmt: skip
+    return [
+        ["report", data],
+        ["rank", data],
+        ["check", data],
+        ["scale", data],
+        ["watch", data, "--min-segment", "3"],
+        ["plot", data, "-o", str(Path(data).with_name("o.svg"))],
+        ["summary", data, "--clock", "all"],
+        ["advise", data, "--choose", first],
+        ["show", data],
+        ["verify", data],
+        ["compare", data, data],
+    ]
 
 
 def found(commands: list[list[str]]) -> list[str]:
@@ -123,11 +147,16 @@ def cells_of(made: Trials) -> list[TrialCell]:
         if made.values[place] is not None:
             by.setdefault(tuple(cell.values()), []).append(place)
     return [
-        TrialCell(dict(zip(made.names, key, strict=True)), "network_sent", "bytes",
-                  np.array([made.values[place] for place in places]), "write",
-                  bring_ups=np.array([made.bring_ups[place] for place in places]) if made.bring_up_names else None)
+        TrialCell(
+            dict(zip(made.names, key, strict=True)),
+            "network_sent",
+            "bytes",
+            np.array([made.values[place] for place in places]),
+            "write",
+            bring_ups=np.array([made.bring_ups[place] for place in places]) if made.bring_up_names else None,
+        )
         for key, places in by.items()
-    ]  # fmt: skip
+    ]
 
 
 @few

@@ -20,9 +20,17 @@ from messages import assert_problem
 
 RUN = "envelope-7f3a-0002"
 COMMANDS = (
-    ["store", "check", "{}"], ["show", "{}"], ["show", "{}", RUN], ["show", "{}", "--json"], ["verify", "{}"],
-    ["summary", "{}"], ["check", "{}"], ["watch", "{}"], ["store", "export", "{}"], ["report", "{}", "-o", "{}.html"],
-)  # fmt: skip
+    ["store", "check", "{}"],
+    ["show", "{}"],
+    ["show", "{}", RUN],
+    ["show", "{}", "--json"],
+    ["verify", "{}"],
+    ["summary", "{}"],
+    ["check", "{}"],
+    ["watch", "{}"],
+    ["store", "export", "{}"],
+    ["report", "{}", "-o", "{}.html"],
+)
 
 
 @pytest.fixture(scope="module")
@@ -48,15 +56,19 @@ def ask_all(store: Path) -> None:
     [
         (("factors", "nodes"), {"a": 1}, "wrong-type", {"field": "factors.nodes", "actual": "an object"}),
         (("phases",), "x", "wrong-type", {"field": "phases", "actual": "text", "expected": "a list"}),
-        (("findings",), [{"code": "S1", "severity": "nope", "sentence": ""}], "unknown-value",
-         {"field": "findings.0.severity"}),
+        (
+            ("findings",),
+            [{"code": "S1", "severity": "nope", "sentence": ""}],
+            "unknown-value",
+            {"field": "findings.0.severity"},
+        ),
         (("facts", "own"), forged_store.nested(900), "nested-too-deep", {"limit": 64}),
         (("started_at",), None, "missing-key", {"field": "started_at"}),
         (("facts", "hosts"), [1], "wrong-type", {"field": "facts.hosts.0", "actual": "a whole number"}),
         (("facts", "nodes"), [1.5], "wrong-type", {"field": "facts.nodes.0", "expected": "a whole number"}),
         (("seconds",), {"$float": "many"}, "invalid-number", {}),
     ],
-)  # fmt: skip
+)
 def test_a_run_of_other_types_is_a_damaged_one(store, path, value, damage, values):
     forged_store.forge(store / "runs" / RUN / "run.json", path, value)
     (problem,) = check(str(store)).serious

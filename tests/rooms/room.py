@@ -47,14 +47,30 @@ class Room:
         """Run ``iosonde WORDS``; where it ``waits``, until it said something, and was interrupted. ``free`` is called
         before what is left is looked at."""
         mark = uuid.uuid4().hex
-        changes = {"HOME": str(self.home), "XDG_CACHE_HOME": None, "XDG_CONFIG_HOME": None, "XDG_DATA_HOME": None,
-                   "XDG_STATE_HOME": None, "XDG_RUNTIME_DIR": None, "TMPDIR": str(self.temporary),
-                   "IOSONDE_LOCK_DIR": str(self.root / "locks"), "IOSONDE_ROOM": mark, **self.around}  # fmt: skip
+        changes = {
+            "HOME": str(self.home),
+            "XDG_CACHE_HOME": None,
+            "XDG_CONFIG_HOME": None,
+            "XDG_DATA_HOME": None,
+            "XDG_STATE_HOME": None,
+            "XDG_RUNTIME_DIR": None,
+            "TMPDIR": str(self.temporary),
+            "IOSONDE_LOCK_DIR": str(self.root / "locks"),
+            "IOSONDE_ROOM": mark,
+            **self.around,
+        }
         around = {name: value for name, value in (os.environ | changes).items() if value is not None}
         before = _entries(self.work)
         begin = time.monotonic()
-        child = subprocess.Popen([*self.before, *IOSONDE, *words], cwd=self.work, env=around, stdin=subprocess.DEVNULL,
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)  # fmt: skip
+        child = subprocess.Popen(
+            [*self.before, *IOSONDE, *words],
+            cwd=self.work,
+            env=around,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
         said = b""
         if waits and child.stdout is not None:
             while b"}" not in said and (line := child.stdout.readline()):
@@ -71,9 +87,16 @@ class Room:
         if code is None:
             child.kill()
             stdout, stderr = child.communicate()
-        return Ended(code, (said + stdout).decode(), stderr.decode(), seconds, sorted(_entries(self.work) - before),
-                     [str(path.relative_to(self.home)) for path in self.home.rglob("*") if not path.is_dir()],
-                     [path.name for path in self.temporary.iterdir()], _still_there(mark))  # fmt: skip
+        return Ended(
+            code,
+            (said + stdout).decode(),
+            stderr.decode(),
+            seconds,
+            sorted(_entries(self.work) - before),
+            [str(path.relative_to(self.home)) for path in self.home.rglob("*") if not path.is_dir()],
+            [path.name for path in self.temporary.iterdir()],
+            _still_there(mark),
+        )
 
 
 @dataclass(frozen=True)

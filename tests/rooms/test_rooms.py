@@ -105,9 +105,12 @@ def test_on_a_new_account(name, place, prepared):
 
 @pytest.mark.parametrize(
     ("home", "name"),
-    [pytest.param(home, *one.values, id=f"{home}-{one.id}", marks=one.marks) for home in ("unwritable", "unset")
-     for one in cases()],
-)  # fmt: skip
+    [
+        pytest.param(home, *one.values, id=f"{home}-{one.id}", marks=one.marks)
+        for home in ("unwritable", "unset")
+        for one in cases()
+    ],
+)
 def test_as_a_plain_user(home, name, place, prepared):
     """Whose home directory cannot be written, or who has none and is not known to the machine."""
     if (

@@ -78,9 +78,10 @@ def tally_cells(scale: float, words: Sequence[str], workers: int) -> list[tuple[
     cells = all_cells(scale)
     jobs = [
         (place, scale, chunk, min(AT_ONCE, cell.draws - chunk * AT_ONCE))
-        for place, cell in enumerate(cells) if is_chosen(*cell.key, words)
+        for place, cell in enumerate(cells)
+        if is_chosen(*cell.key, words)
         for chunk in range(-(-cell.draws // AT_ONCE))
-    ]  # fmt: skip
+    ]
     tallies: dict[int, Tally] = {}
     with ProcessPoolExecutor(workers) as pool:
         for place, part in pool.map(_tally_chunk, *zip(*jobs, strict=True)) if jobs else ():
@@ -140,8 +141,10 @@ def trap_rows(scores: dict[tuple[str, str], Score]) -> Iterator[str]:
     outcomes: dict[tuple[str, ...], list[str]] = {}
     for trap in dict.fromkeys(name for _, name in scores):
         of = {command: score for (command, name), score in scores.items() if name == trap}
-        listed = [", ".join(command for command, score in of.items() if score is wanted) or "–"
-                  for wanted in (Score.RIGHT, Score.INCONCLUSIVE)]  # fmt: skip
+        listed = [
+            ", ".join(command for command, score in of.items() if score is wanted) or "–"
+            for wanted in (Score.RIGHT, Score.INCONCLUSIVE)
+        ]
         bad = ", ".join(f"{command}: {score}" for command, score in of.items() if score in BAD) or "–"
         outcomes.setdefault((*listed, bad), []).append(trap)
     for outcome, traps in outcomes.items():
@@ -186,10 +189,22 @@ def main(words: Sequence[str] | None = None) -> int:
     share = QUICK if asked.quick else asked.draws
     tallies = tally_cells(share, chosen, os.cpu_count() or 1)
     promised, others = cell_rows(tallies, True), cell_rows(tallies, False)
-    text = "\n".join([
-        TABLES, "", *trap_rows(scores), "", "## Promised, in per cent of the draws", "", *group_rows(promised), "",
-        "## Published beside them", "", *group_rows(others, "; n = "), "",
-    ])  # fmt: skip
+    text = "\n".join(
+        [
+            TABLES,
+            "",
+            *trap_rows(scores),
+            "",
+            "## Promised, in per cent of the draws",
+            "",
+            *group_rows(promised),
+            "",
+            "## Published beside them",
+            "",
+            *group_rows(others, "; n = "),
+            "",
+        ]
+    )
     print(text)
     if asked.table:
         record(asked.table, text)
@@ -198,8 +213,10 @@ def main(words: Sequence[str] | None = None) -> int:
     known = {key for key in beyond if key in PENDING}
     judged = {*scores, *(cell.key for cell, _ in tallies if share >= 1)}  # few draws do not show that a cell is mended
     mended = [key for key in PENDING if key in judged and key not in beyond]
-    print(f"\n{len(scores)} traps asked, {len(tallies)} cells; {len(beyond)} beyond their limits, {len(known)} of them "
-          f"pending; {time.perf_counter() - begin:.0f} s, {sum(os.times()[:4]):.0f} s of CPU")  # fmt: skip
+    print(
+        f"\n{len(scores)} traps asked, {len(tallies)} cells; {len(beyond)} beyond their limits, {len(known)} of them "
+        f"pending; {time.perf_counter() - begin:.0f} s, {sum(os.times()[:4]):.0f} s of CPU"
+    )
     print("CPU: " + ", ".join(f"{command} {spent:.0f} s" for command, spent in cpu_by_command(tallies).items()))
     for key, why in beyond.items():
         print(f"{'pending' if key in known else 'beyond'}: {', '.join(key)}: {why}")

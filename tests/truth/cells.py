@@ -86,8 +86,13 @@ class Tally:
         return sum(self.scores[score] for score in scores) / max(self.draws, 1)
 
     def __add__(self, other: Tally) -> Tally:
-        return Tally(self.scores + other.scores, self.warned + other.warned, self.held + other.held,
-                     self.intervals + other.intervals, self.seconds + other.seconds)  # fmt: skip
+        return Tally(
+            self.scores + other.scores,
+            self.warned + other.warned,
+            self.held + other.held,
+            self.intervals + other.intervals,
+            self.seconds + other.seconds,
+        )
 
     def misses(self, promise: str) -> tuple[float, int]:
         """The share that breaks a promise, and of how many."""
@@ -110,8 +115,11 @@ def tally(cell: Cell, chunk: int, draws: int) -> Tally:
         if answer is None:
             continue
         warned += any(has_warning(answer, one) for one in cell.question.truths)
-        holds = cell.holds(answer) if cell.holds else (
-            None if cell.value is None else holds_truth(answer, cell.question.truths[0], cell.value))  # fmt: skip
+        holds = (
+            cell.holds(answer)
+            if cell.holds
+            else (None if cell.value is None else holds_truth(answer, cell.question.truths[0], cell.value))
+        )
         held += holds is True
         intervals += holds is not None
     return Tally(scores, warned, held, intervals, time.process_time() - begin)
@@ -139,5 +147,9 @@ def broken_promises(cell: Cell, tally: Tally) -> list[str]:
     return broken
 
 
-WORDS = {FALSE: "false claims", INTERVAL: "intervals that miss", SILENCE: "warnings about clean data",
-         FOUND: "not found"}  # fmt: skip
+WORDS = {
+    FALSE: "false claims",
+    INTERVAL: "intervals that miss",
+    SILENCE: "warnings about clean data",
+    FOUND: "not found",
+}

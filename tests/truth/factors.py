@@ -14,8 +14,10 @@ from .scores import DIFFERENT, EQUAL, INCONCLUSIVE, UP, truth
 from .sides import in_random_order
 
 SLOPE = 5.0
-NO_EFFECT = {"a": truth("effect", EQUAL, INCONCLUSIVE, subject=("a",)),
-             "b": truth("effect", EQUAL, INCONCLUSIVE, subject=("b",))}  # fmt: skip
+NO_EFFECT = {
+    "a": truth("effect", EQUAL, INCONCLUSIVE, subject=("a",)),
+    "b": truth("effect", EQUAL, INCONCLUSIVE, subject=("b",)),
+}
 NO_BEST = truth("best", EQUAL, INCONCLUSIVE)
 EFFECT_OF_A = truth("effect", DIFFERENT, subject=("a",))
 BEST_IS_Y = truth("best", DIFFERENT, claim=("y",))
@@ -55,16 +57,31 @@ def draws_of(command: str, scale: float) -> int:
 def designs(scale: float) -> Iterator[Cell]:
     """Both factors idle, or one of them doubling the response."""
     for command in ("summary", "rank", "anova", "plot", "report", "advise"):
-        for noise, counts in (("normal, cv 3 %", (4,) * 6), ("log-normal, σ 0.3", (4,) * 6),
-                              ("normal, cv 10 %", (4, 6, 4, 10, 4, 6))):  # fmt: skip
+        for noise, counts in (
+            ("normal, cv 3 %", (4,) * 6),
+            ("log-normal, σ 0.3", (4,) * 6),
+            ("normal, cv 10 %", (4, 6, 4, 10, 4, 6)),
+        ):
             n = "4" if len(set(counts)) == 1 else "4 to 10"
             clean = {SILENCE} if noise.startswith("normal") else set()
             draw = partial(two_factors, noise=INDEPENDENT[noise], counts=counts, ratio=1.0)
-            yield Cell(f"no effect; {noise}; n = {n}", of_design(command, False), draw, draws_of(command, scale), None,
-                       frozenset({FALSE, *clean}))  # fmt: skip
+            yield Cell(
+                f"no effect; {noise}; n = {n}",
+                of_design(command, False),
+                draw,
+                draws_of(command, scale),
+                None,
+                frozenset({FALSE, *clean}),
+            )
         draw = partial(two_factors, noise=INDEPENDENT["normal, cv 10 %"], counts=(4,) * 6, ratio=2.0)
-        yield Cell("a doubles it; normal, cv 10 %; n = 4", of_design(command, True), draw, draws_of(command, scale),
-                   None, frozenset({FALSE, FOUND, SILENCE}))  # fmt: skip
+        yield Cell(
+            "a doubles it; normal, cv 10 %; n = 4",
+            of_design(command, True),
+            draw,
+            draws_of(command, scale),
+            None,
+            frozenset({FALSE, FOUND, SILENCE}),
+        )
 
 
 def lines(scale: float) -> Iterator[Cell]:
@@ -75,10 +92,22 @@ def lines(scale: float) -> Iterator[Cell]:
     for noise in ("normal, cv 10 %", "log-normal, σ 0.3"):
         clean = {SILENCE} if noise.startswith("normal") else set()
         for n in (4, 10):
-            yield Cell(f"no slope; {noise}; 4 × {n}", none, partial(line, noise=INDEPENDENT[noise], n=n, slope=0.0),
-                       draws, 0.0, frozenset({FALSE, INTERVAL, *clean}))  # fmt: skip
-    yield Cell("a slope; normal, cv 3 %; 4 × 4", rises, partial(line, noise=INDEPENDENT["normal, cv 3 %"], n=4,
-               slope=SLOPE), draws, SLOPE, frozenset({FALSE, INTERVAL, FOUND, SILENCE}))  # fmt: skip
+            yield Cell(
+                f"no slope; {noise}; 4 × {n}",
+                none,
+                partial(line, noise=INDEPENDENT[noise], n=n, slope=0.0),
+                draws,
+                0.0,
+                frozenset({FALSE, INTERVAL, *clean}),
+            )
+    yield Cell(
+        "a slope; normal, cv 3 %; 4 × 4",
+        rises,
+        partial(line, noise=INDEPENDENT["normal, cv 3 %"], n=4, slope=SLOPE),
+        draws,
+        SLOPE,
+        frozenset({FALSE, INTERVAL, FOUND, SILENCE}),
+    )
 
 
 def models(scale: float) -> Iterator[Cell]:
@@ -87,9 +116,14 @@ def models(scale: float) -> Iterator[Cell]:
     for ratio, right in ((1.0, (EQUAL, INCONCLUSIVE)), (2.0, (DIFFERENT,))):
         draw = partial(two_factors, noise=INDEPENDENT["normal, cv 3 %"], counts=(4,) * 6, ratio=ratio)
         promises = {FALSE} if ratio == 1 else {FALSE, FOUND}
-        yield Cell("no effect; normal, cv 3 %; n = 4" if ratio == 1 else "a doubles it; normal, cv 3 %; n = 4",
-                   question("fit", truth("model", *right), response="v", on=("a", "b")), draw, draws, None,
-                   frozenset(promises))  # fmt: skip
+        yield Cell(
+            "no effect; normal, cv 3 %; n = 4" if ratio == 1 else "a doubles it; normal, cv 3 %; n = 4",
+            question("fit", truth("model", *right), response="v", on=("a", "b")),
+            draw,
+            draws,
+            None,
+            frozenset(promises),
+        )
 
 
 def cells(scale: float = 1.0) -> list[Cell]:

@@ -32,8 +32,10 @@ def store_of_nights(columns: Columns, path: Path) -> Path:
     for night in range(NIGHTS):
         name, day = f"nightly-{night:03}", f"2026-{1 + night // 28:02}-{1 + night % 28:02}T02:00:00Z"
         store.save_experiment(Experiment(name, name, [Factor("nodes", levels=[1])], {}, [], 7, day))
-        rows = [Observation(operation, "bandwidth_last_done", float(values[night]), "bytes/s")
-                for operation, values in columns.items()]  # fmt: skip
+        rows = [
+            Observation(operation, "bandwidth_last_done", float(values[night]), "bytes/s")
+            for operation, values in columns.items()
+        ]
         store.append(Run(f"{name}-0", name, "test", day, 1.0, {"nodes": 1, "repetition": 0}, rows, facts={}))
     return path
 
@@ -50,12 +52,28 @@ def store_of_systems(columns: Columns, path: Path) -> Path:
     """A corpus of these."""
     store = Store.create(path)
     for number, (api, nodes, rate) in enumerate(zip(*columns.values(), strict=True)):
-        settings = {"tool": "io500", "institution": f"site{number}", "system": f"sys{number}", "nodes": int(nodes),
-                    "submission": f"s{number}", "api": str(api)}  # fmt: skip
+        settings = {
+            "tool": "io500",
+            "institution": f"site{number}",
+            "system": f"sys{number}",
+            "nodes": int(nodes),
+            "submission": f"s{number}",
+            "api": str(api),
+        }
         row = Observation("ior_hard_write", "bandwidth_last_done", float(rate), "bytes/s")
-        store.append(Run(f"s{number:02}-0", "imported", "io500", "2026-06-01T12:00:00Z", 1.0, settings, [row],
-                         facts={"date": "2026-06-01", "import": {}},
-                         headlines={"ior_hard_write": ["bandwidth"]}))  # fmt: skip
+        store.append(
+            Run(
+                f"s{number:02}-0",
+                "imported",
+                "io500",
+                "2026-06-01T12:00:00Z",
+                1.0,
+                settings,
+                [row],
+                facts={"date": "2026-06-01", "import": {}},
+                headlines={"ior_hard_write": ["bandwidth"]},
+            )
+        )
     return path
 
 
@@ -64,18 +82,36 @@ def cells(scale: float = 1.0) -> Iterator[Cell]:
     draws = max(round(DRAWS * scale), 1)
     still = question("watch", truth("change", EQUAL, INCONCLUSIVE, optional=True))
     for name, noise in (("normal, cv 3 %", normal(0.03)), ("log-normal, σ 0.3", lognormal(0.3))):
-        yield Cell(f"no change; {SERIES} series of {NIGHTS} nights; {name}", still,
-                   partial(nights, noise=noise, first=NIGHTS, ratio=1.0), draws, None, frozenset({FALSE}),
-                   write=store_of_nights)  # fmt: skip
+        yield Cell(
+            f"no change; {SERIES} series of {NIGHTS} nights; {name}",
+            still,
+            partial(nights, noise=noise, first=NIGHTS, ratio=1.0),
+            draws,
+            None,
+            frozenset({FALSE}),
+            write=store_of_nights,
+        )
     for ratio, direction, claim in ((0.85, DOWN, ("open",)), (1.15, UP, ())):
         found = question("watch", truth("change", DIFFERENT, direction=direction, claim=claim))
         for first in (30, 45):
-            yield Cell(f"{ratio:g} × from night {first} of {NIGHTS} on; normal, cv 3 %", found,
-                       partial(nights, noise=normal(0.03), first=first, ratio=ratio), draws, None,
-                       frozenset({FALSE, FOUND}), write=store_of_nights)  # fmt: skip
+            yield Cell(
+                f"{ratio:g} × from night {first} of {NIGHTS} on; normal, cv 3 %",
+                found,
+                partial(nights, noise=normal(0.03), first=first, ratio=ratio),
+                draws,
+                None,
+                frozenset({FALSE, FOUND}),
+                write=store_of_nights,
+            )
     for ratio, right in ((1.0, (EQUAL, INCONCLUSIVE)), (4.0, (DIFFERENT,))):
         effect = truth("effect", *right, subject=("api",), optional=ratio == 1)
         idle = truth("effect", EQUAL, INCONCLUSIVE, subject=("nodes",), optional=True)
-        yield Cell(f"{SYSTEMS} systems, the interface matters" if ratio > 1 else f"{SYSTEMS} systems, nothing matters",
-                   question("corpus", effect, idle), partial(systems, ratio=ratio), draws, None,
-                   frozenset({FALSE, FOUND} if ratio > 1 else {FALSE}), write=store_of_systems)  # fmt: skip
+        yield Cell(
+            f"{SYSTEMS} systems, the interface matters" if ratio > 1 else f"{SYSTEMS} systems, nothing matters",
+            question("corpus", effect, idle),
+            partial(systems, ratio=ratio),
+            draws,
+            None,
+            frozenset({FALSE, FOUND} if ratio > 1 else {FALSE}),
+            write=store_of_systems,
+        )

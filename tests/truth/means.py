@@ -48,5 +48,12 @@ def cells(scale: float = 1.0) -> Iterator[Cell]:
                 yield Cell(f"mean; {name}; n = {n}", asked, draw, draws, None, promises, held)
     for n in (2, 3, 4, 6, 10, 30):
         draw = partial(rates, n=n)
-        yield Cell(f"harmonic mean; one in ten at 0.3; n = {n}", asked, draw, draws // 2 or 1, None, frozenset(),
-                   partial(holds, value=HARMONIC_OF_RARE_SLOW, what="harmonic_mean"))  # fmt: skip
+        yield Cell(
+            f"harmonic mean; one in ten at 0.3; n = {n}",
+            asked,
+            draw,
+            draws // 2 or 1,
+            None,
+            frozenset(),
+            partial(holds, value=HARMONIC_OF_RARE_SLOW, what="harmonic_mean"),
+        )

@@ -43,10 +43,15 @@ def dependent(rng: np.random.Generator, n: int) -> np.ndarray:
 
 
 INDEPENDENT: dict[str, Draw] = {
-    "normal, cv 3 %": normal(0.03), "normal, cv 10 %": normal(0.1),
-    "log-normal, σ 0.1": lognormal(0.1), "log-normal, σ 0.3": lognormal(0.3),
-}  # fmt: skip
+    "normal, cv 3 %": normal(0.03),
+    "normal, cv 10 %": normal(0.1),
+    "log-normal, σ 0.1": lognormal(0.1),
+    "log-normal, σ 0.3": lognormal(0.3),
+}
 DIFFICULT: dict[str, Draw] = {
-    "log-normal, σ 1": lognormal(1.0), "bimodal": bimodal, "one in ten at 0.3": rare_slow, "ticks of 3 σ": ticks,
+    "log-normal, σ 1": lognormal(1.0),
+    "bimodal": bimodal,
+    "one in ten at 0.3": rare_slow,
+    "ticks of 3 σ": ticks,
     "AR(0.5)": dependent,
-}  # fmt: skip
+}

@@ -28,8 +28,14 @@ def operations(rng: np.random.Generator, spread: float, slow: Slow | None) -> Co
         is_slow = slow(rank, file)
         took[is_slow] = SLOW_US * np.exp(spread * rng.standard_normal(int(is_slow.sum())))
     start = np.concatenate([np.cumsum(took[rank == each]) - took[rank == each] for each in range(RANKS)])
-    return {"rank": rank, "file": file, "offset": number * 65536, "size": np.full(count, 65536), "start_us": start,
-            "duration_us": took}  # fmt: skip
+    return {
+        "rank": rank,
+        "file": file,
+        "offset": number * 65536,
+        "size": np.full(count, 65536),
+        "start_us": start,
+        "duration_us": took,
+    }
 
 
 def slow_file(_: np.ndarray, file: np.ndarray) -> np.ndarray:
@@ -47,9 +53,21 @@ def cells(scale: float = 1.0) -> Iterator[Cell]:
     draws = max(round(DRAWS * scale), 1)
     nothing = question("diagnose", truth("cause", EQUAL, INCONCLUSIVE, optional=True), response="duration_us")
     for spread in (0.3, 0.8):
-        yield Cell(f"nothing is slow; log-normal, σ {spread:g}; 4000 operations", nothing,
-                   partial(operations, spread=spread, slow=None), draws, None, frozenset({FALSE}))  # fmt: skip
+        yield Cell(
+            f"nothing is slow; log-normal, σ {spread:g}; 4000 operations",
+            nothing,
+            partial(operations, spread=spread, slow=None),
+            draws,
+            None,
+            frozenset({FALSE}),
+        )
     for name, slow, words in (("one file of 20", slow_file, ("file",)), ("one rank of 4", slow_rank, ("rank", "node"))):
         asked = question("diagnose", truth("cause", DIFFERENT, claim=words), response="duration_us")
-        yield Cell(f"{name} is ten times slower; 4000 operations", asked, partial(operations, spread=0.15, slow=slow),
-                   draws, None, frozenset({FALSE, FOUND}))  # fmt: skip
+        yield Cell(
+            f"{name} is ten times slower; 4000 operations",
+            asked,
+            partial(operations, spread=0.15, slow=slow),
+            draws,
+            None,
+            frozenset({FALSE, FOUND}),
+        )

@@ -54,8 +54,9 @@ class Truth:
     optional: bool = False
 
 
-def truth(question: str, *right: VerdictState, faults: Iterable[str] = (), denials: Iterable[VerdictState] = (),
-          **more: Any) -> Truth:  # fmt: skip
+def truth(
+    question: str, *right: VerdictState, faults: Iterable[str] = (), denials: Iterable[VerdictState] = (), **more: Any
+) -> Truth:
     """A Truth, written short."""
     return Truth(question, frozenset(right), faults=frozenset(faults), denials=frozenset(denials), **more)
 
@@ -66,11 +67,12 @@ Verdict = Mapping[str, Any]  # its JSON form
 def concerned_verdicts(verdicts: Iterable[Verdict], truth: Truth) -> list[Verdict]:
     """The verdicts that answer the truth's question."""
     return [
-        verdict for verdict in verdicts
+        verdict
+        for verdict in verdicts
         if verdict["question"] == truth.question
         and truth.response in ("", verdict["response"])
         and (not truth.subject or set(truth.subject) & set(verdict["subject"]))
-    ]  # fmt: skip
+    ]
 
 
 def score_verdict(verdict: Verdict, truth: Truth) -> Score:

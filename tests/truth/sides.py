@@ -51,8 +51,12 @@ def ranks_of_trials(rng: np.random.Generator, trials: int, columns: tuple[str, .
     sides = np.repeat(["A", "B"], 8 * trials)
     trial = np.repeat(np.tile(np.arange(trials), 2), 8)
     mood = np.repeat(8 * rng.standard_normal(2 * trials), 8)
-    rows = {"v": sides, "trial": trial, "rank": np.tile(np.arange(8), 2 * trials),
-            "y": 100 + mood + 4 * rng.standard_normal(len(sides))}  # fmt: skip
+    rows = {
+        "v": sides,
+        "trial": trial,
+        "rank": np.tile(np.arange(8), 2 * trials),
+        "y": 100 + mood + 4 * rng.standard_normal(len(sides)),
+    }
     return in_random_order(rng, {name: rows[name] for name in ("v", *columns, "y")})
 
 
@@ -75,8 +79,14 @@ def simple(name: str, noise: Draw, n: int, ratio: float, draws: int, *promises: 
     """Both sides with the same noise."""
     said = "equal" if ratio == 1 else f"{ratio:g} ×"
     draw = partial(two_sides, a=noise, b=noise, counts=(n, n), ratio=ratio)
-    return Cell(f"{said}; {name}; n = {n}", question("compare", of_ratio(ratio), **SIDES, response="y"), draw, draws,
-                ratio, frozenset(promises))  # fmt: skip
+    return Cell(
+        f"{said}; {name}; n = {n}",
+        question("compare", of_ratio(ratio), **SIDES, response="y"),
+        draw,
+        draws,
+        ratio,
+        frozenset(promises),
+    )
 
 
 def promised(draws: int) -> Iterator[Cell]:
@@ -90,20 +100,35 @@ def promised(draws: int) -> Iterator[Cell]:
         for n in COUNTS:
             yield simple(name, INDEPENDENT[name], n, 1.05, draws // 2 or 1, FALSE, INTERVAL)
             yield simple(name, INDEPENDENT[name], n, 2.0, draws // 2 or 1, FALSE, INTERVAL, *found)
-    for (n, m), (sd_a, sd_b) in (((4, 12), (0.03, 0.03)), ((6, 30), (0.1, 0.1)), ((10, 10), (0.02, 0.2)),
-                                 ((4, 20), (0.02, 0.2)), ((20, 6), (0.02, 0.2))):  # fmt: skip
+    for (n, m), (sd_a, sd_b) in (
+        ((4, 12), (0.03, 0.03)),
+        ((6, 30), (0.1, 0.1)),
+        ((10, 10), (0.02, 0.2)),
+        ((4, 20), (0.02, 0.2)),
+        ((20, 6), (0.02, 0.2)),
+    ):
         draw = partial(two_sides, a=normal(sd_a), b=normal(sd_b), counts=(n, m), ratio=1.0)
-        yield Cell(f"equal; normal, cv {100 * sd_a:g} and {100 * sd_b:g} %; n = {n} + {m}",
-                   question("compare", of_ratio(1), **SIDES, response="y"), draw, draws, 1.0,
-                   frozenset({FALSE, INTERVAL}))  # fmt: skip
+        yield Cell(
+            f"equal; normal, cv {100 * sd_a:g} and {100 * sd_b:g} %; n = {n} + {m}",
+            question("compare", of_ratio(1), **SIDES, response="y"),
+            draw,
+            draws,
+            1.0,
+            frozenset({FALSE, INTERVAL}),
+        )
 
 
 def with_columns(draws: int) -> Iterator[Cell]:
     """Other columns beside the sides: settings, and what numbers the trials."""
     words = question("compare", of_ratio(1), **SIDES, response="y")
     both = frozenset({FALSE, INTERVAL})
-    for cells, counts, spread in ((4, (4, 9), (0.1, 0.03)), (4, (3, 9), (0.1, 0.03)), (4, (2, 8), (0.2, 0.02)),
-                                  (2, (4, 12), (0.15, 0.05)), (3, (4, 30), (0.1, 0.02))):  # fmt: skip
+    for cells, counts, spread in (
+        (4, (4, 9), (0.1, 0.03)),
+        (4, (3, 9), (0.1, 0.03)),
+        (4, (2, 8), (0.2, 0.02)),
+        (2, (4, 12), (0.15, 0.05)),
+        (3, (4, 30), (0.1, 0.02)),
+    ):
         name = f"equal; {cells} cells, {counts[0]} + {counts[1]}, σ {spread[0]:g} and {spread[1]:g}"
         draw = partial(within_cells, counts=[counts] * cells, spread=spread)
         promise = frozenset({FALSE} if min(counts) >= 4 else ())
@@ -116,8 +141,14 @@ def with_columns(draws: int) -> Iterator[Cell]:
         for columns in (("trial", "rank"), ("trial",), ("rank",)):
             promise = both if trials >= 4 and "trial" in columns else frozenset[str]()
             draw = partial(ranks_of_trials, trials=trials, columns=columns)
-            yield Cell(f"equal; {trials} trials of 8 ranks, columns {', '.join(columns)}", words, draw,
-                       draws if promise else draws // 4 or 1, 1.0, promise)  # fmt: skip
+            yield Cell(
+                f"equal; {trials} trials of 8 ranks, columns {', '.join(columns)}",
+                words,
+                draw,
+                draws if promise else draws // 4 or 1,
+                1.0,
+                promise,
+            )
 
 
 def published(draws: int) -> Iterator[Cell]:
@@ -132,8 +163,13 @@ def published(draws: int) -> Iterator[Cell]:
                 yield simple(name, noise, n, 1.0, draws)
     for n in (6, 30):
         draw = partial(dependent_sides, noise=DIFFICULT["AR(0.5)"], n=n)
-        yield Cell(f"equal; AR(0.5), A then B; n = {n}", question("compare", of_ratio(1), **SIDES, response="y"), draw,
-                   draws, 1.0)  # fmt: skip
+        yield Cell(
+            f"equal; AR(0.5), A then B; n = {n}",
+            question("compare", of_ratio(1), **SIDES, response="y"),
+            draw,
+            draws,
+            1.0,
+        )
 
 
 def gates(draws: int) -> Iterator[Cell]:
@@ -142,16 +178,31 @@ def gates(draws: int) -> Iterator[Cell]:
     passes = truth("gate", EQUAL, INCONCLUSIVE)
     for ratio, cv in ((1.0, 0.05), (1.0, 0.2), (0.95, 0.05)):
         said = "none changed" if ratio == 1 else "all 5 % slower"
-        yield Cell(f"{METRICS} metrics, {said}; cv {100 * cv:g} %; n = 6; slower>5%",
-                   question("gate", passes, **SIDES, response=responses, fail_if=f"slower>{100 / 0.95 - 100:.4f}%"
-                            if ratio != 1 else "slower>5%"),
-                   partial(many_metrics, n=6, cv=cv, ratio=ratio), draws, None, frozenset({FALSE}))  # fmt: skip
+        yield Cell(
+            f"{METRICS} metrics, {said}; cv {100 * cv:g} %; n = 6; slower>5%",
+            question(
+                "gate",
+                passes,
+                **SIDES,
+                response=responses,
+                fail_if=f"slower>{100 / 0.95 - 100:.4f}%" if ratio != 1 else "slower>5%",
+            ),
+            partial(many_metrics, n=6, cv=cv, ratio=ratio),
+            draws,
+            None,
+            frozenset({FALSE}),
+        )
     fails = truth("gate", DIFFERENT)
     for n in (6, 10):
         draw = partial(two_sides_named, n=n)
-        yield Cell(f"half as fast; normal, cv 3 %; n = {n}; slower>5%",
-                   question("gate", fails, **SIDES, response="y (MB/s)", fail_if="slower>5%"), draw, draws, None,
-                   frozenset({FALSE, FOUND}))  # fmt: skip
+        yield Cell(
+            f"half as fast; normal, cv 3 %; n = {n}; slower>5%",
+            question("gate", fails, **SIDES, response="y (MB/s)", fail_if="slower>5%"),
+            draw,
+            draws,
+            None,
+            frozenset({FALSE, FOUND}),
+        )
 
 
 def two_sides_named(rng: np.random.Generator, n: int) -> Columns:

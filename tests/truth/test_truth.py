@@ -23,7 +23,7 @@ from .scores import (
     Truth,
     score_answer,
     truth,
-)  # fmt: skip
+)
 
 THIN = 0.005  # of the draws
 pytestmark = pytest.mark.slow
@@ -55,16 +55,24 @@ def test_a_few_draws_keep_what_is_promised():
 
 def verdict(state, **more) -> dict[str, object]:
     """The JSON of a verdict."""
-    plain = {"question": "difference", "response": "y", "subject": ["A", "B"], "direction": None, "claim": "",
-             "estimate": None, "doubts": []}  # fmt: skip
+    plain = {
+        "question": "difference",
+        "response": "y",
+        "subject": ["A", "B"],
+        "direction": None,
+        "claim": "",
+        "estimate": None,
+        "doubts": [],
+    }
     return {"verdicts": [{**plain, "state": state, **more}]}
 
 
 TWICE = truth("difference", DIFFERENT, direction=UP)
 NONE = truth("difference", EQUAL, INCONCLUSIVE, faults=["order"])
 SURE = replace(TWICE, denials=frozenset({INCONCLUSIVE}))
-BLOCK = truth("effect", DIFFERENT, NOT_SEPARABLE, subject=("a", "b"), block=("a", "b"), faults=["goes-together"],
-              accuses=True)  # fmt: skip
+BLOCK = truth(
+    "effect", DIFFERENT, NOT_SEPARABLE, subject=("a", "b"), block=("a", "b"), faults=["goes-together"], accuses=True
+)
 
 
 @pytest.mark.parametrize(
@@ -89,12 +97,15 @@ BLOCK = truth("effect", DIFFERENT, NOT_SEPARABLE, subject=("a", "b"), block=("a"
         (verdict(DIFFERENT, question="effect", subject=["c"]), BLOCK, Score.NO_VERDICT),
         (verdict(DIFFERENT, question="effect", subject=["c"]), replace(BLOCK, absent=True), Score.RIGHT),
         (verdict(INCONCLUSIVE, question="effect", subject=["b"]), replace(BLOCK, absent=True), Score.WRONG),
-        (verdict(DIFFERENT, direction=DOWN, claim="fs=B"), truth("difference", DIFFERENT, claim=("fs=A",)),
-         Score.OVERCONFIDENT),
+        (
+            verdict(DIFFERENT, direction=DOWN, claim="fs=B"),
+            truth("difference", DIFFERENT, claim=("fs=A",)),
+            Score.OVERCONFIDENT,
+        ),
         ({}, NONE, Score.NO_VERDICT),
         (None, NONE, Score.INCONCLUSIVE),
     ],
-)  # fmt: skip
+)
 def test_score_of_a_verdict(answer, true: Truth, score):
     assert score_answer(answer, true) is score
 
@@ -112,15 +123,21 @@ def a_tally(scores: dict[Score, int], **more: int) -> Tally:
     ("promise", "kept", "broken"),
     [
         (FALSE, a_tally({Score.RIGHT: 1880, Score.OVERCONFIDENT: 120}), a_tally({Score.RIGHT: 1860, Score.WRONG: 140})),
-        (INTERVAL, a_tally({Score.RIGHT: 2000}, held=1870, intervals=2000),
-         a_tally({Score.RIGHT: 2000}, held=1850, intervals=2000)),
+        (
+            INTERVAL,
+            a_tally({Score.RIGHT: 2000}, held=1870, intervals=2000),
+            a_tally({Score.RIGHT: 2000}, held=1850, intervals=2000),
+        ),
         (SILENCE, a_tally({Score.RIGHT: 2000}, warned=90), a_tally({Score.RIGHT: 2000}, warned=110)),
-        (FOUND, a_tally({Score.RIGHT: 1900, Score.INCONCLUSIVE: 100}),
-         a_tally({Score.RIGHT: 1780, Score.INCONCLUSIVE: 220})),
+        (
+            FOUND,
+            a_tally({Score.RIGHT: 1900, Score.INCONCLUSIVE: 100}),
+            a_tally({Score.RIGHT: 1780, Score.INCONCLUSIVE: 220}),
+        ),
         (FALSE, a_tally({Score.RIGHT: 34, Score.WRONG: 6}), a_tally({Score.RIGHT: 30, Score.WRONG: 10})),
         (INTERVAL, a_tally({Score.RIGHT: 40}, held=36, intervals=40), a_tally({Score.RIGHT: 40})),
     ],
-)  # fmt: skip
+)
 def test_a_promise_is_broken_beyond_its_limit_and_chance_is_allowed_for(promise, kept, broken):
     cell = replace(all_cells(THIN)[0], promises=frozenset({promise}))
     assert broken_promises(cell, kept) == [] and len(broken_promises(cell, broken)) == 1
@@ -144,8 +161,12 @@ def test_the_page_gets_new_tables_and_keeps_its_words(tmp_path, monkeypatch, cap
 def test_a_cell_beyond_its_limits_ends_with_code_1_unless_it_is_pending(monkeypatch, capsys):
     key = ("regress", "anscombe-1")
     monkeypatch.setattr(bench, "all_cells", lambda scale=1.0: [])
-    for score, pending, code in ((Score.WRONG, {}, 1), (Score.WRONG, {key: "a review"}, 0),
-                                 (Score.RIGHT, {}, 0), (Score.RIGHT, {key: "a review"}, 1)):  # fmt: skip
+    for score, pending, code in (
+        (Score.WRONG, {}, 1),
+        (Score.WRONG, {key: "a review"}, 0),
+        (Score.RIGHT, {}, 0),
+        (Score.RIGHT, {key: "a review"}, 1),
+    ):
         monkeypatch.setattr(bench, "score_traps", lambda words, score=score: {key: score})
         monkeypatch.setattr(bench, "PENDING", pending)
         assert bench.main([]) == code

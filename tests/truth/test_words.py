@@ -18,21 +18,27 @@ from .traps import all_traps
 
 # The words by which a command claims a state of the questions that they are about.
 CLAIMS: dict[str, tuple[tuple[str, ...], dict[VerdictState, str]]] = {
-    "compare": (("difference",), {
-        DIFFERENT: r"\bis (faster|slower|more|less) than\b",
-        EQUAL: r"\bpractically equal\b",
-        INCONCLUSIVE: r"\bCannot tell whether\b|\b[Ii]nconclusive\b",
-        NOT_SEPARABLE: r"\bcannot be separated\b",
-    }),
+    "compare": (
+        ("difference",),
+        {
+            DIFFERENT: r"\bis (faster|slower|more|less) than\b",
+            EQUAL: r"\bpractically equal\b",
+            INCONCLUSIVE: r"\bCannot tell whether\b|\b[Ii]nconclusive\b",
+            NOT_SEPARABLE: r"\bcannot be separated\b",
+        },
+    ),
     "scale": (("limit",), {EQUAL: r"\bno limit detected\b", DIFFERENT: r"\bThere is a limit\b|\brate falls beyond\b"}),
-    "summary": (("effect",), {
-        DIFFERENT: r"\bmatters?( most)?: ",
-        NOT_TESTED: r"\b[Nn]ot tested\b",
-        NOT_SEPARABLE: r"\bcannot be (separated|told apart)\b|\bgo together\b|\bare confounded\b",
-    }),
+    "summary": (
+        ("effect",),
+        {
+            DIFFERENT: r"\bmatters?( most)?: ",
+            NOT_TESTED: r"\b[Nn]ot tested\b",
+            NOT_SEPARABLE: r"\bcannot be (separated|told apart)\b|\bgo together\b|\bare confounded\b",
+        },
+    ),
     "rank": (("effect",), {DIFFERENT: r" first \(", NOT_TESTED: r"\b[Nn]ot tested\b"}),
     "regress": (("slope",), {DIFFERENT: r"significant effects: "}),
-}  # fmt: skip
+}
 
 
 def asked(command: str) -> list[tuple[str, set[str], str]]:

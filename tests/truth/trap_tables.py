@@ -17,8 +17,10 @@ def wobble(n: int, stride: int = 7) -> tuple[float, ...]:
 
 def csv(header: str, rows: Rows) -> str:
     """The text of a table; None is an empty cell."""
-    lines = [",".join("" if cell is None else f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in row)
-             for row in rows]  # fmt: skip
+    lines = [
+        ",".join("" if cell is None else f"{cell:.6g}" if isinstance(cell, float) else str(cell) for cell in row)
+        for row in rows
+    ]
     return "\n".join([header, *lines, ""])
 
 
@@ -105,15 +107,20 @@ def drift(with_time: bool) -> str:
 def warm_up() -> str:
     """A, then B; the first four trials of the session were cold."""
     cold = (55.0, 65.0, 75.0, 85.0)
-    rows = [("A" if minute < 8 else "B", started(minute), (cold[minute] if minute < 4 else 100.0) + z)
-            for minute, z in enumerate(wobble(16))]  # fmt: skip
+    rows = [
+        ("A" if minute < 8 else "B", started(minute), (cold[minute] if minute < 4 else 100.0) + z)
+        for minute, z in enumerate(wobble(16))
+    ]
     return csv("v,start,y", rows)
 
 
 def cliff_by_size() -> str:
     """A cache of 64 MiB: 5000 MB/s inside it, 200 beyond."""
-    rows = [(size, (5000 if size <= 64 else 200) * (1 + 0.02 * z))
-            for size in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512) for z in wobble(3, 2)]  # fmt: skip
+    rows = [
+        (size, (5000 if size <= 64 else 200) * (1 + 0.02 * z))
+        for size in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+        for z in wobble(3, 2)
+    ]
     return csv("file_mb,MBps", rows)
 
 

@@ -25,8 +25,16 @@ def no_effect(kind: str, *faults: str, accuses: bool = False, subject: tuple[str
 
 def together(*block: str) -> Truth:
     """Factors that the data cannot tell apart, and whose common effect they show beyond doubt."""
-    return truth("effect", DIFFERENT, NOT_SEPARABLE, subject=block, block=block, faults=["goes-together"],
-                 denials=[INCONCLUSIVE, EQUAL], accuses=True)  # fmt: skip
+    return truth(
+        "effect",
+        DIFFERENT,
+        NOT_SEPARABLE,
+        subject=block,
+        block=block,
+        faults=["goes-together"],
+        denials=[INCONCLUSIVE, EQUAL],
+        accuses=True,
+    )
 
 
 def on_factors(response: str, names: tuple[str, ...], *truths: Truth) -> tuple[Question, ...]:
@@ -59,41 +67,63 @@ def _plain() -> list[Trap]:
     model = truth("model", DIFFERENT, denials=[INCONCLUSIVE, EQUAL])
     fails = truth("gate", DIFFERENT, denials=[INCONCLUSIVE, EQUAL])
     return [
-        Trap("two sides alike", tables.plain(1.0), (
-            question("compare", alike, **words),
-            question("gate", truth("gate", EQUAL, denials=[INCONCLUSIVE]), **words, fail_if="more>3%"),
-        )),
-        Trap("a factor of two", tables.plain(2.0), (
-            question("compare", twice["difference"], **words),
-            question("gate", fails, **words, fail_if="more>3%"),
-            question("summary", factor, best, response="MBps", by=("v", "size")),
-            question("rank", factor, response="MBps", on=("v", "size")),
-            question("plot", factor, response="MBps"),
-            question("report", factor, response="MBps", by=("v", "size")),
-            question("anova", factor, response="MBps", on=("v", "size")),
-            question("regress", twice["slope"], response="MBps", on="v"),
-            question("fit", model, response="MBps", on=("v", "size")),
-            question("advise", best, response="MBps", choose="v", given="size"),
-        )),
-    ]  # fmt: skip
+        Trap(
+            "two sides alike",
+            tables.plain(1.0),
+            (
+                question("compare", alike, **words),
+                question("gate", truth("gate", EQUAL, denials=[INCONCLUSIVE]), **words, fail_if="more>3%"),
+            ),
+        ),
+        Trap(
+            "a factor of two",
+            tables.plain(2.0),
+            (
+                question("compare", twice["difference"], **words),
+                question("gate", fails, **words, fail_if="more>3%"),
+                question("summary", factor, best, response="MBps", by=("v", "size")),
+                question("rank", factor, response="MBps", on=("v", "size")),
+                question("plot", factor, response="MBps"),
+                question("report", factor, response="MBps", by=("v", "size")),
+                question("anova", factor, response="MBps", on=("v", "size")),
+                question("regress", twice["slope"], response="MBps", on="v"),
+                question("fit", model, response="MBps", on=("v", "size")),
+                question("advise", best, response="MBps", choose="v", given="size"),
+            ),
+        ),
+    ]
 
 
 def _simpson() -> Trap:
     faster = truth("effect", DIFFERENT, subject=("fs",), direction=DOWN, faults=["varies-besides"])
     slope = truth("slope", DIFFERENT, direction=DOWN, faults=["varies-besides"])
     best = truth("best", DIFFERENT, claim=("A", "fs=A"), faults=["varies-besides"], accuses=True)
-    return Trap("simpson", tables.simpson(), (
-        question("compare", truth("difference", DIFFERENT, direction=DOWN, denials=[EQUAL]), group="fs",
-                 levels=["A", "B"], response="MBps"),
-        question("summary", best, faster, response="MBps", by="fs"),
-        question("summary", truth("best", DIFFERENT, claim=("A",), accuses=True), response="MBps"),
-        question("rank", faster, response="MBps", on="fs"),
-        question("anova", faster, response="MBps", on="fs"),
-        question("regress", slope, response="MBps", on="fs"),
-        question("advise", best, response="MBps", choose="fs"),
-        question("advise", truth("best", DIFFERENT, claim=("A",), accuses=True), response="MBps", choose="fs",
-                 given="size"),
-    ))  # fmt: skip
+    return Trap(
+        "simpson",
+        tables.simpson(),
+        (
+            question(
+                "compare",
+                truth("difference", DIFFERENT, direction=DOWN, denials=[EQUAL]),
+                group="fs",
+                levels=["A", "B"],
+                response="MBps",
+            ),
+            question("summary", best, faster, response="MBps", by="fs"),
+            question("summary", truth("best", DIFFERENT, claim=("A",), accuses=True), response="MBps"),
+            question("rank", faster, response="MBps", on="fs"),
+            question("anova", faster, response="MBps", on="fs"),
+            question("regress", slope, response="MBps", on="fs"),
+            question("advise", best, response="MBps", choose="fs"),
+            question(
+                "advise",
+                truth("best", DIFFERENT, claim=("A",), accuses=True),
+                response="MBps",
+                choose="fs",
+                given="size",
+            ),
+        ),
+    )
 
 
 def _anscombe() -> list[Trap]:
@@ -103,8 +133,10 @@ def _anscombe() -> list[Trap]:
         3: truth("slope", INCONCLUSIVE, faults=["lack-of-fit", "leverage"]),
         4: truth("slope", INCONCLUSIVE, NOT_TESTED, faults=["leverage"]),
     }
-    return [Trap(f"anscombe-{number}", tables.anscombe(number), (question("regress", one, response="y", on="x"),))
-            for number, one in slope.items()]  # fmt: skip
+    return [
+        Trap(f"anscombe-{number}", tables.anscombe(number), (question("regress", one, response="y", on="x"),))
+        for number, one in slope.items()
+    ]
 
 
 def _of_people() -> list[Trap]:
@@ -114,25 +146,47 @@ def _of_people() -> list[Trap]:
     first = truth("best", DIFFERENT, claim=("A",), faults=["missing-values"], accuses=True)
     alike = no_effect("effect", subject=("node",))
     return [
-        Trap("lord", tables.lord(), (
-            question("compare", covariate, group="g", levels=["a", "b"], response="after"),
-            question("regress", no_effect("slope", subject=("g[b]", "g")), response="after", on=("before", "g")),
-        )),
-        Trap("survivorship", tables.survivorship(), (
-            question("compare", slower, group="v", levels=["A", "B"], response="time_s"),
-            question("summary", first, response="time_s", by="v"),
-        )),
-        Trap("regression to the mean", tables.remeasured(), (
-            question("compare", no_effect("difference", "selected"), group="round",
-                     levels=["1", "2"], response="y", pair="node"),
-        )),
-        Trap("winner's curse", tables.alike_nodes(), (
-            question("summary", no_effect("best"), alike, response="y", by="node"),
-            question("rank", alike, response="y", on="node"),
-            question("anova", alike, response="y", on="node"),
-            question("advise", no_effect("best"), response="y", choose="node"),
-        )),
-    ]  # fmt: skip
+        Trap(
+            "lord",
+            tables.lord(),
+            (
+                question("compare", covariate, group="g", levels=["a", "b"], response="after"),
+                question("regress", no_effect("slope", subject=("g[b]", "g")), response="after", on=("before", "g")),
+            ),
+        ),
+        Trap(
+            "survivorship",
+            tables.survivorship(),
+            (
+                question("compare", slower, group="v", levels=["A", "B"], response="time_s"),
+                question("summary", first, response="time_s", by="v"),
+            ),
+        ),
+        Trap(
+            "regression to the mean",
+            tables.remeasured(),
+            (
+                question(
+                    "compare",
+                    no_effect("difference", "selected"),
+                    group="round",
+                    levels=["1", "2"],
+                    response="y",
+                    pair="node",
+                ),
+            ),
+        ),
+        Trap(
+            "winner's curse",
+            tables.alike_nodes(),
+            (
+                question("summary", no_effect("best"), alike, response="y", by="node"),
+                question("rank", alike, response="y", on="node"),
+                question("anova", alike, response="y", on="node"),
+                question("advise", no_effect("best"), response="y", choose="node"),
+            ),
+        ),
+    ]
 
 
 def _of_time() -> list[Trap]:
@@ -141,15 +195,22 @@ def _of_time() -> list[Trap]:
     change = no_effect("difference", *IN_ORDER, accuses=True)
     factor = no_effect("effect", *IN_ORDER, accuses=True)
     return [
-        Trap(name, text, (
-            question("compare", change, **words),
-            question("gate", no_effect("gate", *IN_ORDER, accuses=True), **words, fail_if="less>1%"),
-            question("regress", no_effect("slope", *IN_ORDER, accuses=True), response="y", on="v"),
-            *(of_one_factor("y", "v", factor) if name != "warm-up" else ()),
-        ))
-        for name, text in (("drift with times", tables.drift(True)), ("drift by rows", tables.drift(False)),
-                           ("warm-up", tables.warm_up()))
-    ]  # fmt: skip
+        Trap(
+            name,
+            text,
+            (
+                question("compare", change, **words),
+                question("gate", no_effect("gate", *IN_ORDER, accuses=True), **words, fail_if="less>1%"),
+                question("regress", no_effect("slope", *IN_ORDER, accuses=True), response="y", on="v"),
+                *(of_one_factor("y", "v", factor) if name != "warm-up" else ()),
+            ),
+        )
+        for name, text in (
+            ("drift with times", tables.drift(True)),
+            ("drift by rows", tables.drift(False)),
+            ("warm-up", tables.warm_up()),
+        )
+    ]
 
 
 def _of_units() -> list[Trap]:
@@ -158,27 +219,45 @@ def _of_units() -> list[Trap]:
     words = {"group": "v", "levels": ["A", "B"], "response": "y"}
     sizes = no_effect("slope", "lack-of-fit")
     return [
-        Trap("mixed units", tables.mixed_units(), (
-            question("compare", no_effect("difference", "impossible"), group="v", levels=["A", "B"],
-                     response="MBps"),
-            question("summary", no_effect("effect", "impossible"), response="MBps", by="v"),
-        )),
+        Trap(
+            "mixed units",
+            tables.mixed_units(),
+            (
+                question(
+                    "compare", no_effect("difference", "impossible"), group="v", levels=["A", "B"], response="MBps"
+                ),
+                question("summary", no_effect("effect", "impossible"), response="MBps", by="v"),
+            ),
+        ),
         Trap("rates as text", tables.rates_as_text(), (question("summary", clients),)),
-        Trap("ranks taken for trials", tables.ranks_as_trials(True), (
-            question("compare", no_effect("difference", "subsamples"), **words),
-            question("gate", no_effect("gate", "subsamples"), **words, fail_if="more>1%"),
-            *of_one_factor("y", "v", no_effect("effect", "subsamples", subject=("v",))),
-        )),
-        Trap("ranks without their trials", tables.ranks_as_trials(False), (
-            question("compare", no_effect("difference", "subsamples", "dependent"), **words),
-        )),
+        Trap(
+            "ranks taken for trials",
+            tables.ranks_as_trials(True),
+            (
+                question("compare", no_effect("difference", "subsamples"), **words),
+                question("gate", no_effect("gate", "subsamples"), **words, fail_if="more>1%"),
+                *of_one_factor("y", "v", no_effect("effect", "subsamples", subject=("v",))),
+            ),
+        ),
+        Trap(
+            "ranks without their trials",
+            tables.ranks_as_trials(False),
+            (question("compare", no_effect("difference", "subsamples", "dependent"), **words),),
+        ),
         Trap("cache cliff", tables.cliff_by_size(), (question("regress", sizes, response="MBps", on="file_mb"),)),
-        Trap("one trial a setting", tables.one_trial_each(), tuple(
-            question(command, truth("effect", NOT_TESTED, denials=[INCONCLUSIVE, EQUAL]), **words)
-            for command, words in (("summary", {"response": "KiBps", "by": ("size", "sync")}),
-                                   ("rank", {"response": "KiBps", "on": ("size", "sync")}),
-                                   ("report", {"response": "KiBps", "by": ("size", "sync")})))),
-    ]  # fmt: skip
+        Trap(
+            "one trial a setting",
+            tables.one_trial_each(),
+            tuple(
+                question(command, truth("effect", NOT_TESTED, denials=[INCONCLUSIVE, EQUAL]), **words)
+                for command, words in (
+                    ("summary", {"response": "KiBps", "by": ("size", "sync")}),
+                    ("rank", {"response": "KiBps", "on": ("size", "sync")}),
+                    ("report", {"response": "KiBps", "by": ("size", "sync")}),
+                )
+            ),
+        ),
+    ]
 
 
 def _of_columns() -> list[Trap]:
@@ -194,35 +273,60 @@ def _of_columns() -> list[Trap]:
     nested = truth("effect", DIFFERENT, NOT_SEPARABLE, subject=("fs",), denials=[INCONCLUSIVE, EQUAL])
     ior = ("t", "transfer_size", "aggregate_size")
     return [
-        Trap("host goes with fs", tables.host_goes_with_fs(), (
-            question("compare", host, group="fs", levels=["nfs", "ceph"], response="MBps"),
-            *on_factors("MBps", ("fs", "host"), together("fs", "host")),
-            question("regress", slopes, response="MBps", on="fs"),
-            question("anova", alone, response="MBps", on="fs"),
-        )),
-        Trap("copies go with an option", tables.copies_go_with_option(), (
-            question("compare", host, group="client_io_threads", levels=["on", "off"], response="MBps"),
-            *on_factors("MBps", lab, together(*lab)),
-        )),
-        Trap("outcome among the factors", tables.outcome_among_factors(), (
-            question("compare", faster, group="cache", levels=["off", "on"], response="write"),
-            question("rank", block, received, response="write"),
-            question("summary", received),
-            question("plot", received),
-        )),
+        Trap(
+            "host goes with fs",
+            tables.host_goes_with_fs(),
+            (
+                question("compare", host, group="fs", levels=["nfs", "ceph"], response="MBps"),
+                *on_factors("MBps", ("fs", "host"), together("fs", "host")),
+                question("regress", slopes, response="MBps", on="fs"),
+                question("anova", alone, response="MBps", on="fs"),
+            ),
+        ),
+        Trap(
+            "copies go with an option",
+            tables.copies_go_with_option(),
+            (
+                question("compare", host, group="client_io_threads", levels=["on", "off"], response="MBps"),
+                *on_factors("MBps", lab, together(*lab)),
+            ),
+        ),
+        Trap(
+            "outcome among the factors",
+            tables.outcome_among_factors(),
+            (
+                question("compare", faster, group="cache", levels=["off", "on"], response="write"),
+                question("rank", block, received, response="write"),
+                question("summary", received),
+                question("plot", received),
+            ),
+        ),
         Trap("aliased", tables.aliased(), on_factors("mbs", ("device", "setup"), together("device", "setup"))),
-        Trap("aliased beside clients", tables.aliased_beside_clients(),
-             on_factors("mbs", ("device", "pool", "clients"), together("device", "pool"), clients)),
-        Trap("nearly aliased", tables.aliased_beside_clients(2), on_factors(
-            "mbs", ("device", "pool", "clients"),
-            truth("effect", DIFFERENT, NOT_SEPARABLE, subject=("device",), denials=[INCONCLUSIVE, EQUAL]))),
+        Trap(
+            "aliased beside clients",
+            tables.aliased_beside_clients(),
+            on_factors("mbs", ("device", "pool", "clients"), together("device", "pool"), clients),
+        ),
+        Trap(
+            "nearly aliased",
+            tables.aliased_beside_clients(2),
+            on_factors(
+                "mbs",
+                ("device", "pool", "clients"),
+                truth("effect", DIFFERENT, NOT_SEPARABLE, subject=("device",), denials=[INCONCLUSIVE, EQUAL]),
+            ),
+        ),
         Trap("nested", tables.nested(), on_factors("y", ("fs", "version"), nested)),
-        Trap("collinear", tables.collinear(), (
-            *on_factors("seconds", ("blocks", "amount_bytes"), together("blocks", "amount_bytes")),
-            question("regress", slopes, response="seconds", on=("blocks", "amount_bytes")),
-        )),
+        Trap(
+            "collinear",
+            tables.collinear(),
+            (
+                *on_factors("seconds", ("blocks", "amount_bytes"), together("blocks", "amount_bytes")),
+                question("regress", slopes, response="seconds", on=("blocks", "amount_bytes")),
+            ),
+        ),
         Trap("one setting in several columns", tables.ior_settings(), on_factors("write_mbs", ior, together(*ior))),
-    ]  # fmt: skip
+    ]
 
 
 def _of_growth() -> list[Trap]:

@@ -24,8 +24,10 @@ def options(path, found: dict | None = None, names: tuple[str, ...] = ("e",)) ->
         for number, (behind, cache) in enumerate(SETTINGS * 4):
             facts = {DETECTED_LEVELS: {name: [level] for name, level in found.items()}} if found and number == 0 else {}
             rates = {"write": 3.5 if behind == "on" else 1.0, "read": 1.0}
-            rows = [Observation(operation, "bandwidth_last_done", 1e8 * rate * np.exp(rng.normal(0, 0.15)), "bytes/s")
-                    for operation, rate in rates.items()]  # fmt: skip
+            rows = [
+                Observation(operation, "bandwidth_last_done", 1e8 * rate * np.exp(rng.normal(0, 0.15)), "bytes/s")
+                for operation, rate in rates.items()
+            ]
             made = trial(number, 0, name, facts=facts, write_behind=behind, cache=cache)
             store.append(replace(made, observations=rows))
     return str(path)

@@ -37,17 +37,32 @@ def _run(repetition: int) -> Run:
         began = (50 * MS + repetition * MS) * rank
         rows["start_ns"] = began + np.cumsum(rows["duration_ns"] + gaps) - rows["duration_ns"] - gaps
         ended = int(rows["start_ns"][-1] + rows["duration_ns"][-1])
-        ranks.append({"rank": rank, "host": "a", "node": rank, "started_ns": began, "ended_ns": ended,
-                      "bytes": COUNT * SIZE})  # fmt: skip
+        ranks.append(
+            {"rank": rank, "host": "a", "node": rank, "started_ns": began, "ended_ns": ended, "bytes": COUNT * SIZE}
+        )
         tables.append(rows)
     span = max(rank["ended_ns"] for rank in ranks)
     n_bytes = 2 * COUNT * SIZE
-    phase = {"index": 0, "name": "write_large", "operation": "write_large", "comparable": True, "recorded_all": True,
-             "duration_ns": span, "start_spread_ns": 50 * MS, "ranks": ranks, "cache": None,
-             "totals": {"write": {"count": 2 * COUNT, "bytes": n_bytes, "errors": 0}}}  # fmt: skip
+    phase = {
+        "index": 0,
+        "name": "write_large",
+        "operation": "write_large",
+        "comparable": True,
+        "recorded_all": True,
+        "duration_ns": span,
+        "start_spread_ns": 50 * MS,
+        "ranks": ranks,
+        "cache": None,
+        "totals": {"write": {"count": 2 * COUNT, "bytes": n_bytes, "errors": 0}},
+    }
     return Run(
-        id=f"w-{repetition}", experiment="w", source="test", started_at=f"2026-11-21T10:0{repetition}:00Z",
-        seconds=span / 1e9, factors={"nodes": 2, "repetition": repetition}, operations=np.concatenate(tables),
+        id=f"w-{repetition}",
+        experiment="w",
+        source="test",
+        started_at=f"2026-11-21T10:0{repetition}:00Z",
+        seconds=span / 1e9,
+        factors={"nodes": 2, "repetition": repetition},
+        operations=np.concatenate(tables),
         observations=[Observation("write_large", "bandwidth_last_done", n_bytes / span * 1e9, "bytes/s")],
         phases=[phase],
-    )  # fmt: skip
+    )

@@ -54,9 +54,18 @@ def store(path, trials: list[np.ndarray], facts: dict | None = None, **changes) 
         elapsed = int(ends.max() - one["start_ns"].min())
         total = {"read": {"count": len(one), "bytes": int(one["size"].sum()), "errors": 0}}
         ranks = [{"rank": int(rank), "host": f"n{rank // 2}", "clock_offset_ns": 0} for rank in np.unique(one["rank"])]
-        phase = {"index": 0, "name": "read", "operation": "read", "recorded_all": True, "comparable": True,
-                 "duration_ns": elapsed, "counted_kind": "read", "totals": total, "ranks": ranks,
-                 "histograms": {}}  # fmt: skip
+        phase = {
+            "index": 0,
+            "name": "read",
+            "operation": "read",
+            "recorded_all": True,
+            "comparable": True,
+            "duration_ns": elapsed,
+            "counted_kind": "read",
+            "totals": total,
+            "ranks": ranks,
+            "histograms": {},
+        }
         rate = Observation("read", "bandwidth_last_done", total["read"]["bytes"] / (elapsed / 1e9), "bytes/s")
         made.append(
             Run(
@@ -72,4 +81,4 @@ def store(path, trials: list[np.ndarray], facts: dict | None = None, **changes) 
                 phases=[{**phase, **changes}],
             )
         )
-    return made  # fmt: skip
+    return made

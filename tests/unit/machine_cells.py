@@ -16,8 +16,18 @@ SIZES = (1, 64, 1024, 4096, 16384, 65536, 262144, 2**20)
 
 def matrix(states=("discard", "cached", "uncached"), places=("seq", "reverse", "rnd"), sizes=SIZES, direction="read"):
     """Settings of cells, every combination."""
-    return [{"state": state, "direction": direction, "memory": "off0", "place": place, "access_size": size,
-             "operations": 500, "bytes": 2**28} for state, place, size in product(states, places, sizes)]  # fmt: skip
+    return [
+        {
+            "state": state,
+            "direction": direction,
+            "memory": "off0",
+            "place": place,
+            "access_size": size,
+            "operations": 500,
+            "bytes": 2**28,
+        }
+        for state, place, size in product(states, places, sizes)
+    ]
 
 
 class TrueCell(PathCell):
@@ -34,8 +44,9 @@ def cells_of(machine, settings, seed=1):
         rows = run.operations
         first = np.zeros(rows.size, bool)
         first[np.unique(rows["offset"] // 4096, return_index=True)[1]] = True
-        cell = TrueCell(one.direction, one.state, one.memory, one.place, one.access_size, rows["duration_ns"] / 1e9,
-                        first)  # fmt: skip
+        cell = TrueCell(
+            one.direction, one.state, one.memory, one.place, one.access_size, rows["duration_ns"] / 1e9, first
+        )
         object.__setattr__(cell, "truth", truth.classify_operations(run.raw, rows).tolist())
         made.append(cell)
     return made

@@ -26,12 +26,24 @@ def run(nodes: int, repetition: int, rng: np.random.Generator, **changes) -> Run
                 Observation(operation, f"{metric}_own", value / nodes, unit, 0, repetition, 50, "close"),
             ]
     made = {
-        "id": f"x-{nodes}-{repetition:02d}", "experiment": "x", "source": "test", "seconds": 1.0,
-        "observations": whole, "operations": _operations(nodes, rng), "phases": _phases(nodes),
-        "started_at": f"2026-11-21T10:{repetition:02d}:{nodes:02d}.000Z", "facts": {"order": 2 * repetition + nodes},
-        "factors": {"nodes": nodes, "ranks_per_node": 1, "ranks": nodes, "repetition": repetition,
-                    "block": repetition, "reader": "other_rank" if nodes > 1 else "same_rank"},
-    }  # fmt: skip
+        "id": f"x-{nodes}-{repetition:02d}",
+        "experiment": "x",
+        "source": "test",
+        "seconds": 1.0,
+        "observations": whole,
+        "operations": _operations(nodes, rng),
+        "phases": _phases(nodes),
+        "started_at": f"2026-11-21T10:{repetition:02d}:{nodes:02d}.000Z",
+        "facts": {"order": 2 * repetition + nodes},
+        "factors": {
+            "nodes": nodes,
+            "ranks_per_node": 1,
+            "ranks": nodes,
+            "repetition": repetition,
+            "block": repetition,
+            "reader": "other_rank" if nodes > 1 else "same_rank",
+        },
+    }
     return Run(**(made | changes))
 
 
@@ -47,10 +59,20 @@ def store(path, repetitions: int = 6, seed: int = 1, **changes) -> Store:
 def _phases(nodes: int) -> list[dict]:
     ranks = [{"rank": r, "host": "a", "node": r, "started_ns": 0, "ended_ns": 10**9, "bytes": 0} for r in range(nodes)]
     return [
-        {"index": index, "name": name, "operation": name, "duration_ns": 10**9, "start_spread_ns": 1000,
-         "comparable": True, "recorded_all": True, "ranks": ranks, "cache": None, "totals": {}}
+        {
+            "index": index,
+            "name": name,
+            "operation": name,
+            "duration_ns": 10**9,
+            "start_spread_ns": 1000,
+            "comparable": True,
+            "recorded_all": True,
+            "ranks": ranks,
+            "cache": None,
+            "totals": {},
+        }
         for index, name in enumerate(("create", "read_1to1_large"))
-    ]  # fmt: skip
+    ]
 
 
 def _operations(nodes: int, rng: np.random.Generator) -> np.ndarray:

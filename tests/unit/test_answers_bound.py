@@ -59,8 +59,18 @@ def stored(path: Path, runs: list[tuple[dict, dict, float]], factors: list[Facto
     store.save_experiment(Experiment("e", "x", factors or [], {}, [], 0, "2026-11-21T10:00:00Z"))
     for number, (levels, facts, rate) in enumerate(runs):
         rows = [Observation("write_large", "bandwidth_last_done", rate, "bytes/s")]
-        store.append(Run(f"e-{number:04d}", "e", "iosonde envelope", f"2026-11-21T10:{number:02d}:00Z", 1.0,
-                         {"nodes": 1, **levels}, rows, facts))  # fmt: skip
+        store.append(
+            Run(
+                f"e-{number:04d}",
+                "e",
+                "iosonde envelope",
+                f"2026-11-21T10:{number:02d}:00Z",
+                1.0,
+                {"nodes": 1, **levels},
+                rows,
+                facts,
+            )
+        )
     return path
 
 
@@ -90,8 +100,10 @@ def test_a_probe_of_another_directory_adds_no_factor(tmp_path):
 
 
 def test_by_is_taken_of_a_store_too(tmp_path):
-    runs = [({"fs": fs, "size": size}, on("/a"), 50e6 + n) for n, (fs, size) in
-            enumerate((fs, size) for fs in "ab" for size in (1, 2) for _ in range(2))]  # fmt: skip
+    runs = [
+        ({"fs": fs, "size": size}, on("/a"), 50e6 + n)
+        for n, (fs, size) in enumerate((fs, size) for fs in "ab" for size in (1, 2) for _ in range(2))
+    ]
     path = stored(tmp_path / "s", runs, [Factor("fs", "", ("a", "b")), Factor("size", "", (1, 2))])
     assert len(made_of(path, NET).shares) == 4
     assert [(one.by, one.measured.n) for one in made_of(path, NET, "fs").shares] == [({"fs": "a"}, 4), ({"fs": "b"}, 4)]

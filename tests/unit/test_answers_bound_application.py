@@ -69,8 +69,11 @@ class _TwoLabs:
         self.truths = truths
 
     def apart(self, response, found):
-        return [BoundCell(cell.by | {"lab_disk": str(i)}, cell.rows[i : i + 1])
-                for cell in found for i in range(len(cell.rows))]  # fmt: skip
+        return [
+            BoundCell(cell.by | {"lab_disk": str(i)}, cell.rows[i : i + 1])
+            for cell in found
+            for i in range(len(cell.rows))
+        ]
 
     def truth(self, runs):
         return next(self.truths)

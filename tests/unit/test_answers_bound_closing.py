@@ -7,8 +7,12 @@ from iosonde.commands.bound.answer import ABOVE, closing
 
 
 def measured(share, above):
-    return SimpleNamespace(verdict=ABOVE if above else "", share=SimpleNamespace(value=share), used=dict,
-                           ceiling=SimpleNamespace(limit=("disks",), missing=()))  # fmt: skip
+    return SimpleNamespace(
+        verdict=ABOVE if above else "",
+        share=SimpleNamespace(value=share),
+        used=dict,
+        ceiling=SimpleNamespace(limit=("disks",), missing=()),
+    )
 
 
 def test_the_share_is_of_those_that_are_not_above_and_says_of_how_many():

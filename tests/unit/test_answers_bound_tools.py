@@ -49,9 +49,11 @@ def test_iozone_without_memory_or_beyond_it_tells_nothing():
 
 def test_udp_a_stream_cut_off_and_another_tool_are_refused(tmp_path):
     udp = tmp_path / "iperf.txt"
-    udp.write_text("------\nClient connecting to node2, UDP port 5001\n------\n[  1] local node1 port 1 connected with "
-                   "node2 port 5001\n[ ID] Interval       Transfer     Bandwidth\n"
-                   "[  1] 0.0000-10.0000 sec  12.5 MBytes  10.5 Mbits/sec\n")  # fmt: skip
+    udp.write_text(
+        "------\nClient connecting to node2, UDP port 5001\n------\n[  1] local node1 port 1 connected with "
+        "node2 port 5001\n[ ID] Interval       Transfer     Bandwidth\n"
+        "[  1] 0.0000-10.0000 sec  12.5 MBytes  10.5 Mbits/sec\n"
+    )
     with raises("no-tcp-stream", DataError):
         measured_by_tools(udp, 0.95, None)
     cut = tmp_path / "cut.txt"

@@ -68,8 +68,11 @@ def test_a_sparse_design_is_information_only():
 
 
 def test_settings_that_were_only_seen_owe_no_combinations():
-    cells = [cell([1.0, 2.0], nodes=1, cache="cold"), cell([1.0, 2.0], nodes=2, cache="cold"),
-             cell([1.0, 2.0], nodes=2, cache="warm")]  # fmt: skip
+    cells = [
+        cell([1.0, 2.0], nodes=1, cache="cold"),
+        cell([1.0, 2.0], nodes=2, cache="cold"),
+        cell([1.0, 2.0], nodes=2, cache="warm"),
+    ]
     assert "nodes=1, cache=warm" in ask("S123", *cells)[0].sentence
     (finding,) = ask("S123", *cells, observed=["cache"])
     assert "nodes=1, 4 in nodes=2" in finding.sentence and "cache" not in finding.sentence
@@ -289,9 +292,13 @@ def test_the_count_of_first_trials_is_poisson_binomial():
 def test_roles_are_read_from_values_and_words_of_the_field():
     rows = {
         "when": [f"2026-11-21T10:{i:02d}:00Z" for i in range(12)],
-        "fs": ["a", "b"] * 6, "size": [1, 1, 4, 4] * 3, "run": [1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3],
-        "row": list(range(12)), "remark": [None] * 11 + ["odd"], "speed": list(RNG(1).random(12)),
-    }  # fmt: skip
+        "fs": ["a", "b"] * 6,
+        "size": [1, 1, 4, 4] * 3,
+        "run": [1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3],
+        "row": list(range(12)),
+        "remark": [None] * 11 + ["odd"],
+        "speed": list(RNG(1).random(12)),
+    }
     roles = guess(table_of(rows))
     assert roles.responses == ("speed",) and roles.settings == ("fs", "size")
     assert set(roles.numbering) == {"when", "run", "row"} and roles.remarks == ("remark",)
@@ -301,10 +308,18 @@ def test_roles_are_read_from_values_and_words_of_the_field():
 @pytest.mark.parametrize(
     ("name", "setting"),
     [
-        ("Block Size", True), ("block_size", True), ("number of nodes", True), ("Run Time", True), ("order", False),
-        ("run_in_group", False), ("Trial ID", False), ("trial number", False), ("sample size", True), ("Block", False),
+        ("Block Size", True),
+        ("block_size", True),
+        ("number of nodes", True),
+        ("Run Time", True),
+        ("order", False),
+        ("run_in_group", False),
+        ("Trial ID", False),
+        ("trial number", False),
+        ("sample size", True),
+        ("Block", False),
     ],
-)  # fmt: skip
+)
 def test_a_name_that_counts_trials_is_told_from_one_that_names_a_quantity(name, setting):
     rows = {name: [4, 4, 64, 64] * 3, "speed": list(RNG(2).random(12))}
     roles = guess(table_of(rows))

@@ -48,12 +48,15 @@ def test_shares_times_and_cost_are_those_of_the_rule(three):
     slowest = [float(np.sort(one["duration_ns"])[-one.size // 100 :].sum() / one["duration_ns"].sum()) for one in made]
     assert group.tail.value == pytest.approx(np.mean(slowest), rel=0.01)
     usual = [one["duration_ns"][one["duration_ns"] < 1e5].mean() for one in made]
-    lost = [float((one["duration_ns"][one["duration_ns"] > 1e5] - mean).sum() / 2e9)
-            for one, mean in zip(made, usual, strict=True)]  # fmt: skip
+    lost = [
+        float((one["duration_ns"][one["duration_ns"] > 1e5] - mean).sum() / 2e9)
+        for one, mean in zip(made, usual, strict=True)
+    ]
     assert group.cost.cost_s.value == pytest.approx(np.mean(lost))
     assert slow.shares.cost_s.value == pytest.approx(np.mean(lost))
     assert group.cost.rate_if_fast.value / group.cost.rate.value == pytest.approx(
-        group.cost.elapsed_s.value / (group.cost.elapsed_s.value - np.mean(lost)), rel=0.01)  # fmt: skip
+        group.cost.elapsed_s.value / (group.cost.elapsed_s.value - np.mean(lost)), rel=0.01
+    )
 
 
 def test_the_cause_is_named_with_its_trials(three):
@@ -166,7 +169,10 @@ def test_the_rate_without_slow_operations_is_not_known_where_nearly_all_of_the_t
     counts[:, 0], seconds[:, 0] = 100, 1e-4
     slow = slice(0, cost.BLOCKS, 3)
     counts[slow, 1], seconds[slow, 1] = 10, 1.0
-    made = cost.cost_of([cost.Account(counts, seconds, 1, float(seconds.sum()), 4096)],
-                        cast(DensityClasses, SimpleNamespace(count=2, fast=0)), 0.95)  # fmt: skip
+    made = cost.cost_of(
+        [cost.Account(counts, seconds, 1, float(seconds.sum()), 4096)],
+        cast(DensityClasses, SimpleNamespace(count=2, fast=0)),
+        0.95,
+    )
     assert made.rate_if_fast.value > 1000 * made.rate.value
     assert (made.rate_if_fast.low, made.rate_if_fast.high) == (None, None)

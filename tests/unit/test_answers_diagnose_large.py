@@ -36,8 +36,10 @@ def both(monkeypatch, path, trials: list[np.ndarray], **changes):
 
 def numbers(group):
     """What has to be the same, however it was read."""
-    classes = [(one.label, one.n, one.typical_s, one.where.run, one.where.offset, dict(one.where.ranks))
-               for one in group.classes]  # fmt: skip
+    classes = [
+        (one.label, one.n, one.typical_s, one.where.run, one.where.offset, dict(one.where.ranks))
+        for one in group.classes
+    ]
     return group.n, group.failed, group.group, group.step_s, classes
 
 
@@ -73,10 +75,15 @@ def test_clocks_sizes_and_kinds_are_told_apart(tmp_path, monkeypatch):
         assert group.classes[1].cause.split()[-1] == "n1"
 
 
-@pytest.mark.parametrize(("rule", "code"), [
-    (lambda r, i, o: i % 40 == 7, "S401"), (lambda r, i, o: i >= 4000, "S404"), (lambda r, i, o: r == 2, "S408"),
-    (lambda r, i, o: np.random.default_rng(3).random(i.size) < 0.1, "S412"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("rule", "code"),
+    [
+        (lambda r, i, o: i % 40 == 7, "S401"),
+        (lambda r, i, o: i >= 4000, "S404"),
+        (lambda r, i, o: r == 2, "S408"),
+        (lambda r, i, o: np.random.default_rng(3).random(i.size) < 0.1, "S412"),
+    ],
+)
 def test_causes_are_seen_in_stretches_and_in_the_sample(tmp_path, monkeypatch, rule, code):
     monkeypatch.setattr(large, "_SAMPLE", 3000)
     monkeypatch.setattr(stretches.Stretches.__init__, "__defaults__", (8000,))
@@ -140,9 +147,13 @@ def test_a_class_that_the_sample_lacks_has_its_share(tmp_path):
     fast = every[every["duration_ns"] < 1e5][::7]
     edges = _native.bucket_edges_ns()
     buckets, counts = np.unique(np.searchsorted(edges, every["duration_ns"], "right") - 1, return_counts=True)
-    sample.store(tmp_path / "s", [fast], recorded_all=False,
-                 totals={"read": {"count": len(every), "bytes": len(every) * sample.SIZE, "errors": 0}},
-                 histograms={"read": np.stack([buckets, counts], axis=1).tolist()})  # fmt: skip
+    sample.store(
+        tmp_path / "s",
+        [fast],
+        recorded_all=False,
+        totals={"read": {"count": len(every), "bytes": len(every) * sample.SIZE, "errors": 0}},
+        histograms={"read": np.stack([buckets, counts], axis=1).tolist()},
+    )
     [group] = diagnose(open_data(tmp_path / "s"), 0.95).groups
     assert group.classes[1].shares.share.value == pytest.approx(1 / 16)
     slow = every["duration_ns"][every["duration_ns"] > 1e5].sum() / every["duration_ns"].sum()

@@ -102,16 +102,22 @@ def test_what_passes_says_how_much_it_may_be_at_most():
     assert other.startswith("passed") and "slower" not in other
     both = judged([one, item("write", 2.0, rng, 0.01), item("stat", 1.05, rng, 0.1)])
     assert [tuple(text.split(": ")) for text in both.sentences[:2]] == [
-        ("failed", "write", "slower>5%"), ("inconclusive", "stat", "slower>5%")]  # fmt: skip
+        ("failed", "write", "slower>5%"),
+        ("inconclusive", "stat", "slower>5%"),
+    ]
     assert len(both.sentences) == 3 and both.sentences[2] != sentence
-    assert [one.state for one in both.verdicts] == [VerdictState.EQUAL, VerdictState.DIFFERENT,
-                                                    VerdictState.INCONCLUSIVE]  # fmt: skip
+    assert [one.state for one in both.verdicts] == [
+        VerdictState.EQUAL,
+        VerdictState.DIFFERENT,
+        VerdictState.INCONCLUSIVE,
+    ]
 
 
 def test_what_is_not_gated_is_named():
     rng = np.random.default_rng(7)
-    made = judged([item("write", 1.0, rng, 0.01), item("files", 3.0, rng, 0.01, metric=FILES)],
-                  not_gated=[("read", "unwanted")])  # fmt: skip
+    made = judged(
+        [item("write", 1.0, rng, 0.01), item("files", 3.0, rng, 0.01, metric=FILES)], not_gated=[("read", "unwanted")]
+    )
     assert [text.rpartition(": ")[2] for text in made.sentences[1:]] == ["files", "read"]
     assert "(unwanted)" in made.sentences[2] and "(unwanted)" not in made.sentences[1]
     with pytest.raises(DataError):
@@ -133,9 +139,15 @@ NAMES = [
 
 @pytest.mark.parametrize(
     ("asked", "first", "among"),
-    [("", 0, [0, 1, 2]), ("read", 1, [1]), ("read bandwidth, write bandwidth", 1, [0, 1]), ("files,stat", 2, [2]),
-     ("bandwidth", 0, [0, 1]), ("files", None, [])],
-)  # fmt: skip
+    [
+        ("", 0, [0, 1, 2]),
+        ("read", 1, [1]),
+        ("read bandwidth, write bandwidth", 1, [0, 1]),
+        ("files,stat", 2, [2]),
+        ("bandwidth", 0, [0, 1]),
+        ("files", None, []),
+    ],
+)
 def test_several_names_are_a_list_of_which_the_first_that_is_there_decides(asked, first, among):
     assert deciding(NAMES, asked) == (None if first is None else NAMES[first])
     assert [place for place, name in enumerate(NAMES) if is_among(name, asked)] == among
@@ -150,8 +162,9 @@ def pairs_at_the_limit(rng, others: int, correlation: float, cv: float = 0.03):
         mood = rng.normal(0, cv)
         own = correlation * mood + np.sqrt(1 - correlation**2) * rng.normal(0, cv, others)
         values = {"old": (1.0, np.ones(others)), "new": (np.exp(-mood) / 1.05, 1.05 * np.exp(own))}
-        runs += [PairedRun((), block, side, dict(zip(names, [of[0], *of[1]], strict=True)))
-                 for side, of in values.items()]  # fmt: skip
+        runs += [
+            PairedRun((), block, side, dict(zip(names, [of[0], *of[1]], strict=True))) for side, of in values.items()
+        ]
         if block >= 5 and verdicts(runs, rule)[0].is_decided:
             break
     return verdicts(runs, rule, names)
@@ -164,7 +177,8 @@ def test_numbers_that_do_not_decide_are_gated_once_it_has_ended(correlation):
     failed = 0
     for _ in range(300):
         made = pairs_at_the_limit(rng, 4, correlation)
-        items = [GateItem(one.name[0], one, metric_of(*one.name[1:]), 0.95, ("a", "b"), str(one.primary))
-                 for one in made]  # fmt: skip
+        items = [
+            GateItem(one.name[0], one, metric_of(*one.name[1:]), 0.95, ("a", "b"), str(one.primary)) for one in made
+        ]
         failed += judged(items).problem
     assert failed / 300 <= 0.065

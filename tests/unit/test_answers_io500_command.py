@@ -29,8 +29,16 @@ RECORD, SHARED, BYTES = "record size", "shared file", "bytes of each"
 
 
 def run(**facts: object) -> Run:
-    return Run(id="a", experiment="e", source="io500", started_at="", seconds=0.0, factors={}, observations=[],
-               facts=dict(facts))  # fmt: skip
+    return Run(
+        id="a",
+        experiment="e",
+        source="io500",
+        started_at="",
+        seconds=0.0,
+        factors={},
+        observations=[],
+        facts=dict(facts),
+    )
 
 
 @pytest.mark.parametrize("key", ["ior-hard-write", "ior_hard_write"])

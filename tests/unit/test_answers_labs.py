@@ -20,8 +20,14 @@ THREADS = "performance.client-io-threads"
 
 
 def lab(copies: int, net: float) -> dict:
-    description = {"file_system": "glusterfs", "name": f"pool{copies}", "servers": 3, "clients": 2,
-                   "net_bits_per_s": net, "options": {"replica": str(copies)}}  # fmt: skip
+    description = {
+        "file_system": "glusterfs",
+        "name": f"pool{copies}",
+        "servers": 3,
+        "clients": 2,
+        "net_bits_per_s": net,
+        "options": {"replica": str(copies)},
+    }
     return {"description": description, "layout": {"copies": copies, "copied_by": "client"}, "version": "10.3"}
 
 
@@ -33,19 +39,31 @@ def store(path, labs: list[dict], threads: bool = True, factor: Factor | None = 
         option = {"conditions": {"options": {THREADS: "off" if copies > 1 else "on"}}} if threads else {}
         facts = {"machine": {"lab": one, "mount": {"type": "fuse.glusterfs"}}, **option}
         trials = [(size, repetition) for repetition in range(3) for size in (4, 16)]
-        made.save_experiment(Experiment(
-            id=f"e{place}", name=f"e{place}", settings={}, seed=1, created_at=f"2026-11-21T1{place}:00:00Z",
-            factors=[Factor("size", levels=(4, 16)), *([factor] if factor else [])],
-            trials=[Trial(i, {"size": size}, r, r, i) for i, (size, r) in enumerate(trials)],
-        ))  # fmt: skip
+        made.save_experiment(
+            Experiment(
+                id=f"e{place}",
+                name=f"e{place}",
+                settings={},
+                seed=1,
+                created_at=f"2026-11-21T1{place}:00:00Z",
+                factors=[Factor("size", levels=(4, 16)), *([factor] if factor else [])],
+                trials=[Trial(i, {"size": size}, r, r, i) for i, (size, r) in enumerate(trials)],
+            )
+        )
         for number, (size, repetition) in enumerate(trials):
             rate = one["description"]["net_bits_per_s"] / 8 / copies * (1 + 0.01 * repetition)
-            made.append(Run(
-                id=f"e{place}-{number}", experiment=f"e{place}", source="test", seconds=1.0,
-                factors={"size": size, "repetition": repetition, **({factor.name: copies} if factor else {})},
-                started_at=f"2026-11-21T1{place}:{number:02}:00Z", facts=facts | {"target": "/mnt"},
-                observations=[Observation("write", "bandwidth_last_done", rate, "bytes/s")],
-            ))  # fmt: skip
+            made.append(
+                Run(
+                    id=f"e{place}-{number}",
+                    experiment=f"e{place}",
+                    source="test",
+                    seconds=1.0,
+                    factors={"size": size, "repetition": repetition, **({factor.name: copies} if factor else {})},
+                    started_at=f"2026-11-21T1{place}:{number:02}:00Z",
+                    facts=facts | {"target": "/mnt"},
+                    observations=[Observation("write", "bandwidth_last_done", rate, "bytes/s")],
+                )
+            )
     return str(path)
 
 

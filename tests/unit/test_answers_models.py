@@ -29,17 +29,22 @@ def store(tmp_path_factory) -> str:
     """Two operations with two clocks each; ``hint`` b doubles the rate, and halves the time; ``room`` is a block."""
     path = tmp_path_factory.mktemp("models") / "s"
     made = Store.create(path)
-    factors = [Factor("size", "bytes", levels=(1, 2, 3, 4)), Factor("hint", levels=("a", "b")),
-               Factor("room", levels=("r", "s"), role=Role.BLOCKED)]  # fmt: skip
+    factors = [
+        Factor("size", "bytes", levels=(1, 2, 3, 4)),
+        Factor("hint", levels=("a", "b")),
+        Factor("room", levels=("r", "s"), role=Role.BLOCKED),
+    ]
     made.save_experiment(Experiment("x", "x", factors, {}, [], 1, "2026-11-21T10:00:00Z"))
     cells = [(size, hint, repetition) for repetition in range(3) for size in (1, 2, 3, 4) for hint in "ab"]
     for number, (size, hint, repetition) in enumerate(cells):
         rate = 1e8 * (2 if hint == "b" else 1) + 1e6 * size + 1e4 * (7 * number % 5)
         at = {"size": size, "hint": hint, "room": "rs"[repetition % 2], "repetition": repetition}
-        seen = [Observation("write", "bandwidth_last_done", rate, "bytes/s"),
-                Observation("write", "bandwidth_first_done", 2 * rate, "bytes/s"),
-                Observation("sync", "job_seconds", 1e9 / rate, "s"),
-                Observation("read", "bandwidth_last_done", 3 * rate, "bytes/s")]  # fmt: skip
+        seen = [
+            Observation("write", "bandwidth_last_done", rate, "bytes/s"),
+            Observation("write", "bandwidth_first_done", 2 * rate, "bytes/s"),
+            Observation("sync", "job_seconds", 1e9 / rate, "s"),
+            Observation("read", "bandwidth_last_done", 3 * rate, "bytes/s"),
+        ]
         made.append(Run(f"r{number:02}", "x", "iosonde", f"2026-11-21T10:{number:02}:00Z", 1.0, at, seen))
     return str(path)
 

@@ -57,8 +57,18 @@ def runs_of(experiment: str, times: float, clocks: dict[str, float]) -> list[Run
                 rows.append(Observation("write", "seconds", 1e7 / value, "s"))
                 minute = f"{number // 60:02}:{number % 60:02}"
                 at = {"nodes": nodes, "mode": mode, "repetition": block, "block": block}
-                found.append(Run(f"{experiment}-{number:04d}", experiment, "test", f"2026-11-22T10:{minute}Z", 1.0, at,
-                                 rows, facts={"target": "/mnt/x", "order": number}))  # fmt: skip
+                found.append(
+                    Run(
+                        f"{experiment}-{number:04d}",
+                        experiment,
+                        "test",
+                        f"2026-11-22T10:{minute}Z",
+                        1.0,
+                        at,
+                        rows,
+                        facts={"target": "/mnt/x", "order": number},
+                    )
+                )
     return found
 
 

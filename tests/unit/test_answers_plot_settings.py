@@ -66,7 +66,10 @@ def marks(figure, kind):
 def test_the_factor_of_most_levels_is_along_x_and_sizes_are_in_their_order(grid):
     made = plotted(grid, "write")
     assert (made.x.factor, made.x.texts, made.x.numbers) == (
-        "size", ("64 KiB", "256 KiB", "1 MiB"), (2**16, 2**18, 2**20))  # fmt: skip
+        "size",
+        ("64 KiB", "256 KiB", "1 MiB"),
+        (2**16, 2**18, 2**20),
+    )
     assert made.x.logarithmic and made.color.factor == "clients"
     assert [one.setting for one in made.panels] == ["fs=ext4", "fs=xfs"] and made.across == 2
     assert [len(one.points) for one in made.panels] == [6, 6]
@@ -188,7 +191,9 @@ def test_a_store_shows_the_headline_of_each_operation(tmp_path):
     stats_sample.store(tmp_path / "store")
     made = settings_plot(open_data(str(tmp_path / "store")), ResponseQuery())
     assert [(one.title, one.metric) for one in made.panels] == [
-        ("Create", "rate"), (operation_title("read_1to1_large"), "bandwidth")]  # fmt: skip
+        ("Create", "rate"),
+        (operation_title("read_1to1_large"), "bandwidth"),
+    ]
     assert made.x.factor == "nodes" and [point.mean.n for point in made.panels[0].points] == [6, 6]
 
 
@@ -213,12 +218,20 @@ def test_of_experiments_with_other_factors_the_newest_is_drawn(tmp_path):
     rng = np.random.default_rng(1)
     store.save_experiment(Experiment("y", "y", [Factor("depth", "", (1, 2))], {}, [], 1, "2026-11-22T10:00:00.000Z"))
     for repetition, depth in itertools.product(range(2), (1, 2)):
-        store.append(stats_sample.run(
-            1, repetition, rng, id=f"y-{depth}-{repetition}", experiment="y",
-            started_at=f"2026-11-22T10:0{repetition}:0{depth}.000Z", factors={"depth": depth, "repetition": repetition},
-            observations=[Observation("read", "rate_last_done", 10.0 * depth + repetition, "operations/s")],
-            operations=None, phases=[],
-        ))  # fmt: skip
+        store.append(
+            stats_sample.run(
+                1,
+                repetition,
+                rng,
+                id=f"y-{depth}-{repetition}",
+                experiment="y",
+                started_at=f"2026-11-22T10:0{repetition}:0{depth}.000Z",
+                factors={"depth": depth, "repetition": repetition},
+                observations=[Observation("read", "rate_last_done", 10.0 * depth + repetition, "operations/s")],
+                operations=None,
+                phases=[],
+            )
+        )
     made = settings_plot(open_data(str(tmp_path / "store")), ResponseQuery())
     assert made.x.factor == "depth" and ", y, " in made.notes[0]
 
@@ -243,11 +256,20 @@ def test_percentiles_that_a_tool_states_are_taken(tmp_path):
     store = Store.create(tmp_path / "store")
     for repetition, depth in itertools.product(range(2), (1, 4)):
         stated = [Observation("read", f"completion_latency_p{p}", depth * p / 1e6, "s") for p in (10, 50, 99, 99.9)]
-        store.append(stats_sample.run(
-            1, repetition, np.random.default_rng(1), id=f"y-{depth}-{repetition}", operations=None, phases=[],
-            factors={"depth": depth, "repetition": repetition}, observations=stated, source="import fio",
-            started_at=f"2026-11-22T10:0{repetition}:0{depth}.000Z",
-        ))  # fmt: skip
+        store.append(
+            stats_sample.run(
+                1,
+                repetition,
+                np.random.default_rng(1),
+                id=f"y-{depth}-{repetition}",
+                operations=None,
+                phases=[],
+                factors={"depth": depth, "repetition": repetition},
+                observations=stated,
+                source="import fio",
+                started_at=f"2026-11-22T10:0{repetition}:0{depth}.000Z",
+            )
+        )
     store.save_experiment(Experiment("x", "x", [Factor("depth", "", (1, 4))], {}, [], 1, "2026-11-22T10:00:00.000Z"))
     made = percentiles_plot(open_data(str(tmp_path / "store")), ResponseQuery(), PlotRoles())
     assert made.x.texts == ("p50", "p99", "p99.9") and made.x.numbers == pytest.approx((2, 100, 1000))

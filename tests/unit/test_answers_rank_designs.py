@@ -29,13 +29,25 @@ def store_of(path, names: Sequence[str], settings: np.ndarray, rates: Sequence[f
         Factor(name, "", tuple(np.unique(column).tolist())) for name, column in zip(names, settings.T, strict=True)
     ]
     store = Store.create(path)
-    store.save_experiment(Experiment("e", "e", factors, {}, [Trial(n, row, 0, 0, n) for n, row in enumerate(rows)], 1,
-                                     "2026-11-21T10:00:00Z"))  # fmt: skip
-    store.append_many([
-        Run(f"e-{n:04}", "e", "iosonde run", f"2026-11-21T10:{n // 60:02}:{n % 60:02}Z", 1.0, {**row, "repetition": 0},
-            [Observation("write", "bandwidth_last_done", float(rate), "bytes/s")])
-        for n, (row, rate) in enumerate(zip(rows, rates, strict=True))
-    ])  # fmt: skip
+    store.save_experiment(
+        Experiment(
+            "e", "e", factors, {}, [Trial(n, row, 0, 0, n) for n, row in enumerate(rows)], 1, "2026-11-21T10:00:00Z"
+        )
+    )
+    store.append_many(
+        [
+            Run(
+                f"e-{n:04}",
+                "e",
+                "iosonde run",
+                f"2026-11-21T10:{n // 60:02}:{n % 60:02}Z",
+                1.0,
+                {**row, "repetition": 0},
+                [Observation("write", "bandwidth_last_done", float(rate), "bytes/s")],
+            )
+            for n, (row, rate) in enumerate(zip(rows, rates, strict=True))
+        ]
+    )
     return str(path)
 
 

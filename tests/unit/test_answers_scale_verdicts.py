@@ -16,8 +16,13 @@ FACTORS = (0.98, 1.0, 1.02)
 def made(rates: dict[int, float], factors=FACTORS, how: Growth | None = None, **columns) -> ScalingLaws:
     """Trials at each number of nodes; ``columns`` are functions (nodes, place of the trial) → cell."""
     rows = [(n, rate * factor, k) for n, rate in rates.items() for k, factor in enumerate(factors)]
-    table = table_of({"nodes": [n for n, _, _ in rows], "MBps": [rate for _, rate, _ in rows],
-                      **{name: [cell(n, k) for n, _, k in rows] for name, cell in columns.items()}})  # fmt: skip
+    table = table_of(
+        {
+            "nodes": [n for n, _, _ in rows],
+            "MBps": [rate for _, rate, _ in rows],
+            **{name: [cell(n, k) for n, _, k in rows] for name, cell in columns.items()},
+        }
+    )
     return scale(open_data(table), ResponseQuery(("MBps",)), how)
 
 

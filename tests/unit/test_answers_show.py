@@ -40,7 +40,10 @@ def place(tmp_path) -> str:
 def test_a_row_a_run_with_its_factors(place):
     made = listing(choose(place))
     assert [(row["id"], row["nodes"], row["complete"]) for row in made.records()] == [
-        ("e-1-0", 1, True), ("e-1-1", 2, True), ("e-1-2", 3, False)]  # fmt: skip
+        ("e-1-0", 1, True),
+        ("e-1-1", 2, True),
+        ("e-1-2", 3, False),
+    ]
     assert listing(choose(place, where=["nodes>=2"])).to_dict()["runs"][0]["id"] == "e-1-1"
 
 

@@ -52,8 +52,13 @@ def test_a_survey_that_draws_every_file_knows_the_truth(tree):
 @pytest.mark.slow
 def test_intervals_of_samples_hold_the_truth(tree):
     truth = survey(SurveyQuery(str(tree), files=5000, codecs=("gzip:6",)))
-    wanted = [("type", "files", "text"), ("type", "capacity", "text"), ("type", "capacity", "NetCDF classic"),
-              ("compressed", "capacity", "gzip:6"), ("saved", "capacity", "gzip:6")]  # fmt: skip
+    wanted = [
+        ("type", "files", "text"),
+        ("type", "capacity", "text"),
+        ("type", "capacity", "NetCDF classic"),
+        ("compressed", "capacity", "gzip:6"),
+        ("saved", "capacity", "gzip:6"),
+    ]
     held = dict.fromkeys(wanted, 0)
     for seed in range(60):
         made = survey(SurveyQuery(str(tree), files=160, seed=seed, codecs=("gzip",)))
@@ -125,9 +130,14 @@ def test_a_tree_without_a_file(tmp_path):
 
 @pytest.mark.parametrize(
     ("asked", "match"),
-    [({"files": 1}, "2 files"), ({"precision": 0.0}, "margin"), ({"precision": 1e-5}, "too many"),
-     ({"codecs": ("lz5",)}, "unknown codec 'lz5'"), ({"level": 2.0}, "confidence level")],
-)  # fmt: skip
+    [
+        ({"files": 1}, "2 files"),
+        ({"precision": 0.0}, "margin"),
+        ({"precision": 1e-5}, "too many"),
+        ({"codecs": ("lz5",)}, "unknown codec 'lz5'"),
+        ({"level": 2.0}, "confidence level"),
+    ],
+)
 def test_what_cannot_be_asked(tmp_path, asked, match):
     with pytest.raises(InputError, match=match):
         survey(SurveyQuery(str(tmp_path), **asked))

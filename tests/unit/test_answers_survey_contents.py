@@ -24,8 +24,17 @@ def looked(root, names=("zstd:3",)):
         os.close(handle)
 
 
-@pytest.mark.parametrize(("text", "name"), [("zstd", "zstd:3"), ("ZSTD:19", "zstd:19"), ("lz4", "lz4:0"),
-                                            ("zlib", "gzip:6"), ("bz2:1", "bzip2:1"), ("lzma", "xz:6")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("zstd", "zstd:3"),
+        ("ZSTD:19", "zstd:19"),
+        ("lz4", "lz4:0"),
+        ("zlib", "gzip:6"),
+        ("bz2:1", "bzip2:1"),
+        ("lzma", "xz:6"),
+    ],
+)
 def test_a_codec_gives_back_what_it_got(text, name):
     assert codec_name(text) == name
     one = codec(name)

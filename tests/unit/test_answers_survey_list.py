@@ -33,7 +33,8 @@ FORMS = {
         b"[0x200000401:0x2:0x0] dir  drwxr-xr-x   2  root   root         4096  2026/11/23 20:00:00 /t/b\n"
         b"[0x200000401:0x3:0x0] file -rw-r--r--   1  root   root           70  2026/11/23 20:00:00 /t/b/c d\n"
         b"[0x200000401:0x4:0x0] link lrwxrwxrwx   1  root   root            1  2026/11/23 20:00:00 /t/l -> a\n",
-        "rbh-find -ls", TWO,
+        "rbh-find -ls",
+        TWO,
     ),
     "rbh-report": (
         b"    type,            size,       user,      group,          fileclass,    path\n"
@@ -41,16 +42,18 @@ FORMS = {
         b"     dir,            4096,       root,       root,             ,         /t/b\n"
         b"    file,              70,       root,       root,             ,   /t/b/c d\n"
         b"\nTotal: 3 entries, 4171 bytes (4.07 KB)\n",
-        "rbh-report --csv", TWO,
+        "rbh-report --csv",
+        TWO,
     ),
     "dwalk --text": (
         b"-rw-r--r-- root root   5.000   B Nov 23 2026 20:00 /t/a\n"
         b"drwxr-xr-x root root   4.000  KB Nov 23 2026 20:00 /t/b\n"
         b"-rw-r--r-- root root  70.000   B Nov  3 2026 20:00 /t/b/c d\n",
-        "dwalk, dfind", NAMES,
+        "dwalk, dfind",
+        NAMES,
     ),
     "dwalk --lite": (b"Type=REG File=/t/a\nType=DIR File=/t/b\nType=REG File=/t/b/c d\n", "dwalk, dfind", NAMES),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("text, form, entries", FORMS.values(), ids=FORMS)
@@ -71,10 +74,16 @@ def test_names_that_hold_anything():
 
 @pytest.mark.parametrize(
     "text, match",
-    [(b"", "LIST: the list is empty"), (b"\n \n", "empty"), (b"total 12\n", "LIST, line 1: unknown form of a list"),
-     (b"\n\n{}\n", "line 3: unknown form"), (b"5 /t/a\nx\n", "line 2: does not have the form of .*: size and"),
-     (b"/t/a\nt/b\n", "line 2: does not have"), (b"Type=REG File=/t/a\n5 /t/b\n", "line 2: does not have")],
-)  # fmt: skip
+    [
+        (b"", "LIST: the list is empty"),
+        (b"\n \n", "empty"),
+        (b"total 12\n", "LIST, line 1: unknown form of a list"),
+        (b"\n\n{}\n", "line 3: unknown form"),
+        (b"5 /t/a\nx\n", "line 2: does not have the form of .*: size and"),
+        (b"/t/a\nt/b\n", "line 2: does not have"),
+        (b"Type=REG File=/t/a\n5 /t/b\n", "line 2: does not have"),
+    ],
+)
 def test_what_is_no_list_is_said_with_its_line(text, match):
     with pytest.raises(InputError, match=match) as error:
         list(read_list(io.BytesIO(text), "LIST", b"/t").entries)
@@ -114,8 +123,10 @@ def test_a_list_tells_what_the_walk_tells(tree, tmp_path, sized):
 
 def test_samples_of_a_list_follow_from_its_seed_and_hold_the_truth(tree, tmp_path):
     source = listed(tree, tmp_path / "list", True)
-    truth = {(one.what, one.name, one.of): one.inference.estimate.value
-             for one in survey(SurveyQuery(str(tree), files=5000, codecs=())).estimates}  # fmt: skip
+    truth = {
+        (one.what, one.name, one.of): one.inference.estimate.value
+        for one in survey(SurveyQuery(str(tree), files=5000, codecs=())).estimates
+    }
     held, said = [], []
     for seed in range(20):
         made = survey(SurveyQuery(str(tree), files=120, seed=seed, codecs=(), files_from=source))
@@ -136,8 +147,17 @@ def test_names_that_leave_the_tree_or_are_none_of_its_files(tmp_path):
     os.link(tree / "file", tree / "again")
     (tree / "way").symlink_to(outside)
     (tree / "link").symlink_to(outside / "file")
-    names = [tree / "file", tree / "again", tree / "way" / "file", tree / "link", tree / "gone", outside / "file",
-             f"{tree}/../outside/file", f"{tree}/./file/../file", tree]  # fmt: skip
+    names = [
+        tree / "file",
+        tree / "again",
+        tree / "way" / "file",
+        tree / "link",
+        tree / "gone",
+        outside / "file",
+        f"{tree}/../outside/file",
+        f"{tree}/./file/../file",
+        tree,
+    ]
     (tmp_path / "list").write_text("".join(f"{one}\n" for one in names))
     made = survey(SurveyQuery(str(tree), files_from=str(tmp_path / "list")))
     numbers = made.walked.numbers

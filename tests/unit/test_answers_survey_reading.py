@@ -23,15 +23,24 @@ def file(kind: str, *pieces: tuple[float, bool | None], size: int = MIB) -> Cont
 
 
 def test_rates_are_geometric_means_over_files_by_kind_and_state():
-    found = read_speeds([
-        file("text", (1.0, False)), file("text", (0.25, False)), file("text", (0.01, True)), file("tar", (1.0, None)),
-        file("text", (1.0, True), (1.0, False)), Contents("text"), Contents(None, why="denied"),
-    ], 0.95)  # fmt: skip
+    found = read_speeds(
+        [
+            file("text", (1.0, False)),
+            file("text", (0.25, False)),
+            file("text", (0.01, True)),
+            file("tar", (1.0, None)),
+            file("text", (1.0, True), (1.0, False)),
+            Contents("text"),
+            Contents(None, why="denied"),
+        ],
+        0.95,
+    )
     said = {(one.kind, one.state): (one.rate.value / MIB, one.rate.n, one.read_bytes / MIB) for one in found}
     assert said == {
-        ("text", "cold"): (pytest.approx(2.0), 2, 2), ("text", "cached"): (pytest.approx(100), 1, 1),
+        ("text", "cold"): (pytest.approx(2.0), 2, 2),
+        ("text", "cached"): (pytest.approx(100), 1, 1),
         ("tar", "unknown"): (pytest.approx(1.0), 1, 1),
-    }  # fmt: skip
+    }
     cold = next(one.rate for one in found if one.state == "cold")
     logs = np.log([1.0, 4.0])
     half = 12.706204736 * logs.std(ddof=1) / np.sqrt(2)

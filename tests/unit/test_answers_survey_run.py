@@ -62,8 +62,11 @@ def test_surveys_of_a_tree_are_repetitions_and_other_trees_other_levels(tree, tm
     kept(tree, place, allocated=True)
     factors = [run["factors"] for run in Store.open(place.path).runs()]
     assert sorted((Path(one["tree"]).name, one["capacity_is"], one["repetition"]) for one in factors) == [
-        ("data", "allocated", 0), ("data", "sizes", 0), ("data", "sizes", 1), ("project1", "sizes", 0),
-    ]  # fmt: skip
+        ("data", "allocated", 0),
+        ("data", "sizes", 0),
+        ("data", "sizes", 1),
+        ("project1", "sizes", 0),
+    ]
     files = [row["value"] for row in Store.open(place.path).results().to_pylist() if row["metric"] == "files"]
     assert len(files) == 4 and len(set(files)) > 2
     assert json.dumps([one.name for one in Store.open(place.path).experiments()]) == '["surveys"]'

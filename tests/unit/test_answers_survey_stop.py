@@ -100,13 +100,20 @@ def until(whole: Population, margin: float, seed: int, most: int):
 
     def shares(some, contents):
         for (by, _), one in some.items():
-            sample = (sample_by_count(len(one), len(whole.sizes)) if by == COUNT
-                      else sample_by_size(one.columns["size"], one.threshold, float(whole.sizes.sum())))  # fmt: skip
+            sample = (
+                sample_by_count(len(one), len(whole.sizes))
+                if by == COUNT
+                else sample_by_size(one.columns["size"], one.threshold, float(whole.sizes.sum()))
+            )
             for kind in whole.kinds:
                 yield by, kind, share(sample, whole.has(kind, one.columns["at"]), 0.95).estimate
 
-    found = read_in_order(drawn, StopRule(margin, None), lambda files, before, seconds: [Contents("text")] * len(files),
-                          lambda some, contents: (one for _, _, one in shares(some, contents)))  # fmt: skip
+    found = read_in_order(
+        drawn,
+        StopRule(margin, None),
+        lambda files, before, seconds: [Contents("text")] * len(files),
+        lambda some, contents: (one for _, _, one in shares(some, contents)),
+    )
     return list(shares(found.drawn, found.contents)), len(found.drawn[COUNT, ""])
 
 

@@ -59,8 +59,10 @@ def test_a_store_is_opened_once_for_several_questions(results):
 
 def test_a_frame_is_data_like_its_file():
     frame = pd.read_csv(CP, comment="#")
-    assert iosonde.summary(frame, "real_s", by="replicas").to_dict() == iosonde.summary(
-        CP, "real_s", by="replicas").to_dict()  # fmt: skip
+    assert (
+        iosonde.summary(frame, "real_s", by="replicas").to_dict()
+        == iosonde.summary(CP, "real_s", by="replicas").to_dict()
+    )
 
 
 def test_what_is_opened_can_be_narrowed(results):
@@ -139,7 +141,7 @@ def test_errors_are_exceptions_with_the_sentence_of_the_command(tmp_path):
         (lambda: iosonde.probe(repetitions=0), "out-of-range", "repetitions"),
         (lambda: iosonde.explain_finding("S10"), "unknown-finding", ""),
     ],
-)  # fmt: skip
+)
 def test_a_mistake_is_a_sentence_with_a_hint(asked, code, argument):
     with raises(code, **({"argument": argument} if argument else {})) as error:
         asked()
@@ -148,8 +150,9 @@ def test_a_mistake_is_a_sentence_with_a_hint(asked, code, argument):
 
 def test_a_word_that_is_not_known_is_refused_as_python_does():
     for name, ask in (
-        ("wher", lambda: iosonde.summary(CP, "real_s", wher="replicas=1")), ("data", lambda: iosonde.summary())
-    ):  # fmt: skip
+        ("wher", lambda: iosonde.summary(CP, "real_s", wher="replicas=1")),
+        ("data", lambda: iosonde.summary()),
+    ):
         with pytest.raises(TypeError) as error:
             ask()
         assert str(error.value).startswith("iosonde.summary()") and f"'{name}'" in str(error.value)
@@ -241,13 +244,19 @@ def test_an_answer_draws_itself_and_says_where_it_cannot():
 def state() -> dict[str, object]:
     """What a library must leave as it is."""
     return {
-        "random": (random.getstate(), np.random.get_state()[1].tolist()), "environment": dict(os.environ),
-        "directory": os.getcwd(), "filters": list(warnings.filters), "errors": np.geterr(),
+        "random": (random.getstate(), np.random.get_state()[1].tolist()),
+        "environment": dict(os.environ),
+        "directory": os.getcwd(),
+        "filters": list(warnings.filters),
+        "errors": np.geterr(),
         "signals": [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE)],
         "locale": locale.getlocale(),
-        "handlers": list(logging.getLogger().handlers), "path": list(sys.path), "threads": threading.active_count(),
-        "columns": pd.get_option("display.max_columns"), "children": multiprocessing.active_children(),
-    }  # fmt: skip
+        "handlers": list(logging.getLogger().handlers),
+        "path": list(sys.path),
+        "threads": threading.active_count(),
+        "columns": pd.get_option("display.max_columns"),
+        "children": multiprocessing.active_children(),
+    }
 
 
 @pytest.mark.slow

@@ -30,8 +30,10 @@ def simpson(seed: int = 1) -> Table:
 def balanced(seed: int, effect: float = 2.0) -> Table:
     noise = RNG(seed)
     rows = [(fs, size) for fs in "AB" for size in (4, 1024) for _ in range(6)]
-    speeds = [float(100 * (effect if fs == "B" else 1) * (1 if size == 4 else 1.1) * noise.normal(1, 0.05))
-              for fs, size in rows]  # fmt: skip
+    speeds = [
+        float(100 * (effect if fs == "B" else 1) * (1 if size == 4 else 1.1) * noise.normal(1, 0.05))
+        for fs, size in rows
+    ]
     return table(fs=[row[0] for row in rows], size=[row[1] for row in rows], speed=speeds)
 
 
@@ -82,8 +84,10 @@ def test_a_sentence_claims_the_effects_that_the_rest_leaves(ask):
     """fs turns when size is held, and mode does not."""
     data, noise = simpson(), RNG(6)
     mode = ["on" if k % 2 else "off" for k in range(len(data))]
-    speeds = [float(y) * (3.0 if on == "on" else 1.0) * noise.normal(1, 0.01)
-              for y, on in zip(data.column("speed").values, mode, strict=True)]  # fmt: skip
+    speeds = [
+        float(y) * (3.0 if on == "on" else 1.0) * noise.normal(1, 0.01)
+        for y, on in zip(data.column("speed").values, mode, strict=True)
+    ]
     made = ask(Table({**data.columns, **table(mode=mode, speed=speeds).columns}), "speed", ["fs", "mode"])
     states = {"+".join(one["subject"]): one["state"] for one in made.to_dict()["verdicts"]}
     assert sorted(states.values()) == ["different", "inconclusive"]
@@ -164,8 +168,11 @@ def test_advice_over_a_pooled_column_is_doubted():
 
 def test_a_model_without_what_varies_is_doubted():
     noise = RNG(5)
-    data = table(x=[float(k) for k in range(12)] * 4, mode=["a"] * 24 + ["b"] * 24,
-                 speed=[float(10 * (k % 12) + noise.normal(0, 3)) for k in range(48)])  # fmt: skip
+    data = table(
+        x=[float(k) for k in range(12)] * 4,
+        mode=["a"] * 24 + ["b"] * 24,
+        speed=[float(10 * (k % 12) + noise.normal(0, 3)) for k in range(48)],
+    )
     (verdict,) = iosonde.fit(data, "speed", "x", families=["mean", "linear"]).to_dict()["verdicts"]
     assert verdict["question"] == "model" and verdict["state"] == "different"
     assert "varies-besides" in verdict["doubts"]
@@ -229,8 +236,9 @@ def null_ranks(seed: int, rank_order: bool = False) -> Table:
 
 
 def test_ranks_are_no_trials():
-    states = [iosonde.regress(null_ranks(seed), "speed", "side").to_dict()["verdicts"][0]["state"]
-              for seed in range(30)]  # fmt: skip
+    states = [
+        iosonde.regress(null_ranks(seed), "speed", "side").to_dict()["verdicts"][0]["state"] for seed in range(30)
+    ]
     assert states.count("different") <= 4
     assert [row["n"] for row in iosonde.summary(null_ranks(1), "speed").to_dict()["groups"]] == [4, 4]
     for ask in (iosonde.anova, iosonde.rank):

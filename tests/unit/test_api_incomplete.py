@@ -30,8 +30,18 @@ def stored(place, lacking):
         rate = (4 if broken else 1) * (100.0 + one.index) * 2**20
         seen = [Observation("write", "bandwidth_last_done", rate, "bytes/s")]
         factors = {**one.factors, "repetition": one.repetition}
-        store.append(Run(f"e-{one.index:04}", "e", "phases", f"2026-01-01T00:{one.index:02}:00Z", 1.0, factors, seen,
-                         missing=["a rank died"] if broken else []))  # fmt: skip
+        store.append(
+            Run(
+                f"e-{one.index:04}",
+                "e",
+                "phases",
+                f"2026-01-01T00:{one.index:02}:00Z",
+                1.0,
+                factors,
+                seen,
+                missing=["a rank died"] if broken else [],
+            )
+        )
     return place
 
 
@@ -56,10 +66,17 @@ def test_they_are_in_no_total_unless_asked_for(place):
 
 @pytest.mark.parametrize(
     "words",
-    [("summary",), ("check",), ("rank",), ("anova", "--response", "write"), ("fit", "--family", "mean,tree"),
-     ("regress", "--response", "write", "--on", "transfer_size"),
-     ("compare", "--response", "write", "--group", "transfer_size", "4k", "64k"), ("validate", "--family", "mean")],
-)  # fmt: skip
+    [
+        ("summary",),
+        ("check",),
+        ("rank",),
+        ("anova", "--response", "write"),
+        ("fit", "--family", "mean,tree"),
+        ("regress", "--response", "write", "--on", "transfer_size"),
+        ("compare", "--response", "write", "--group", "transfer_size", "4k", "64k"),
+        ("validate", "--family", "mean"),
+    ],
+)
 def test_every_command_takes_them_and_says_so(place, words):
     without, given = (invoke(words[0], place, *words[1:], *more) for more in ((), ("--incomplete",)))
     assert {without.exit_code, given.exit_code} <= {0, 1 if words[0] == "check" else 0}, given.output

@@ -30,104 +30,177 @@ from terminal import COMMANDS, command_of
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "golden" / "data"
 PLACES = {
-    "CP": DATA / "cp_raw.csv", "MATTERS": DATA / "what_matters.csv", "IOR": DATA / "two-tools" / "ior.txt",
-    "IOZONE": DATA / "two-tools" / "iozone.txt", "CLUSTER": ROOT / "examples" / "upgrade.yaml",
-    "TOOL": ROOT / "examples" / "columns" / "mytool.csv", "MAP": ROOT / "examples" / "columns" / "mytool.yaml",
-}  # fmt: skip
+    "CP": DATA / "cp_raw.csv",
+    "MATTERS": DATA / "what_matters.csv",
+    "IOR": DATA / "two-tools" / "ior.txt",
+    "IOZONE": DATA / "two-tools" / "iozone.txt",
+    "CLUSTER": ROOT / "examples" / "upgrade.yaml",
+    "TOOL": ROOT / "examples" / "columns" / "mytool.csv",
+    "MAP": ROOT / "examples" / "columns" / "mytool.yaml",
+}
 NOTE = "a switch failed"
 SAMPLE = {"response": "real_s", "on": "replicas"}
 CASES = [
     ("summary CP --response real_s --by replicas", lambda p: iosonde.summary(p["CP"], "real_s", "replicas")),
-    ("summary STORE --where nodes=1 --clock all --level 0.9",
-     lambda p: iosonde.summary(p["STORE"], where="nodes=1", clock="all", level=0.9)),
+    (
+        "summary STORE --where nodes=1 --clock all --level 0.9",
+        lambda p: iosonde.summary(p["STORE"], where="nodes=1", clock="all", level=0.9),
+    ),
     ("summary STORE --columns nodes --unit KB/s", lambda p: iosonde.summary(p["STORE"], columns="nodes", unit="KB/s")),
     ("summary CP --response real_s --level 0.5", lambda p: iosonde.summary(p["CP"], "real_s", level=0.5)),
-    ("check CP --response real_s --by replicas --bound 3",
-     lambda p: iosonde.check(p["CP"], "real_s", by="replicas", bound=3)),
+    (
+        "check CP --response real_s --by replicas --bound 3",
+        lambda p: iosonde.check(p["CP"], "real_s", by="replicas", bound=3),
+    ),
     ("check CP --noise --response real_s --by replicas", lambda p: iosonde.noise(p["CP"], "real_s", by="replicas")),
     ("summary PART --incomplete", lambda p: iosonde.summary(p["PART"], incomplete=True)),
-    ("regress PART --incomplete --response 'create rate_last_done' --on nodes",
-     lambda p: iosonde.regress(p["PART"], "create rate_last_done", "nodes", incomplete=True)),
+    (
+        "regress PART --incomplete --response 'create rate_last_done' --on nodes",
+        lambda p: iosonde.regress(p["PART"], "create rate_last_done", "nodes", incomplete=True),
+    ),
     ("compare PART PART --incomplete", lambda p: iosonde.compare(p["PART"], b=p["PART"], incomplete=True)),
     ("diagnose PART --incomplete", lambda p: iosonde.diagnose(p["PART"], incomplete=True)),
     ("verify STORE", lambda p: iosonde.verify(p["STORE"])),
-    ("compare CP --response real_s --group replicas 1 2 --margin 5%",
-     lambda p: iosonde.compare(p["CP"], "replicas", [1, 2.0], response="real_s", margin=0.05)),
-    ("compare CP CP --response real_s --by replicas --fail-if slower>50% --strict --markdown",
-     lambda p: iosonde.compare(p["CP"], b=p["CP"], response="real_s", by="replicas", fail_if="slower>50%", strict=True,
-                               markdown=True)),
-    ("compare --a-summary mean=177.1,sd=14.2,n=8 --b-summary mean=190,sd=12,n=8",
-     lambda p: iosonde.compare(a_summary={"mean": 177.1, "sd": 14.2, "n": 8},
-                               b_summary={"mean": 190, "sd": 12, "n": 8})),
-    ("corpus CORPUS --mine submission=s05-0 --on api,year",
-     lambda p: iosonde.corpus(p["CORPUS"], on=["api", "year"], mine="submission=s05-0")),
+    (
+        "compare CP --response real_s --group replicas 1 2 --margin 5%",
+        lambda p: iosonde.compare(p["CP"], "replicas", [1, 2.0], response="real_s", margin=0.05),
+    ),
+    (
+        "compare CP CP --response real_s --by replicas --fail-if slower>50% --strict --markdown",
+        lambda p: iosonde.compare(
+            p["CP"], b=p["CP"], response="real_s", by="replicas", fail_if="slower>50%", strict=True, markdown=True
+        ),
+    ),
+    (
+        "compare --a-summary mean=177.1,sd=14.2,n=8 --b-summary mean=190,sd=12,n=8",
+        lambda p: iosonde.compare(
+            a_summary={"mean": 177.1, "sd": 14.2, "n": 8}, b_summary={"mean": 190, "sd": 12, "n": 8}
+        ),
+    ),
+    (
+        "corpus CORPUS --mine submission=s05-0 --on api,year",
+        lambda p: iosonde.corpus(p["CORPUS"], on=["api", "year"], mine="submission=s05-0"),
+    ),
     ("rank CP --response real_s --on replicas", lambda p: iosonde.rank(p["CP"], **SAMPLE)),
-    ("rank MATTERS --response write --on access,processes --block a=access --block b=processes",
-     lambda p: iosonde.rank(p["MATTERS"], "write", ["access", "processes"],
-                            blocks={"a": ["access"], "b": ["processes"]})),
-    ("rank --coefficients LINE --levels a=0,1 --levels b=0,1,2",
-     lambda p: iosonde.rank(coefficients=p["LINE"], levels={"a": [0, 1], "b": [0, 1, 2]})),
-    ("regress CP --response real_s --on replicas --at replicas=9 --new 2 --robust",
-     lambda p: iosonde.regress(p["CP"], **SAMPLE, at={"replicas": 9}, new=2, robust=True)),
-    ("regress CP --response real_s --on replicas --without 5,6",
-     lambda p: iosonde.regress(p["CP"], **SAMPLE, without=["5", "6"])),
+    (
+        "rank MATTERS --response write --on access,processes --block a=access --block b=processes",
+        lambda p: iosonde.rank(
+            p["MATTERS"], "write", ["access", "processes"], blocks={"a": ["access"], "b": ["processes"]}
+        ),
+    ),
+    (
+        "rank --coefficients LINE --levels a=0,1 --levels b=0,1,2",
+        lambda p: iosonde.rank(coefficients=p["LINE"], levels={"a": [0, 1], "b": [0, 1, 2]}),
+    ),
+    (
+        "regress CP --response real_s --on replicas --at replicas=9 --new 2 --robust",
+        lambda p: iosonde.regress(p["CP"], **SAMPLE, at={"replicas": 9}, new=2, robust=True),
+    ),
+    (
+        "regress CP --response real_s --on replicas --without 5,6",
+        lambda p: iosonde.regress(p["CP"], **SAMPLE, without=["5", "6"]),
+    ),
     ("regress --sums SUMS", lambda p: iosonde.regress(json.loads(p["SUMS"].read_text()))),
-    ("anova CP --response real_s --on replicas --type 1 --contrast 'replicas: 1 - 2'",
-     lambda p: iosonde.anova(p["CP"], **SAMPLE, kind=1, contrasts="replicas: 1 - 2")),
-    ("anova MATTERS --response write --on processes --block access --weighted",
-     lambda p: iosonde.anova(p["MATTERS"], "write", "processes", block="access", weighted=True)),
-    ("scale CP --response 1/real_s --on replicas --at 9",
-     lambda p: iosonde.scale(p["CP"], "replicas", response="1/real_s", at=[9])),
+    (
+        "anova CP --response real_s --on replicas --type 1 --contrast 'replicas: 1 - 2'",
+        lambda p: iosonde.anova(p["CP"], **SAMPLE, kind=1, contrasts="replicas: 1 - 2"),
+    ),
+    (
+        "anova MATTERS --response write --on processes --block access --weighted",
+        lambda p: iosonde.anova(p["MATTERS"], "write", "processes", block="access", weighted=True),
+    ),
+    (
+        "scale CP --response 1/real_s --on replicas --at 9",
+        lambda p: iosonde.scale(p["CP"], "replicas", response="1/real_s", at=[9]),
+    ),
     ("scale --station disk=2ms:4 --at 1,64", lambda p: iosonde.queue("disk=2ms:4", [1, 64])),
-    ("bound --clients 8 --servers 4 --disks 8 --net 117MB/s --disk 25MB/s --cpu 0.02s/MB --data 3GB",
-     lambda p: iosonde.bound(clients=8, servers=4, disks=8, net="117MB/s", disk="25MB/s", cpu="0.02s/MB",
-                             amount="3GB")),
-    ("bound --net 117000000B/s --disk 2.5e7B/s --disks 2 --latency 0.002 --request 65536",
-     lambda p: iosonde.bound(net=117e6, disk=2.5e7, disks=2, latency=0.002, request=65536)),
-    ("bound --net 1GB/s --data 3GB --client-memory 64GiB",
-     lambda p: iosonde.bound(net=1e9, amount="3GB", client_memory="64GiB")),
+    (
+        "bound --clients 8 --servers 4 --disks 8 --net 117MB/s --disk 25MB/s --cpu 0.02s/MB --data 3GB",
+        lambda p: iosonde.bound(
+            clients=8, servers=4, disks=8, net="117MB/s", disk="25MB/s", cpu="0.02s/MB", amount="3GB"
+        ),
+    ),
+    (
+        "bound --net 117000000B/s --disk 2.5e7B/s --disks 2 --latency 0.002 --request 65536",
+        lambda p: iosonde.bound(net=117e6, disk=2.5e7, disks=2, latency=0.002, request=65536),
+    ),
+    (
+        "bound --net 1GB/s --data 3GB --client-memory 64GiB",
+        lambda p: iosonde.bound(net=1e9, amount="3GB", client_memory="64GiB"),
+    ),
     ("bound --cluster CLUSTER --clients 2", lambda p: iosonde.bound(cluster=p["CLUSTER"], clients=2)),
-    ("bound --clients 4 --servers 2 --net 1GB/s --application compute=0.8,write=4096*1024",
-     lambda p: iosonde.bound(clients=4, servers=2, net="1GB/s",
-                             application={"compute": 0.8, "write": "4096*1024"})),
+    (
+        "bound --clients 4 --servers 2 --net 1GB/s --application compute=0.8,write=4096*1024",
+        lambda p: iosonde.bound(clients=4, servers=2, net="1GB/s", application={"compute": 0.8, "write": "4096*1024"}),
+    ),
     ("bound STORE --net 1GB/s", lambda p: iosonde.bound(p["STORE"], net="1GB/s")),
-    ("time-model --size 256KiB --copy 10GB/s --network 125MB/s --network-latency 50us --observed 2.5ms --mixture",
-     lambda p: iosonde.time_model(size="256KiB", copy=10e9, network="125MB/s", network_latency=50e-6, observed="2.5ms",
-                                  mixture=True)),
-    ("diagnose STORE --metric create --bandwidth isj --level 0.9 --name fast=cached",
-     lambda p: iosonde.diagnose(p["STORE"], metric="create", bandwidth="isj", level=0.9, name={"fast": "cached"})),
-    ("explain-difference IOR IOZONE --operation write", lambda p: iosonde.explain_difference(
-        p["IOR"], p["IOZONE"], operation="write")),
+    (
+        "time-model --size 256KiB --copy 10GB/s --network 125MB/s --network-latency 50us --observed 2.5ms --mixture",
+        lambda p: iosonde.time_model(
+            size="256KiB", copy=10e9, network="125MB/s", network_latency=50e-6, observed="2.5ms", mixture=True
+        ),
+    ),
+    (
+        "diagnose STORE --metric create --bandwidth isj --level 0.9 --name fast=cached",
+        lambda p: iosonde.diagnose(p["STORE"], metric="create", bandwidth="isj", level=0.9, name={"fast": "cached"}),
+    ),
+    (
+        "explain-difference IOR IOZONE --operation write",
+        lambda p: iosonde.explain_difference(p["IOR"], p["IOZONE"], operation="write"),
+    ),
     ("upgrade CLUSTER --order money", lambda p: iosonde.upgrade(p["CLUSTER"], order="money")),
-    ("fit CP --response real_s --on replicas --family linear",
-     lambda p: iosonde.fit(p["CP"], **SAMPLE, families="linear")),
+    (
+        "fit CP --response real_s --on replicas --family linear",
+        lambda p: iosonde.fit(p["CP"], **SAMPLE, families="linear"),
+    ),
     ("predict MODEL replicas=2", lambda p: iosonde.predict(p["MODEL"], {"replicas": 2})),
     ("predict MODEL --data CP --level 0.9", lambda p: iosonde.predict(p["MODEL"], data=p["CP"], level=0.9)),
     ("predict MODEL --describe", lambda p: iosonde.describe(p["MODEL"])),
-    ("validate CP --response real_s --on replicas --family linear --leave-out replicas",
-     lambda p: iosonde.validate(p["CP"], **SAMPLE, families="linear", leave_out="replicas")),
+    (
+        "validate CP --response real_s --on replicas --family linear --leave-out replicas",
+        lambda p: iosonde.validate(p["CP"], **SAMPLE, families="linear", leave_out="replicas"),
+    ),
     ("validate CP --model MODEL", lambda p: iosonde.held_out(p["MODEL"], p["CP"])),
-    ("advise MATTERS --response write --choose access,request_KiB --given file_system --depth 2 --current "
-     "access=sync,request_KiB=16 --where processes=1",
-     lambda p: iosonde.advise(p["MATTERS"], ["access", "request_KiB"], "write", given="file_system", depth=2,
-                              current={"access": "sync", "request_KiB": 16.0}, where=["processes=1"])),
-    ("survey plan --population 300000000 --capacity 50PB --rate 5GiB/s --per-file 2ms --level 0.9",
-     lambda p: iosonde.survey_plan(300_000_000, "50PB", rate="5GiB/s", per_file=0.002, level=0.9)),
-    ("watch STORE --least 2% --newest 10 --since 2026-01-01 --response create",
-     lambda p: iosonde.watch(p["STORE"], "create", least=0.02, newest=10, since="2026-01-01")),
+    (
+        "advise MATTERS --response write --choose access,request_KiB --given file_system --depth 2 --current "
+        "access=sync,request_KiB=16 --where processes=1",
+        lambda p: iosonde.advise(
+            p["MATTERS"],
+            ["access", "request_KiB"],
+            "write",
+            given="file_system",
+            depth=2,
+            current={"access": "sync", "request_KiB": 16.0},
+            where=["processes=1"],
+        ),
+    ),
+    (
+        "survey plan --population 300000000 --capacity 50PB --rate 5GiB/s --per-file 2ms --level 0.9",
+        lambda p: iosonde.survey_plan(300_000_000, "50PB", rate="5GiB/s", per_file=0.002, level=0.9),
+    ),
+    (
+        "watch STORE --least 2% --newest 10 --since 2026-01-01 --response create",
+        lambda p: iosonde.watch(p["STORE"], "create", least=0.02, newest=10, since="2026-01-01"),
+    ),
     ("parse IOR", lambda p: iosonde.parse(p["IOR"])),
     ("parse IOR IOZONE", lambda p: iosonde.parse([p["IOR"], str(p["IOZONE"])])),
     ("parse TOOL --columns MAP", lambda p: iosonde.parse(p["TOOL"], columns=p["MAP"])),
     ("show STORE --where nodes=1", lambda p: iosonde.show(p["STORE"], where="nodes=1")),
     ("show STORE --slowest 3 --where nodes=1", lambda p: iosonde.slowest(p["STORE"], 3, where="nodes=1")),
     ("show STORE x-1-00", lambda p: iosonde.show_run(p["STORE"], "x-1-00")),
-    ("plan 'iozone -i 0 -i 1 -s 1m -r 4k -I' --native --target TARGET --seed 7 --as iozone",
-     lambda p: iosonde.plan("iozone -i 0 -i 1 -s 1m -r 4k -I", as_tool="iozone", native=True, target=p["TARGET"],
-                            seed=7)),
-    ("plan --target TARGET --seed 7 --nodes 1,2 --ranks-per-node 2 --repetitions 2 --large-size 1MiB",
-     lambda p: iosonde.plan(target=p["TARGET"], seed=7, nodes=[1, 2], ranks_per_node=2, repetitions=2,
-                            large_size="1MiB")),
-]  # fmt: skip
+    (
+        "plan 'iozone -i 0 -i 1 -s 1m -r 4k -I' --native --target TARGET --seed 7 --as iozone",
+        lambda p: iosonde.plan(
+            "iozone -i 0 -i 1 -s 1m -r 4k -I", as_tool="iozone", native=True, target=p["TARGET"], seed=7
+        ),
+    ),
+    (
+        "plan --target TARGET --seed 7 --nodes 1,2 --ranks-per-node 2 --repetitions 2 --large-size 1MiB",
+        lambda p: iosonde.plan(
+            target=p["TARGET"], seed=7, nodes=[1, 2], ranks_per_node=2, repetitions=2, large_size="1MiB"
+        ),
+    ),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -250,8 +323,9 @@ def test_stores_are_looked_after(places, tmp_path):
     assert str(merged) + "\n" == shown(["store", "merge", str(tmp_path / "again"), str(mine), str(places["STORE"])])
     assert merged.to_frame()["runs"].tolist() == [12]
     made = iosonde.redact_store(mine, theirs, also="switch")
-    assert made.to_dict() == json.loads(shown(["store", "redact", str(mine), str(tmp_path / "c"), "--also", "switch",
-                                               "--json"]))  # fmt: skip
+    assert made.to_dict() == json.loads(
+        shown(["store", "redact", str(mine), str(tmp_path / "c"), "--also", "switch", "--json"])
+    )
     assert len(made.to_frame()) == len(made.to_dict()["replaced"]) and "switch" not in str(
         iosonde.show_run(theirs, "x-1-00")
     )
@@ -281,11 +355,14 @@ def test_pages_of_findings():
         ("STORE", "", {}),
         ("STORE", "--where nodes=1 --level 0.9", {"where": "nodes=1", "level": 0.9}),
         ("PART", "--incomplete", {"incomplete": True}),
-        ("STORE", "--bound clients=2,net=10GB/s --choose nodes",
-         {"bound": {"clients": 2, "net": "10GB/s"}, "choose": "nodes"}),
+        (
+            "STORE",
+            "--bound clients=2,net=10GB/s --choose nodes",
+            {"bound": {"clients": 2, "net": "10GB/s"}, "choose": "nodes"},
+        ),
         ("CP", "--response real_s --on replicas", {"response": "real_s", "on": "replicas"}),
     ],
-)  # fmt: skip
+)
 def test_the_page(data, line, asked, places, tmp_path, capsys):
     words = ["report", str(places[data]), "-o", str(tmp_path / "page.html"), *line.split()]
     made = iosonde.write_report(places[data], tmp_path / "page.html", **asked)
@@ -316,17 +393,26 @@ def test_a_page_of_a_table_in_memory(places, tmp_path):
         ("STORE", "--kind time --metric create", {"kind": "time", "metric": "create"}),
         ("STORE", "--kind percentiles --metric create", {"kind": "percentiles", "metric": "create"}),
         ("STORE", "--x nodes --metric create,read_1to1_large", {"x": "nodes", "metric": ["create", "read_1to1_large"]}),
-        ("MATTERS", "--response write,read --panel access --level 0.9",
-         {"response": ["write", "read"], "panel": "access", "level": 0.9}),
-        ("MATTERS", "--kind heatmap --response write --x request_KiB --color processes",
-         {"kind": "heatmap", "response": "write", "x": "request_KiB", "color": "processes"}),
+        (
+            "MATTERS",
+            "--response write,read --panel access --level 0.9",
+            {"response": ["write", "read"], "panel": "access", "level": 0.9},
+        ),
+        (
+            "MATTERS",
+            "--kind heatmap --response write --x request_KiB --color processes",
+            {"kind": "heatmap", "response": "write", "x": "request_KiB", "color": "processes"},
+        ),
         ("STORE", "--kind latency --metric create", {"kind": "latency", "metric": "create"}),
         ("STORE", "--bars", {"bars": True}),
         ("STORE", "--on nodes --response create", {"on": "nodes", "response": "create"}),
-        ("MATTERS", "--on processes,access --response write,read --together",
-         {"on": ["processes", "access"], "response": ["write", "read"], "together": True}),
+        (
+            "MATTERS",
+            "--on processes,access --response write,read --together",
+            {"on": ["processes", "access"], "response": ["write", "read"], "together": True},
+        ),
     ],
-)  # fmt: skip
+)
 def test_figures_of_data(data, line, asked, places, tmp_path):
     shown(["plot", str(places[data]), "-o", str(tmp_path / "a.svg"), *line.split()])
     assert (
@@ -376,8 +462,16 @@ def test_what_a_command_printed(tmp_path):
 
 
 def test_a_run_keeps_the_command_that_makes_it_again(tmp_path):
-    words = {"set": {"n": [1, 2.0]}, "repetitions": 1, "seed": 7, "nodes": [1], "trial_timeout": "1min",
-             "store": tmp_path / "results", "quick": False, "max_bytes": 2**20}  # fmt: skip
+    words = {
+        "set": {"n": [1, 2.0]},
+        "repetitions": 1,
+        "seed": 7,
+        "nodes": [1],
+        "trial_timeout": "1min",
+        "store": tmp_path / "results",
+        "quick": False,
+        "max_bytes": 2**20,
+    }
     made = iosonde.run("echo ${n}", **words)
     run = iosonde.show(made.store).to_frame()["id"][0]
     command = iosonde.show_run(made.store, run).answer.document["facts"]["command"]
@@ -392,8 +486,9 @@ def test_a_run_keeps_the_command_that_makes_it_again(tmp_path):
 def test_every_function_is_called_here_or_beside():
     called = "".join((ROOT / "tests" / "unit" / f"{name}.py").read_text() for name in ("test_api", "test_api_parity"))
     assert {name for name in iosonde.__all__ if not re.search(rf"iosonde\.{name}\(", called)} == {
-        "IosondeError", "IosondeWarning",
-    }  # fmt: skip
+        "IosondeError",
+        "IosondeWarning",
+    }
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -28,6 +28,7 @@ def test_classes_have_intervals_in_the_figure_the_json_and_the_text():
     told = made.to_dict()
     assert told["class_right_low"] < told["class_right"] < told["class_right_high"]
     assert told["class_error_low"] < told["class_error"] < told["class_error_high"]
-    assert re.search(r"[\d.]+ \([\d.]+–[\d.]+\) [a-z ]+, [\d.]+ \([\d.]+ to [\d.]+\) %",
-                     made.plot().image("svg").decode())  # fmt: skip
+    assert re.search(
+        r"[\d.]+ \([\d.]+–[\d.]+\) [a-z ]+, [\d.]+ \([\d.]+ to [\d.]+\) %", made.plot().image("svg").decode()
+    )
     assert "class" in str(made)

@@ -269,10 +269,19 @@ def test_report_knows_results_by_their_types_alone():
 
 # Where widths of columns and places on paper are added up.
 ADDS_FOR_LAYOUT = {
-    "commands/upgrade/figure_cluster.py", "commands/scale/figure.py", "commands/plot/figure_settings.py", "commands/survey/figure.py",
-    "commands/fit/figure_tree.py", "commands/report/section_top.py", "commands/summary/text_cells.py", "commands/summary/text_headings.py",
-    "layout/text.py", "commands/summary/text_settings.py", "commands/show/text.py", "commands/summary/text_wide.py",
-}  # fmt: skip
+    "commands/upgrade/figure_cluster.py",
+    "commands/scale/figure.py",
+    "commands/plot/figure_settings.py",
+    "commands/survey/figure.py",
+    "commands/fit/figure_tree.py",
+    "commands/report/section_top.py",
+    "commands/summary/text_cells.py",
+    "commands/summary/text_headings.py",
+    "layout/text.py",
+    "commands/summary/text_settings.py",
+    "commands/show/text.py",
+    "commands/summary/text_wide.py",
+}
 
 
 def test_a_report_adds_no_numbers_up():
@@ -327,9 +336,13 @@ def is_one_of(node: ast.AST, names: set[tuple[str, str]]) -> bool:
 
 # What follows links, crosses mounts, hangs with a FIFO or stops at an error in silence: `foreign/` does it safely.
 UNSAFE_CALLS = {
-    ("shutil", "rmtree"), ("os", "walk"), ("os", "removedirs"), ("tempfile", "TemporaryDirectory"),
-    ("tarfile", "open"), ("zipfile", "ZipFile"),
-}  # fmt: skip
+    ("shutil", "rmtree"),
+    ("os", "walk"),
+    ("os", "removedirs"),
+    ("tempfile", "TemporaryDirectory"),
+    ("tarfile", "open"),
+    ("zipfile", "ZipFile"),
+}
 UNSAFE_METHODS = {"rglob", "extractall", "unpack_archive"}
 # Each with the reason why it may.
 TOUCHES_TREES_ITSELF = {
@@ -402,8 +415,10 @@ def uses_of_modules() -> dict[Path, set[Path]]:
     def named(name: str) -> Path | None:
         return files.get(name) or files.get(name.rpartition(".")[0])
 
-    return {path: {other for one in imports_of(path, types=True) if (other := named(one.name))} - {path}
-            for path in files.values()}  # fmt: skip
+    return {
+        path: {other for one in imports_of(path, types=True) if (other := named(one.name))} - {path}
+        for path in files.values()
+    }
 
 
 def reached_from(start: Path, uses: dict[Path, set[Path]]) -> set[Path]:
@@ -500,8 +515,11 @@ def test_nothing_that_was_read_can_be_executed():
     """Commands of an experiment go to /bin/sh in one place; nothing else is ever run, and no data is a program."""
     found = []
     for path in modules():
-        found += [f"{name_of(path)}:{one.line} imports {one.name}" for one in imports_of(path)
-                  if one.name.split(".")[0] in PROGRAMS]  # fmt: skip
+        found += [
+            f"{name_of(path)}:{one.line} imports {one.name}"
+            for one in imports_of(path)
+            if one.name.split(".")[0] in PROGRAMS
+        ]
         may_execute = MAY_EXECUTE.search(path.read_text(encoding="utf-8"))
         for node in ast.walk(tree_of(path)) if may_execute else ():
             if not isinstance(node, ast.Call):

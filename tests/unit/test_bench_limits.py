@@ -12,9 +12,17 @@ import limits
 
 @pytest.mark.parametrize(
     ("misses", "draws", "allowed", "beyond"),
-    [(50, 1000, 0.05, False), (75, 1000, 0.05, False), (80, 1000, 0.05, True), (2, 5, 0.05, False),
-     (5, 5, 0.05, True), (0, 0, 0.05, False), (1, 300, 0.001, False), (9, 300, 0.001, True)],
-)  # fmt: skip
+    [
+        (50, 1000, 0.05, False),
+        (75, 1000, 0.05, False),
+        (80, 1000, 0.05, True),
+        (2, 5, 0.05, False),
+        (5, 5, 0.05, True),
+        (0, 0, 0.05, False),
+        (1, 300, 0.001, False),
+        (9, 300, 0.001, True),
+    ],
+)
 def test_chance_is_allowed_for(misses, draws, allowed, beyond):
     assert limits.too_many(misses, draws, allowed) is beyond
 

@@ -16,22 +16,43 @@ from terminal import command_of
 bound = command_of("bound")
 
 DISK, CPU = 200e6, 1e-9
-NODE = {"host": "a", "rank": 0, "cores": 1, "disk": {"write": DISK, "read": 2 * DISK, "way": "x"}, "copy_one": 1e9,
-        "copy_all": 2e9, "cpu": {"write": CPU, "read": CPU}}  # fmt: skip
+NODE = {
+    "host": "a",
+    "rank": 0,
+    "cores": 1,
+    "disk": {"write": DISK, "read": 2 * DISK, "way": "x"},
+    "copy_one": 1e9,
+    "copy_all": 2e9,
+    "cpu": {"write": CPU, "read": CPU},
+}
 
 
 def run(number: int, host: str = "a", target: str = "/data/x", **facts) -> Run:
     rate = Observation("write_large", "bandwidth_last_done", 150e6 + 1e6 * number, "bytes/s")
     facts = {"hosts": [host], "nodes": [0], "target": target, **facts}
-    return Run(f"w-{number}", "w", "iosonde envelope", f"2026-11-21T10:0{number}:00Z", 1.0,
-               {"nodes": 1, "repetition": number}, [rate], facts)  # fmt: skip
+    return Run(
+        f"w-{number}",
+        "w",
+        "iosonde envelope",
+        f"2026-11-21T10:0{number}:00Z",
+        1.0,
+        {"nodes": 1, "repetition": number},
+        [rate],
+        facts,
+    )
 
 
 def probe(number: int) -> Run:
-    facts = {"hosts": ["a"], "nodes": [0], "target": "/data", "machine": {"mount": {"type": "xfs", "source": "/dev/d"}},
-             "probe": {"pairs": [], "tcp": [], "nodes": [NODE]}}  # fmt: skip
-    return Run(f"p-{number}", "p", SOURCE, f"2026-11-21T11:0{number}:00Z", 1.0, {"nodes": 1, "repetition": number}, [],
-               facts)  # fmt: skip
+    facts = {
+        "hosts": ["a"],
+        "nodes": [0],
+        "target": "/data",
+        "machine": {"mount": {"type": "xfs", "source": "/dev/d"}},
+        "probe": {"pairs": [], "tcp": [], "nodes": [NODE]},
+    }
+    return Run(
+        f"p-{number}", "p", SOURCE, f"2026-11-21T11:0{number}:00Z", 1.0, {"nodes": 1, "repetition": number}, [], facts
+    )
 
 
 def store(path, *runs: Run):
@@ -84,8 +105,13 @@ def test_a_probe_of_other_nodes_says_nothing(tmp_path):
 
 def test_what_a_run_kept_of_a_probe_is_known_without_that_probes_own_runs(tmp_path):
     estimate = {"value": 180e6, "low": None, "high": None, "level": 0.95, "n": 1, "warnings": []}
-    kept = {"pairs": [], "nodes": [{"host": "a", "cores": 1, "disk_write": estimate, "disk_read": estimate}],
-            "warnings": [], "target": "/data", "own_disk": True}  # fmt: skip
+    kept = {
+        "pairs": [],
+        "nodes": [{"host": "a", "cores": 1, "disk_write": estimate, "disk_read": estimate}],
+        "warnings": [],
+        "target": "/data",
+        "own_disk": True,
+    }
     path = store(tmp_path / "s", *(run(number, probe=kept) for number in range(3)))
     [row] = shares(path)
     assert row["s"] == pytest.approx(180e6)

@@ -56,8 +56,17 @@ class Bench:
         number = len(list((self.path / "runs").iterdir()))
         factors = {**trial.factors, "repetition": trial.repetition, "block": trial.block}
         rows = [] if missing else self.rows(trial, 1.0)
-        return Run(f"{self.experiment.id}-{number:04d}", self.experiment.id, "iosonde commands", "2030-01-01T00:00:00Z",
-                   1.0, factors, rows, facts={"order": trial.index}, missing=missing)  # fmt: skip
+        return Run(
+            f"{self.experiment.id}-{number:04d}",
+            self.experiment.id,
+            "iosonde commands",
+            "2030-01-01T00:00:00Z",
+            1.0,
+            factors,
+            rows,
+            facts={"order": trial.index},
+            missing=missing,
+        )
 
     def run(self, stop_after=None, ends_at=None):
         """Up to so many trials, as if it were killed then; the same again goes on."""
@@ -77,8 +86,9 @@ class Bench:
         looks = Pairs(pair_rule(self.experiment), self.experiment, store)
         rules = trials.Rules(looks=looks, ends_at=ends_at, ends_because=Message("budget-exhausted", "the budget"))
         try:
-            return trials.run(self.experiment, done, rules, measure, store.append, store.save_experiment,
-                              lambda *_: None)  # fmt: skip
+            return trials.run(
+                self.experiment, done, rules, measure, store.append, store.save_experiment, lambda *_: None
+            )
         except KeyboardInterrupt:
             return None
 
@@ -107,8 +117,16 @@ def test_rule_metric_and_margin_are_sealed_before_the_first_trial(tmp_path):
     sealed = Store.open(bench.path).experiments()[0].settings[decision.KEY]
     assert decision.broken(sealed, bench.experiment.id, None) == ""
     assert (sealed["metric"], sealed["margin"], sealed["level"]) == ("seconds", 0.03, 0.95)
-    assert sealed["pairs"] == {"factor": "variant", "a": "old", "b": "new", "metric": "seconds", "margin": 0.03,
-                               "level": 0.95, "most": 100, "cells": 1}  # fmt: skip
+    assert sealed["pairs"] == {
+        "factor": "variant",
+        "a": "old",
+        "b": "new",
+        "metric": "seconds",
+        "margin": 0.03,
+        "level": 0.95,
+        "most": 100,
+        "cells": 1,
+    }
     sealed["pairs"]["margin"] = 0.5
     assert decision.broken(sealed, bench.experiment.id, None)
 
@@ -137,8 +155,10 @@ def test_sides_without_names_of_their_own_show_their_commands(tmp_path):
     made = bench.answer()
     shown = list(lines(made))
     assert shown[:2] == [f"A: {tool} -t 4k", f"B: {tool} -t 1m"]
-    assert made.to_dict()["commands"] == [{"side": "A", "command": f"{tool} -t 4k"},
-                                          {"side": "B", "command": f"{tool} -t 1m"}]  # fmt: skip
+    assert made.to_dict()["commands"] == [
+        {"side": "A", "command": f"{tool} -t 4k"},
+        {"side": "B", "command": f"{tool} -t 1m"},
+    ]
 
 
 def test_commands_that_are_the_names_of_their_sides_stand_there_once(tmp_path):
@@ -192,8 +212,10 @@ LIMIT = ("slower>5%",)
 
 def test_a_sealed_limit_is_told_before_it_ends(tmp_path):
     """Six pairs say that B is slower, and it ends only when they say whether by 5 %."""
-    plain, limited = (Bench(tmp_path / name, ratio=1.09, cv=0.04, **more)
-                      for name, more in (("plain", {}), ("limited", {"fail_if": LIMIT})))  # fmt: skip
+    plain, limited = (
+        Bench(tmp_path / name, ratio=1.09, cv=0.04, **more)
+        for name, more in (("plain", {}), ("limited", {"fail_if": LIMIT}))
+    )
     shorter, longer = plain.run().measured, limited.run().measured
     assert shorter < longer
     said = limited.answer()
@@ -347,8 +369,9 @@ def test_no_number_on_both_sides_ends_it(tmp_path):
 def test_other_numbers_share_alpha_and_do_not_decide(tmp_path):
     bench = Bench(tmp_path, ratio=1.2)
     bench.rows = lambda trial, level, rows=bench.rows: [
-        *rows(trial, level), Observation("read", "files", 1 + 0.1 * bench.rng.random(), "files"),
-    ]  # fmt: skip
+        *rows(trial, level),
+        Observation("read", "files", 1 + 0.1 * bench.rng.random(), "files"),
+    ]
     bench.run()
     primary, *others = bench.answer().items
     assert primary.primary and primary.ratio.level == 0.95

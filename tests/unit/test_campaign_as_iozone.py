@@ -44,8 +44,11 @@ def cells(tmp_path):
 
 def test_the_four_tests_of_the_thesis(cells):
     keys = "nodes: [1, 2]\nfactors: {record: [2KiB, 1MiB]}"
-    four = [phase("write", record="'${record}'"), phase("read", "read", record="'${record}'"),
-            *(one.replace("4KiB", "'${record}'") for one in RANDOM)]  # fmt: skip
+    four = [
+        phase("write", record="'${record}'"),
+        phase("read", "read", record="'${record}'"),
+        *(one.replace("4KiB", "'${record}'") for one in RANDOM),
+    ]
     found = cells(*four, keys=keys)
     assert [one.setting["nodes"] for one in found] == [1, 1, 2, 2]
     assert [one.setting["record"] for one in found] == [2048, 2**20] * 2
@@ -65,7 +68,7 @@ def test_the_four_tests_of_the_thesis(cells):
         ([WRITE, phase("over", how=", offsets: off0")], "-i 0 -i 4 -+n -c"),
         ([WRITE, phase("stride", "read", how=", offsets: {stride: {hole: 64KiB}}")], "-i 0 -i 5 -+n -c -j 17"),
     ],
-)  # fmt: skip
+)
 def test_each_test_by_its_number(cells, phases, options):
     (cell,) = cells(*phases)
     assert cell.why == () and " ".join(cell.words).partition("1024k ")[2] == options
@@ -84,7 +87,7 @@ def test_each_test_by_its_number(cells, phases, options):
         ([phase("write", how=", time: 1ms")], "no test of write"),
         ([WRITE, phase("near", "read", how=", offsets: {rnd_near: {distance: 64KiB}}")], "no test of read at"),
     ],
-)  # fmt: skip
+)
 def test_what_iozone_cannot_be_asked_for_is_said(cells, phases, why):
     (cell,) = cells(*phases)
     assert cell.words == () and any(why in one for one in cell.why), cell.why

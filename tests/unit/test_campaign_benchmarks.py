@@ -18,8 +18,12 @@ def play(document, place, rank=0, tools=None, **levels):
     """Run all steps of one rank; the (name, exit code, output) of those that failed."""
     levels = {name: values[0] for name, values in document["factors"].items()} | {"files": 5} | levels
     path = f"{tools}:{os.environ['PATH']}" if tools else os.environ["PATH"]
-    environment = os.environ | {"IOSONDE_TARGET": str(place), "IOSONDE_RANK": str(rank), "PATH": path,
-                                "IOSONDE_PYTHON": sys.executable}  # fmt: skip
+    environment = os.environ | {
+        "IOSONDE_TARGET": str(place),
+        "IOSONDE_RANK": str(rank),
+        "PATH": path,
+        "IOSONDE_PYTHON": sys.executable,
+    }
     failed = []
     for stage in ("set_up", "steps", "tear_down"):
         for step in document[stage]:

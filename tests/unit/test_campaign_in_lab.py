@@ -77,15 +77,19 @@ def test_a_level_may_stand_for_several_words_of_the_lab(tmp_path):
     while setting := in_lab.next_setting(experiment, set(), wanted, seen):
         seen.append(setting)
     assert {one.levels["disk"]: (one.words["disk_read"], one.options["shard"]) for one in seen} == {
-        "slow": ("81MB/s", "4MiB"), "fast": ("117MB/s", "off"),
-    }  # fmt: skip
+        "slow": ("81MB/s", "4MiB"),
+        "fast": ("117MB/s", "off"),
+    }
     assert all("levels" not in one.words for one in seen)
 
 
-@pytest.mark.parametrize(("old", "new", "code"), [
-    ("fast: {disk_read: 117MB/s, set: {shard: false}}", "fast: {disk_read: 117MB/s}", "unequal-levels"),
-    ("repetitions: 1", "repetitions: 1\nfactors: {disk: [a, b]}", "duplicate-factor"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("fast: {disk_read: 117MB/s, set: {shard: false}}", "fast: {disk_read: 117MB/s}", "unequal-levels"),
+        ("repetitions: 1", "repetitions: 1\nfactors: {disk: [a, b]}", "duplicate-factor"),
+    ],
+)
 def test_levels_that_mean_nothing_clear_are_refused(tmp_path, old, new, code):
     file = tmp_path / "e.yaml"
     file.write_text(LEVELS.replace(old, new))
@@ -103,9 +107,10 @@ def test_a_cluster_takes_the_trials_that_belong_there(wanted, tmp_path, monkeypa
     monkeypatch.setattr(emulated, "FILE", facts)
     here = {one.index for one in experiment.trials} - in_lab.not_here(experiment, wanted)
     assert here == {
-        one.index for one in experiment.trials
+        one.index
+        for one in experiment.trials
         if one.repetition == setting.repetition and all(one.factors[k] == v for k, v in setting.levels.items())
-    }  # fmt: skip
+    }
     assert len(here) == 2 * 2  # nodes x size
     facts.write_text("{}")
     with raises("wrong-lab"):
@@ -198,12 +203,17 @@ def test_servers_that_are_to_count_are_no_word_of_lab_up(tmp_path):
     assert setting.profiled and "profile" not in setting.words
 
 
-@pytest.mark.parametrize(("design", "left"), [
-    ({"kind": "balanced", "cells": 2, "factors": ["net", "size"], "constraints": ["size > 1", "net == size"]},
-     {"kind": "balanced", "cells": 2, "factors": ["size"], "constraints": ["size > 1"]}),
-    ({"kind": "balanced", "cells": 2, "factors": ["net", "replica"], "hard_to_change": ["net"]}, {"kind": "full"}),
-    ({"kind": "full", "constraints": ["replica <= nodes"]}, {"kind": "full"}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("design", "left"),
+    [
+        (
+            {"kind": "balanced", "cells": 2, "factors": ["net", "size"], "constraints": ["size > 1", "net == size"]},
+            {"kind": "balanced", "cells": 2, "factors": ["size"], "constraints": ["size > 1"]},
+        ),
+        ({"kind": "balanced", "cells": 2, "factors": ["net", "replica"], "hard_to_change": ["net"]}, {"kind": "full"}),
+        ({"kind": "full", "constraints": ["replica <= nodes"]}, {"kind": "full"}),
+    ],
+)
 def test_what_a_design_says_of_the_labs_factors_goes_with_it(tmp_path, monkeypatch, design, left):
     monkeypatch.setattr(emulated, "FILE", tmp_path / "none")
     file = tmp_path / "e.yaml"

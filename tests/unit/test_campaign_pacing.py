@@ -23,9 +23,12 @@ from messages import assert_problem, raises, with_code
 
 @pytest.mark.parametrize(
     ("text", "pacing", "words"),
-    [("10min", Pacing(600.0), "at most one trial in 10 min 00 s"), (5, Pacing(5.0), "at most one trial in 5.0 s"),
-     ("50%", Pacing(share=0.5), "trials in at most 50 % of the time")],
-)  # fmt: skip
+    [
+        ("10min", Pacing(600.0), "at most one trial in 10 min 00 s"),
+        (5, Pacing(5.0), "at most one trial in 5.0 s"),
+        ("50%", Pacing(share=0.5), "trials in at most 50 % of the time"),
+    ],
+)
 def test_a_pace_is_a_time_or_a_share(text, pacing, words):
     assert parse_pace(text) == pacing
     assert str(pacing) == words
@@ -99,8 +102,11 @@ def test_a_break_can_be_interrupted():
 
 
 def test_no_break_is_waited_for_that_the_budget_has_no_time_for():
-    rules = trials.Rules(ends_at=time.monotonic() + 5, ends_because=Message("budget-exhausted", "the budget"),
-                         breaks=Breaks(Pacing(60.0), lambda: None, lambda _: None))  # fmt: skip
+    rules = trials.Rules(
+        ends_at=time.monotonic() + 5,
+        ends_because=Message("budget-exhausted", "the budget"),
+        breaks=Breaks(Pacing(60.0), lambda: None, lambda _: None),
+    )
     ended, started = campaign_of(rules)
     assert len(started) == 1
     assert_problem(ended.early, "budget-exhausted", n_ahead=2, n=3)

@@ -25,9 +25,14 @@ def test_the_document_is_an_experiment_whose_cells_are_all_meaningful():
     made = design.cells(spec.factors, spec.design, 1)
     assert len(made.cells) == 96 and not made.n_dropped and spec.repetitions == 1
     assert {(cell["state"], cell["direction"]) for cell in made.cells} == {
-        ("discard", "read"), ("cached", "read"), ("uncached", "read"),
-        ("discard", "write"), ("uncached", "write"), ("first", "write"), ("again", "write"),
-    }  # fmt: skip
+        ("discard", "read"),
+        ("cached", "read"),
+        ("uncached", "read"),
+        ("discard", "write"),
+        ("uncached", "write"),
+        ("first", "write"),
+        ("again", "write"),
+    }
 
 
 def test_quick_is_a_small_look_and_fake_needs_no_target():

@@ -57,7 +57,7 @@ def test_limits_hold_without_a_target_too(terms):
         ({"max_bytes": 1, "max_files": 1, "max_seconds": 9.0}, 1, [1.0], []),
         ({}, 0, [None], []),
     ],
-)  # fmt: skip
+)
 def test_a_limit_that_can_be_held_against_nothing_says_so(terms, native, seconds, said):
     found = list(
         preflight.unchecked(campaign(native=native, **terms), Forecast(seconds, Message("forecast-basis", "")))

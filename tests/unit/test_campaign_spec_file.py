@@ -104,8 +104,9 @@ store: elsewhere
         NativeStep("envelope", {"large_file_size": "4MiB"}),
         CommandStep("echo ${NODENAME}", ALL),
     )
-    assert found.spec.controls == (Control("stripe", "lfs setstripe -c ${LEVEL} ${TARGET}",
-                                           "lfs getstripe -c ${TARGET}", EACH),)  # fmt: skip
+    assert found.spec.controls == (
+        Control("stripe", "lfs setstripe -c ${LEVEL} ${TARGET}", "lfs getstripe -c ${TARGET}", EACH),
+    )
     assert found.spec.set_up == (CommandStep("mkdir -p x", SINGLE),)
     assert found.spec.tear_down == (CommandStep("rm -r x", ALL),)
     assert found.spec.cache == CacheRegime(CACHE_REMOUNT, "umount /mnt", "mount /mnt", "sync")
@@ -133,11 +134,16 @@ def test_the_output_of_a_known_tool_is_read_unless_the_file_says_otherwise():
 
 def test_the_older_form_runs_unchanged():
     """Golden G17: parse is false by default; single and all."""
-    text = json.dumps({"commands": [
-        {"type": "single", "command": "echo setup"},
-        {"type": "all", "command": "echo ${NODENAME}", "parse": True},
-        {"type": "single", "command": "echo done"},
-    ]}, indent="\t")  # fmt: skip
+    text = json.dumps(
+        {
+            "commands": [
+                {"type": "single", "command": "echo setup"},
+                {"type": "all", "command": "echo ${NODENAME}", "parse": True},
+                {"type": "single", "command": "echo done"},
+            ]
+        },
+        indent="\t",
+    )
     assert build(text, "test.json").spec.steps == (
         CommandStep("echo setup", SINGLE, None),
         CommandStep("echo ${NODENAME}", ALL, "auto"),

@@ -114,8 +114,9 @@ def test_the_plan_shows_every_target_and_trials_in_turns(here):
     made = plan(asked("gluster=g", "nfs=n", what="echo ${TARGET}", repetitions=2))
     shown = "\n".join(lines(made))
     assert [line.split()[-2:] for line in shown.splitlines()[:9] if f"{here}/" in line][:2] == [
-        ["gluster", f"{here}/g"], ["nfs", f"{here}/n"],
-    ]  # fmt: skip
+        ["gluster", f"{here}/g"],
+        ["nfs", f"{here}/n"],
+    ]
     for block in (0, 1):
         assert {one.factors["target"] for one in made.experiment.trials if one.block == block} == {"gluster", "nfs"}
     first = made.experiment.trials[0].factors["target"]
@@ -139,8 +140,10 @@ def test_each_trial_is_on_its_own_target_which_is_left_as_it_was(here, what):
         assert one["facts"]["target"] == str(place) and one["facts"]["machine"]["mount"]["type"]
         if what != "user:ls":
             said = (here / "store" / "runs" / one["id"] / "raw").glob("*")
-            assert any(f"{place}/iosonde-" in path.read_text() and one["factors"]["target"] in path.read_text()
-                       for path in said)  # fmt: skip
+            assert any(
+                f"{place}/iosonde-" in path.read_text() and one["factors"]["target"] in path.read_text()
+                for path in said
+            )
     assert not list((here / "g").iterdir()) and not list((here / "n").iterdir())
     found = responses(open_data("store"), ResponseQuery(response=("seconds",)))
     assert found and all("target" in one.names and "filesystem" not in one.names for one in found)

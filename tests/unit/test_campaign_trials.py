@@ -151,8 +151,9 @@ def test_a_target_that_fails_ends_the_campaign_and_costs_no_run(fails):
 
         return does
 
-    ended = campaign.run(experiment(3), set(), campaign.Rules(), failing("measure"), failing("keep"),
-                         lambda _: None, lambda *_: None)  # fmt: skip
+    ended = campaign.run(
+        experiment(3), set(), campaign.Rules(), failing("measure"), failing("keep"), lambda _: None, lambda *_: None
+    )
     assert ended.fault is fault
     assert ended.early == fault.message
     assert [what for what, _ in bench.events].count("keep") == ended.measured == (1 if fails == "measure" else 2)

@@ -21,8 +21,17 @@ from terminal import command_of
 advise = command_of("advise")
 
 DATA = str(Path(__file__).parents[1] / "golden" / "data" / "sieving_384.csv")
-ARGS = (DATA, "--response", "mib_s", "--choose", "servers,stripe,sieving", "--given", "op,hole_kib,block_kib",
-        "--depth", "3")  # fmt: skip
+ARGS = (
+    DATA,
+    "--response",
+    "mib_s",
+    "--choose",
+    "servers,stripe,sieving",
+    "--given",
+    "op,hole_kib,block_kib",
+    "--depth",
+    "3",
+)
 
 SET_STRIPE = "lfs setstripe -c 2 -S 2M "
 
@@ -46,10 +55,34 @@ def trials(path: Path, effect: float, seed: int, n: int = 12) -> str:
 def test_json_has_every_promised_key():
     made = json.loads(invoke(*ARGS, "--json", "--for", "op=read,hole_kib=160,block_kib=64"))
     assert made["schema"] == 1 and made["advised"] == "rules"
-    assert set(made["defaults"][0]) == {"setting", "best", "worst", "tied", "rel_arith", "rel_harm", "lowest", "abs",
-                                        "abs_harm", "loss"}  # fmt: skip
-    assert {"value", "low", "high", "level", "n", "warnings", "over", "ratio", "absolute", "advised", "reference",
-            "possible", "lowest", "reference_lowest"} == set(made["gain"])  # fmt: skip
+    assert set(made["defaults"][0]) == {
+        "setting",
+        "best",
+        "worst",
+        "tied",
+        "rel_arith",
+        "rel_harm",
+        "lowest",
+        "abs",
+        "abs_harm",
+        "loss",
+    }
+    assert {
+        "value",
+        "low",
+        "high",
+        "level",
+        "n",
+        "warnings",
+        "over",
+        "ratio",
+        "absolute",
+        "advised",
+        "reference",
+        "possible",
+        "lowest",
+        "reference_lowest",
+    } == set(made["gain"])
     assert {"sentence", "when", "set", "instances", "share", "lowest", "best_choices", "hamming_distance"} <= set(
         made["rules"][0]
     )
@@ -69,12 +102,25 @@ def test_text_fits_a_terminal_and_ends_with_a_sentence():
 def test_sizes_are_said_as_sizes_and_json_keeps_bytes(tmp_path):
     """Small transfers want cache 64 KiB, large ones 1 MiB; both are bytes in the table."""
     rows = ["transfer_size (bytes),rank,cache (bytes),mib_s"]
-    rows += [f"{size},{rank},{cache},{(100 if (size > 70000) == (cache > 70000) else 40) + rank + trial}"
-             for size in (4096, 65536, 1048576, 4194304) for rank in range(4) for cache in (65536, 1048576)
-             for trial in range(3)]  # fmt: skip
+    rows += [
+        f"{size},{rank},{cache},{(100 if (size > 70000) == (cache > 70000) else 40) + rank + trial}"
+        for size in (4096, 65536, 1048576, 4194304)
+        for rank in range(4)
+        for cache in (65536, 1048576)
+        for trial in range(3)
+    ]
     (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
-    args = (str(tmp_path / "t.csv"), "--response", "mib_s", "--choose", "cache", "--given", "transfer_size,rank",
-            "--current", "cache=64KiB")  # fmt: skip
+    args = (
+        str(tmp_path / "t.csv"),
+        "--response",
+        "mib_s",
+        "--choose",
+        "cache",
+        "--given",
+        "transfer_size,rank",
+        "--current",
+        "cache=64KiB",
+    )
     text = invoke(*args)
     assert re.search(r"transfer_size <= \d+KiB: cache=64KiB", text)
     assert re.search(r"transfer_size > \d+KiB: cache=1MiB", text)
@@ -92,8 +138,17 @@ def test_with_ties_a_long_setting_and_the_mark_of_today_the_table_fits(tmp_path)
     for mode in ("a_very_long_name_of_a_setting", "another_very_long_name_of_it"):
         lines += [f"{mode},{size},{123456.7 + size + 10 * n + len(mode)}" for size in (1, 2, 3) for n in range(3)]
     (tmp_path / "long.csv").write_text("\n".join(lines))
-    text = invoke(str(tmp_path / "long.csv"), "--response", "speed", "--choose", "mode", "--given", "size",
-                  "--current", "mode=another_very_long_name_of_it")  # fmt: skip
+    text = invoke(
+        str(tmp_path / "long.csv"),
+        "--response",
+        "speed",
+        "--choose",
+        "mode",
+        "--given",
+        "size",
+        "--current",
+        "mode=another_very_long_name_of_it",
+    )
     assert max(map(len, text.splitlines())) < 80 and " tied " in text
 
 
@@ -118,8 +173,17 @@ def test_values_of_a_store_have_the_unit_of_their_rows(tmp_path):
 
 
 def test_no_advice_says_what_would_settle_it(tmp_path):
-    args = (trials(tmp_path / "t.csv", 0.0, 3), "--response", "time", "--choose", "mode", "--given", "size",
-            "--depth", "2")  # fmt: skip
+    args = (
+        trials(tmp_path / "t.csv", 0.0, 3),
+        "--response",
+        "time",
+        "--choose",
+        "mode",
+        "--given",
+        "size",
+        "--depth",
+        "2",
+    )
     made = json.loads(invoke(*args, "--json"))
     assert made["advised"] == "nothing" and made["needs"]["cells"]
     assert max(map(len, invoke(*args).splitlines())) < 80
@@ -146,9 +210,15 @@ def test_rules_are_written_as_files_of_a_system(tmp_path):
 def test_python_writes_the_files_that_the_terminal_writes(tmp_path):
     invoke(*ARGS, "--write", str(tmp_path / "a"), "--system", "lustre", "--as", "servers=-c")
     iosonde.advise(
-        DATA, ["servers", "stripe", "sieving"], "mib_s", given=["op", "hole_kib", "block_kib"], depth=3,
-        write=tmp_path / "b", system="lustre", renamed={"servers": "-c"},
-    )  # fmt: skip
+        DATA,
+        ["servers", "stripe", "sieving"],
+        "mib_s",
+        given=["op", "hole_kib", "block_kib"],
+        depth=3,
+        write=tmp_path / "b",
+        system="lustre",
+        renamed={"servers": "-c"},
+    )
     contents = [{path.name: path.read_text() for path in (tmp_path / name).iterdir()} for name in "ab"]
     assert contents[0] == contents[1] and contents[0]
     with raises("options-require-each-other", InputError):
@@ -162,10 +232,17 @@ def test_the_figure_is_written_and_the_same_each_time(tmp_path):
     assert (tmp_path / "a.svg").read_text().startswith("<?xml")
 
 
-LEVELS = st.lists(st.sampled_from(["1", "2", "64", "on", "off", "a b", "é", "1e300", "C", "nan", "2M", "\x1b[31m"]),
-                  min_size=1, max_size=3, unique=True)  # fmt: skip
-VALUES = st.one_of(st.sampled_from(["1", "2", "", "x", "0", "-1", "1e9", "1e-9"]),
-                   st.floats(0.5, 2.0).map(str), st.floats(90, 110).map(str))  # fmt: skip
+LEVELS = st.lists(
+    st.sampled_from(["1", "2", "64", "on", "off", "a b", "é", "1e300", "C", "nan", "2M", "\x1b[31m"]),
+    min_size=1,
+    max_size=3,
+    unique=True,
+)
+VALUES = st.one_of(
+    st.sampled_from(["1", "2", "", "x", "0", "-1", "1e9", "1e-9"]),
+    st.floats(0.5, 2.0).map(str),
+    st.floats(90, 110).map(str),
+)
 
 
 @settings(max_examples=20, deadline=None)
@@ -186,8 +263,12 @@ def test_any_table_ends_in_an_answer_or_a_sentence(tmp_path_factory, modes, size
 
 
 def test_the_largest_ratios_overflow_quietly(tmp_path):
-    rows = [f"{size},{mode},{'1e139' if (size % 3 == 0) == (mode == 'a') else '1e-139'}" for size in range(12)
-            for mode in "ab" for _ in range(2)]  # fmt: skip
+    rows = [
+        f"{size},{mode},{'1e139' if (size % 3 == 0) == (mode == 'a') else '1e-139'}"
+        for size in range(12)
+        for mode in "ab"
+        for _ in range(2)
+    ]
     (tmp_path / "t.csv").write_text("size,mode,v\n" + "\n".join(rows) + "\n")
     args = (str(tmp_path / "t.csv"), "--response", "v", "--choose", "mode", "--given", "size")
     with warnings.catch_warnings():
@@ -203,8 +284,11 @@ def test_the_largest_ratios_overflow_quietly(tmp_path):
         (("--for", "op=read,hole_kib=64"), "missing-factor-level", {"factor": "block_kib"}),
         (("--for", "op=read,hole_kib=x,block_kib=64"), "not-a-number", {"factor": "hole_kib", "level": "x"}),
         (("--for", "servers=2"), "not-a-workload-factor", {"factor": "servers"}),
-        (("--for", "op=read,hole_kib=900,block_kib=64", "--where", "hole_kib!=900"), "excluded-by-filter",
-         {"workload": "op=read,hole_kib=900,block_kib=64"}),
+        (
+            ("--for", "op=read,hole_kib=900,block_kib=64", "--where", "hole_kib!=900"),
+            "excluded-by-filter",
+            {"workload": "op=read,hole_kib=900,block_kib=64"},
+        ),
         (("--for", "op"), "invalid-assignment", {"assignment": "op"}),
         (("--write", "x"), "options-require-each-other", {}),
         (("--current", "servers=2"), "incomplete-setting", {"columns": "servers, stripe, sieving"}),
@@ -215,7 +299,7 @@ def test_the_largest_ratios_overflow_quietly(tmp_path):
         (("--against", "absent.csv"), "no-such-file", {"path": "absent.csv"}),
         (("--against", DATA), "training-data-reused", {"source": DATA}),
     ],
-)  # fmt: skip
+)
 def test_wrong_input_is_one_sentence(args, code, values):
     with raises(code, **values):
         invoke(*ARGS, *args)

@@ -101,8 +101,12 @@ def test_a_campaign_keeps_what_it_found_before_it_set_anything(tmp_path):
 def two_options(seed: int, faster: float, noise: float):
     """Option a, on of which is so many times as fast, and option b, which does nothing; four trials of each setting."""
     rng = np.random.default_rng(seed)
-    rows = [(a, b, rate * np.exp(rng.normal(0, noise))) for a, rate in (("on", faster), ("off", 1.0))
-            for b in range(4) for _ in range(4)]  # fmt: skip
+    rows = [
+        (a, b, rate * np.exp(rng.normal(0, noise)))
+        for a, rate in (("on", faster), ("off", 1.0))
+        for b in range(4)
+        for _ in range(4)
+    ]
     return table_of({name: list(one) for name, one in zip("aby", zip(*rows, strict=True), strict=True)})
 
 
@@ -117,8 +121,12 @@ def test_a_clear_answer_is_not_hidden_by_a_setting_at_random():
 
 
 def noisy(rng: np.random.Generator, means: list[float], instances: int, noise: float):
-    rows = [(str(i), f"s{at}", mean * np.exp(rng.normal(0, noise)))
-            for i in range(instances) for at, mean in enumerate(means) for _ in range(4)]  # fmt: skip
+    rows = [
+        (str(i), f"s{at}", mean * np.exp(rng.normal(0, noise)))
+        for i in range(instances)
+        for at, mean in enumerate(means)
+        for _ in range(4)
+    ]
     given, setting, y = map(list, zip(*rows, strict=True))
     return table_of({"given": given, "set": setting, "y": y})
 

@@ -24,8 +24,13 @@ def test_strata_are_shown_with_the_number_of_bring_ups_and_what_they_differ_by()
     args = [PULP, *words, "--contrast", "method: 3 - 1"]
     text = CliRunner().invoke(command, args, catch_exceptions=False).stdout
     assert max(map(len, text.splitlines())) < 80
-    for said in ("n = 36 trials in 9 bring-ups", "between 9 bring-ups\n  method ", "within bring-ups\n  temperature ",
-                 "standard deviation of 9 bring-ups: ", "is the error\nbetween bring-ups"):  # fmt: skip
+    for said in (
+        "n = 36 trials in 9 bring-ups",
+        "between 9 bring-ups\n  method ",
+        "within bring-ups\n  temperature ",
+        "standard deviation of 9 bring-ups: ",
+        "is the error\nbetween bring-ups",
+    ):
         assert said in text, said
     once = CliRunner().invoke(command, [*args, "--where", "day=1"], catch_exceptions=False).stdout
     assert "S119" in once and "method: 3 - 1 = -3.500 ~" in once

@@ -44,8 +44,22 @@ def refused(*args: str) -> IosondeError:
 
 
 def test_by_hand():
-    made = document("--clients", "8", "--servers", "4", "--disks", "8", "--net", "117MB/s", "--disk", "25MB/s",
-                    "--cpu", "0.02s/MB", "--data", "3GB")  # fmt: skip
+    made = document(
+        "--clients",
+        "8",
+        "--servers",
+        "4",
+        "--disks",
+        "8",
+        "--net",
+        "117MB/s",
+        "--disk",
+        "25MB/s",
+        "--cpu",
+        "0.02s/MB",
+        "--data",
+        "3GB",
+    )
     assert made["s"] == 200e6 and made["limit"] == ["disks"] and made["t"] == 15.0
     assert {t["name"]: t["bytes_per_s"] for t in made["terms"]}["cpu"] == pytest.approx(8 / 2e-8)
     assert len(made["assumptions"]) >= 4 and not re.search(r"\([I]+\)", made["case"]) and made["advice"]
@@ -80,8 +94,7 @@ def test_above_the_bound_is_flagged_with_its_interval(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("n,rate_MB/s\n1,9\n1,10\n1,11\n2,30\n2,30.1\n2,30.2\n4,41\n4,40\n4,42\n")
     made = document(str(path), "--clients", "n", "--servers", "8", "--net", "10MB/s", "--response", "rate_MB/s")
-    assert [(row["s"], row["verdict"]) for row in made["rows"]] == [
-        (1e7, None), (2e7, ABOVE), (4e7, PERHAPS)]  # fmt: skip
+    assert [(row["s"], row["verdict"]) for row in made["rows"]] == [(1e7, None), (2e7, ABOVE), (4e7, PERHAPS)]
     assert made["s"] is None
     words = ("--clients", "n", "--servers", "8", "--net", "10MB/s", "--response", "rate_MB/s")
     for where, said in (
@@ -103,7 +116,9 @@ def test_a_store_gives_its_nodes_and_its_operations(tmp_path):
     store(tmp_path / "s")
     made = document(str(tmp_path / "s"), "--servers", "4", "--net", "2.5GB/s", "--disks", "4", "--disk-read", "1GB/s")
     assert [(row["operation"], row["by"]["nodes"]) for row in made["rows"]] == [
-        ("read_1to1_large", 1), ("read_1to1_large", 2)]  # fmt: skip
+        ("read_1to1_large", 1),
+        ("read_1to1_large", 2),
+    ]
     assert [row["s"] for row in made["rows"]] == pytest.approx([2.5e9, 4e9])
     assert made["rows"][0]["share"] == pytest.approx(0.8, abs=0.03)
 
@@ -113,11 +128,20 @@ def probe(tmp_path, **changes) -> str:
         return {"value": value, "low": 0.9 * value, "high": 1.2 * value, "level": 0.95, "n": 6, "warnings": []}
 
     made = {
-        "version": 1, "warnings": [],
+        "version": 1,
+        "warnings": [],
         "pairs": [{"medium": "network", "bandwidth": of(1e8), "bandwidth_back": of(0.8e8)}],
-        "nodes": [{"cores": 4, "disk_write": of(2e8), "disk_read": of(3e8), "memory_copy_all_cores": of(1e10),
-                   "cpu_write": of(4e-9), "cpu_read": of(8e-9)}],
-    }  # fmt: skip
+        "nodes": [
+            {
+                "cores": 4,
+                "disk_write": of(2e8),
+                "disk_read": of(3e8),
+                "memory_copy_all_cores": of(1e10),
+                "cpu_write": of(4e-9),
+                "cpu_read": of(8e-9),
+            }
+        ],
+    }
     path = tmp_path / "probe.json"
     path.write_text(json.dumps(made | changes))
     return str(path)
@@ -146,8 +170,10 @@ def of(value: float) -> dict:
 
 
 def server(host: str, write: float, read: float, disks: int = 1) -> dict:
-    return {"host": host, "disks": [{"dir": f"/d{n}", "disk_write": of(write), "disk_read": of(read)}
-                                    for n in range(disks)]}  # fmt: skip
+    return {
+        "host": host,
+        "disks": [{"dir": f"/d{n}", "disk_write": of(write), "disk_read": of(read)} for n in range(disks)],
+    }
 
 
 MOUNTED = {"own_disk": False, "filesystem": "fuse.glusterfs"}
@@ -240,8 +266,7 @@ def test_what_is_said_by_hand_comes_before_the_cluster_and_that_before_the_probe
 
 def test_a_range_in_the_cluster_is_an_interval_of_the_bound(tmp_path):
     path = tmp_path / "cluster.yaml"
-    path.write_text("today: {clients: 4, servers: 4, network: [90MB/s, 100MB/s, 110MB/s],"
-                    " cpu: [1ns/B, 2ns/B, 3ns/B]}")  # fmt: skip
+    path.write_text("today: {clients: 4, servers: 4, network: [90MB/s, 100MB/s, 110MB/s], cpu: [1ns/B, 2ns/B, 3ns/B]}")
     made = document("--cluster", str(path))
     assert (made["s"], made["s_low"], made["s_high"]) == (4e8, 3.6e8, 4.4e8)
     slow = document("--cluster", str(path), "--net", "10GB/s")
@@ -260,18 +285,37 @@ def probed_run(number: int, experiment: str, hosts: list[str], found: dict, mach
     from iosonde.core.hardware import SOURCE
     from iosonde.core.types import Run
 
-    facts = {"hosts": hosts, "nodes": [*range(len(hosts))], "target": "/mnt" if hosts else "",
-             "machine": {"mount": {"type": machine}},
-             "probe": {"pairs": [], "tcp": [], "nodes": [], **found}}  # fmt: skip
-    return Run(f"{experiment}-{number}", experiment, SOURCE, f"2026-11-21T1{number}:00:00Z", 1.0,
-               {"nodes": len(hosts), "repetition": 0}, [], facts)  # fmt: skip
+    facts = {
+        "hosts": hosts,
+        "nodes": [*range(len(hosts))],
+        "target": "/mnt" if hosts else "",
+        "machine": {"mount": {"type": machine}},
+        "probe": {"pairs": [], "tcp": [], "nodes": [], **found},
+    }
+    return Run(
+        f"{experiment}-{number}",
+        experiment,
+        SOURCE,
+        f"2026-11-21T1{number}:00:00Z",
+        1.0,
+        {"nodes": len(hosts), "repetition": 0},
+        [],
+        facts,
+    )
 
 
 def test_clients_and_servers_that_were_probed_apart_are_taken_together(tmp_path):
     from iosonde.store import Store
 
-    node = {"host": "a", "rank": 0, "cores": 2, "disk": {"write": 9e6, "read": 9e6, "way": "x"}, "copy_one": 1e9,
-            "copy_all": 2e9, "cpu": {"write": 1e-9, "read": 1e-9}}  # fmt: skip
+    node = {
+        "host": "a",
+        "rank": 0,
+        "cores": 2,
+        "disk": {"write": 9e6, "read": 9e6, "way": "x"},
+        "copy_one": 1e9,
+        "copy_all": 2e9,
+        "cpu": {"write": 1e-9, "read": 1e-9},
+    }
     disk = {"dir": "/d", "filesystem": "xfs", "write": 3e7, "read": 3e7, "way": "x"}
     held = Store.create(tmp_path / "p")
     held.append(probed_run(0, "clients", ["a"], {"nodes": [node]}))
@@ -289,12 +333,28 @@ def test_a_store_that_knows_a_probe(tmp_path):
 
     held = Store.create(tmp_path / "p")
     for repetition, rate in enumerate((190e6, 200e6, 210e6)):
-        node = {"host": "a", "rank": 0, "cores": 2, "disk": {"write": rate, "read": rate, "way": "x"},
-                "copy_one": 1e9, "copy_all": 2e9, "cpu": {"write": 1e-9, "read": 1e-9}}  # fmt: skip
+        node = {
+            "host": "a",
+            "rank": 0,
+            "cores": 2,
+            "disk": {"write": rate, "read": rate, "way": "x"},
+            "copy_one": 1e9,
+            "copy_all": 2e9,
+            "cpu": {"write": 1e-9, "read": 1e-9},
+        }
         facts = {"hosts": ["a"], "nodes": [0], "probe": {"pairs": [], "nodes": [node]}}
-        held.append(Run(id=f"p-{repetition}", experiment="p", source=SOURCE, started_at="2026-11-21T10:00:00Z",
-                        seconds=1.0, factors={"nodes": 1, "repetition": repetition}, observations=[],
-                        facts=facts))  # fmt: skip
+        held.append(
+            Run(
+                id=f"p-{repetition}",
+                experiment="p",
+                source=SOURCE,
+                started_at="2026-11-21T10:00:00Z",
+                seconds=1.0,
+                factors={"nodes": 1, "repetition": repetition},
+                observations=[],
+                facts=facts,
+            )
+        )
     made = document("--probe", str(tmp_path / "p"), "--disks", "1")
     assert made["limit"] == ["disks"] and made["s"] == pytest.approx(200e6)
     assert made["s_low"] == pytest.approx(200e6 - 4.303 * 10e6 / 3**0.5, rel=1e-3)
@@ -375,15 +435,25 @@ def test_a_time_of_nothing_is_no_rate(tmp_path):
 
 def test_the_unit_that_is_given_says_a_time_too(tmp_path):
     (tmp_path / "t.csv").write_text("elapsed,a\n4,1\n")
-    made = document(str(tmp_path / "t.csv"), "--response", "elapsed", "--by", "a", "--net", "1GB/s", "--unit", "s",
-                    "--data", "1GB")  # fmt: skip
+    made = document(
+        str(tmp_path / "t.csv"), "--response", "elapsed", "--by", "a", "--net", "1GB/s", "--unit", "s", "--data", "1GB"
+    )
     assert made["rows"][0]["mean"] == 1e9 / 4
 
 
 def test_a_column_keeps_its_unit(tmp_path):
     (tmp_path / "t.csv").write_text("rate_MiB/s,request_KiB,wait_ms\n3,64,2\n")
-    made = document(str(tmp_path / "t.csv"), "--response", "rate_MiB/s", "--by", "wait_ms", "--request", "request_KiB",
-                    "--latency", "wait_ms")  # fmt: skip
+    made = document(
+        str(tmp_path / "t.csv"),
+        "--response",
+        "rate_MiB/s",
+        "--by",
+        "wait_ms",
+        "--request",
+        "request_KiB",
+        "--latency",
+        "wait_ms",
+    )
     assert made["s"] == pytest.approx(65536 / 0.002)
 
 

@@ -22,10 +22,19 @@ GOODPUT = 100e6 / 8 * 0.956
 
 
 def lab(layout=None, emulated=None, **description):
-    asked = {"file_system": "glusterfs", "servers": 2, "clients": 2, "net_bits_per_s": 100e6, "disk_read": 9e6,
-             "disk_write": 8e6}  # fmt: skip
-    return {"description": asked | description, "emulated": emulated or {},
-            "layout": {"copies": 2, "copied_by": "client"} | (layout or {})}  # fmt: skip
+    asked = {
+        "file_system": "glusterfs",
+        "servers": 2,
+        "clients": 2,
+        "net_bits_per_s": 100e6,
+        "disk_read": 9e6,
+        "disk_write": 8e6,
+    }
+    return {
+        "description": asked | description,
+        "emulated": emulated or {},
+        "layout": {"copies": 2, "copied_by": "client"} | (layout or {}),
+    }
 
 
 def stored(path, runs, factors=(), operation="write", ranks=0):
@@ -33,13 +42,27 @@ def stored(path, runs, factors=(), operation="write", ranks=0):
     store = Store.create(path)
     store.save_experiment(Experiment("e", "x", list(factors), {}, [], 0, "2026-11-21T10:00:00Z"))
     for number, (levels, one, options, rate) in enumerate(runs):
-        facts = {"target": "/mnt", "machine": {"mount": {"type": "fuse.glusterfs"}, "lab": one},
-                 "conditions": {"options": options}}  # fmt: skip
+        facts = {
+            "target": "/mnt",
+            "machine": {"mount": {"type": "fuse.glusterfs"}, "lab": one},
+            "conditions": {"options": options},
+        }
         phases = [{"index": 0, "name": operation, "shared": False, "ranks": []}] if ranks else []
         facts |= {"nodes": list(range(ranks))} if ranks else {}
         rows = [Observation(operation, "bandwidth_last_done", rate, "bytes/s")]
-        store.append(Run(f"e-{number:04d}", "e", "iosonde phases", f"2026-11-21T10:{number:02d}:00Z", 1.0,
-                         {"nodes": 2, **levels}, rows, facts, phases=phases))  # fmt: skip
+        store.append(
+            Run(
+                f"e-{number:04d}",
+                "e",
+                "iosonde phases",
+                f"2026-11-21T10:{number:02d}:00Z",
+                1.0,
+                {"nodes": 2, **levels},
+                rows,
+                facts,
+                phases=phases,
+            )
+        )
     return path
 
 
@@ -62,10 +85,15 @@ def test_the_truth_of_the_lab_is_what_limits_without_a_word(tmp_path):
     (row,) = rows(path)
     assert (row["s"], row["limit"]) == (pytest.approx(8e6), ["disks"])
     assert inputs(row) == {
-        "servers": (2, THE_LAB), "disks": (2, THE_LAB), "network": (pytest.approx(GOODPUT), THE_LAB),
-        "disk_read": (9e6, THE_LAB), "disk_write": (8e6, THE_LAB), "redundancy": ("client", THE_LAB),
-        "replicas": (2, THE_LAB), "clients": (2, NODES),
-    }  # fmt: skip
+        "servers": (2, THE_LAB),
+        "disks": (2, THE_LAB),
+        "network": (pytest.approx(GOODPUT), THE_LAB),
+        "disk_read": (9e6, THE_LAB),
+        "disk_write": (8e6, THE_LAB),
+        "redundancy": ("client", THE_LAB),
+        "replicas": (2, THE_LAB),
+        "clients": (2, NODES),
+    }
     text = asked(bound, path)
     assert f"{THE_LAB}: servers 2, disks 2, net 11.4 MiB/s" in text
     assert all(len(line) < 80 for line in text.splitlines())
@@ -112,7 +140,9 @@ def test_a_property_of_the_lab_that_is_a_factor_is_taken_per_cell(tmp_path):
     every = [({"copies": copies}, lab({"copies": copies}), {}, 5e6 + copies) for copies in (1, 2) for _ in range(2)]
     path = stored(tmp_path / "s", every, [Factor("copies", "", (1, 2))])
     assert [(one["by"], one["s"]) for one in rows(path)] == [
-        ({"copies": 1}, pytest.approx(16e6)), ({"copies": 2}, pytest.approx(8e6))]  # fmt: skip
+        ({"copies": 1}, pytest.approx(16e6)),
+        ({"copies": 2}, pytest.approx(8e6)),
+    ]
 
 
 def test_trials_of_different_labs_are_never_one_cell(tmp_path):
@@ -133,8 +163,11 @@ def test_copies_that_were_set_live_are_those_of_the_trial(tmp_path):
 
 
 def test_what_has_no_limit_is_taken_as_it_was_measured(tmp_path):
-    emulated = {"links": [{"bytes_per_s": 3e9}, {"bytes_per_s": 2e9}], "warnings": ["link a to b: 80% of it"],
-                "disks": [{"read_bytes_per_s": 5e8, "write_bytes_per_s": 4e8}]}  # fmt: skip
+    emulated = {
+        "links": [{"bytes_per_s": 3e9}, {"bytes_per_s": 2e9}],
+        "warnings": ["link a to b: 80% of it"],
+        "disks": [{"read_bytes_per_s": 5e8, "write_bytes_per_s": 4e8}],
+    }
     free = lab(emulated=emulated, net_bits_per_s=None, disk_read=None, disk_write=None, scale=2.0)
     path = stored(tmp_path / "s", [({}, free, {}, 1e8)] * 2)
     found = inputs(rows(path)[0])

@@ -56,8 +56,10 @@ def test_what_writes_inside_a_file_is_skipped_and_the_reason_is_said_and_kept(he
         said = " ".join(done.output.split())
         assert done.exit_code == 0, done.output
         assert [re.search(rf"\b{name} [a-z ]*skip", said) is not None for name in ("rewrite", "scattered", "read")] == [
-            True, True, False,
-        ]  # fmt: skip
+            True,
+            True,
+            False,
+        ]
     (kept,) = Store.open(here / "s").runs()
     assert set(kept["facts"]["skipped"]) == {"rewrite", "scattered"} and kept["complete"]
     assert [phase["name"] for phase in kept["phases"]] == ["write", "read"]
@@ -86,8 +88,9 @@ def test_each_trial_is_judged_by_its_own_settings(here):
         assert " (offsets=shuffled): " in said and said.count(" skipped ") == 1 and re.search(r" 4 \w+ of 8 \(", said)
     kept = Store.open(here / "s").runs()
     assert {run["factors"]["offsets"]: ("skipped" in run["facts"], len(run["phases"])) for run in kept} == {
-        "seq": (False, 1), "shuffled": (True, 0),
-    }  # fmt: skip
+        "seq": (False, 1),
+        "shuffled": (True, 0),
+    }
 
 
 def test_two_phases_of_one_name_are_two():

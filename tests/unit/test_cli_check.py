@@ -91,11 +91,15 @@ def test_a_bound_is_read_with_its_unit(bad):
 
 @pytest.mark.parametrize(
     ("text", "code", "place"),
-    [("", "empty-file", ""), ("a,b\n", "no-rows", ""), ("a,a\n1,2\n", "duplicate-column", "'a'"),
-     ("a,b\n1,2\n1,2\n", "undetermined-response", ""),
-     ("a,b\n1,2.5\n2,nan\n", "not-a-number", "line 3, column 'b'"),
-     ("a,b\n1,2.5\n2,3.5\n3,fast\n", "not-a-number", "line 4, column 'b'")],
-)  # fmt: skip
+    [
+        ("", "empty-file", ""),
+        ("a,b\n", "no-rows", ""),
+        ("a,a\n1,2\n", "duplicate-column", "'a'"),
+        ("a,b\n1,2\n1,2\n", "undetermined-response", ""),
+        ("a,b\n1,2.5\n2,nan\n", "not-a-number", "line 3, column 'b'"),
+        ("a,b\n1,2.5\n2,3.5\n3,fast\n", "not-a-number", "line 4, column 'b'"),
+    ],
+)
 def test_bad_input_is_one_sentence(tmp_path, text, code, place):
     path = tmp_path / "x.csv"
     path.write_text(text)

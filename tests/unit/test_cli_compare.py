@@ -43,8 +43,10 @@ def refused(*args: str) -> IosondeError:
 
 def test_a_difference_in_a_table_of_ratios_has_its_unit(tmp_path):
     table = tmp_path / "t.csv"
-    table.write_text("build,user (s),wall (s)\n" + "".join(
-        f"{side},{user},{wall}\n" for side in "ab" for user, wall in ((0, 2), (0.5, 2.5), (1, 3))))  # fmt: skip
+    table.write_text(
+        "build,user (s),wall (s)\n"
+        + "".join(f"{side},{user},{wall}\n" for side in "ab" for user, wall in ((0, 2), (0.5, 2.5), (1, 3)))
+    )
     args = (str(table), "--response", "user,wall", "--group", "build", "--adjust", "none")
     text = " ".join(invoke(*args).split())
     assert "+0.00 ms -1133.48–1133.48" in text and " B - A" in text
@@ -196,8 +198,11 @@ def test_other_clocks_can_be_compared(tmp_path):
     store(tmp_path / "s")
     made = as_json(str(tmp_path / "s"), "1", "2", "--group", "nodes", "--clock", "all")
     assert [c["by"]["metric"] for c in made["comparisons"]] == [
-        "rate_last_done", "rate_sum_of_ranks", "bandwidth_last_done", "bandwidth_sum_of_ranks",
-    ]  # fmt: skip
+        "rate_last_done",
+        "rate_sum_of_ranks",
+        "bandwidth_last_done",
+        "bandwidth_sum_of_ranks",
+    ]
 
 
 # Two DATA, conditions, Markdown
@@ -228,10 +233,18 @@ def test_two_files_are_a_base_and_another(files):
 
 @pytest.mark.parametrize(
     ("conditions", "code"),
-    [(["slower>5%"], 1), (["slower>20%"], 0), (["faster>5%"], 0), (["more>0.05"], 1), (["different>5%"], 1),
-     (["less>1%", "slower>50%"], 0), (["slower>10%"], 0), (["slower>10%", "--strict"], 1),
-     (["slower>50%", "--strict"], 0)],
-)  # fmt: skip
+    [
+        (["slower>5%"], 1),
+        (["slower>20%"], 0),
+        (["faster>5%"], 0),
+        (["more>0.05"], 1),
+        (["different>5%"], 1),
+        (["less>1%", "slower>50%"], 0),
+        (["slower>10%"], 0),
+        (["slower>10%", "--strict"], 1),
+        (["slower>50%", "--strict"], 0),
+    ],
+)
 def test_a_program_learns_of_it_by_the_exit_code(files, conditions, code):
     asked = [word for text in conditions for word in (["--fail-if", text] if ">" in text else [text])]
     assert exit_code(*files, "--response", "write", *asked) == code
@@ -240,8 +253,9 @@ def test_a_program_learns_of_it_by_the_exit_code(files, conditions, code):
 def test_what_failed_is_said(files):
     done = CliRunner().invoke(cli, ["compare", *files, "--response", "write", "--fail-if", "slower>5%"])
     assert done.stdout.splitlines()[-2:] == ["failed: size=1: slower>5%", "failed: size=2: slower>5%"]
-    made = json.loads(CliRunner().invoke(cli, ["compare", *files, "--response", "write", "--fail-if", "slower>10%",
-                                               "--json"]).stdout)["fail_if"]  # fmt: skip
+    made = json.loads(
+        CliRunner().invoke(cli, ["compare", *files, "--response", "write", "--fail-if", "slower>10%", "--json"]).stdout
+    )["fail_if"]
     assert (made["problem"], made["failed"]) == (False, []) and len(made["cannot_tell"]) == 2
 
 
@@ -305,8 +319,12 @@ def test_no_line_of_a_table_is_too_wide_whatever_the_names(tmp_path, length, n_c
     path, around = tmp_path / "t.csv", (LONG * 5)[:length]
     names = [f"{around}side{side}{around}" for side in range(n_sides)]
     by = [f"{around}factor{at}{around}" for at in range(n_columns)]
-    rows = [[name, *(f"{around}level{at}{level}{around}" for at in range(n_columns)), str(n + 2.5 * level)]
-            for name in names for level in range(2) for n in range(4)]  # fmt: skip
+    rows = [
+        [name, *(f"{around}level{at}{level}{around}" for at in range(n_columns)), str(n + 2.5 * level)]
+        for name in names
+        for level in range(2)
+        for n in range(4)
+    ]
     path.write_text("\n".join(",".join(row) for row in [["v", *by, "y_s"], *rows]) + "\n")
     text = invoke(str(path), "--response", "y", "--group", "v", *(("--by", ",".join(by)) if by else ()))
     head = next(at for at, line in enumerate(text.splitlines()) if re.search(r"mean.* interval( |$)", line))

@@ -143,9 +143,11 @@ _CELLS = [
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.lists(st.sampled_from(_CELLS), min_size=2, max_size=4), min_size=1, max_size=6),
-    st.sampled_from([",", ";", "\t"]), st.sampled_from(["\n", "\r\n"]), st.booleans(),
+    st.sampled_from([",", ";", "\t"]),
+    st.sampled_from(["\n", "\r\n"]),
+    st.booleans(),
     st.sampled_from(["c{} (s)", '"c{} (s)"', '"c{},; (s)"', '"c{} (s)']),
-)  # fmt: skip
+)
 def test_a_large_plain_text_is_read_as_a_small_one_is(csv, rows, delimiter, end, last, name):
     """Also what is refused: ragged rows, with the same error."""
     lines = [delimiter.join(name.format(i) for i in range(3)), *(delimiter.join(row) for row in rows)]
@@ -158,8 +160,9 @@ def test_a_large_plain_text_is_read_as_a_small_one_is(csv, rows, delimiter, end,
                 table = _csv.read_csv(path)
             except DataError as error:
                 return error.message, error.hint
-        return table.lines.tolist(), [(c.name, c.label, c.unit, c.numeric, c.values.astype(str).tolist())
-                                      for c in table.columns.values()]  # fmt: skip
+        return table.lines.tolist(), [
+            (c.name, c.label, c.unit, c.numeric, c.values.astype(str).tolist()) for c in table.columns.values()
+        ]
 
     assert read(0) == read(10**9)
 

@@ -18,9 +18,14 @@ from iosonde.data.source import open_data
 from messages import assert_problem
 
 MOVED = {"transfer_size": "64KiB", "size": "8MiB"}
-STEPS = [{"workload": "phases", "phases": [
-    {"name": "read", "files": "f", "steps": ["create", {"kind": "write", **MOVED}, {"kind": "read", **MOVED}]},
-]}]  # fmt: skip
+STEPS = [
+    {
+        "workload": "phases",
+        "phases": [
+            {"name": "read", "files": "f", "steps": ["create", {"kind": "write", **MOVED}, {"kind": "read", **MOVED}]},
+        ],
+    }
+]
 
 
 @pytest.fixture(scope="module")
@@ -118,10 +123,14 @@ def test_the_experiment_that_would_confirm_is_one_that_plan_takes_and_is_never_w
 
 def test_a_trace_is_shown_with_its_clocks_step_its_limits_and_the_names_of_files(tmp_path):
     lines = ['7 1700000000.000000 openat(AT_FDCWD, "/data/of/a/rather/long/name", O_RDONLY) = 3 <0.000004>']
-    lines += [f'7 1700000001.{100 * number:06d} read(3, "x"..., 65536) = 65536 <0.0000{20 + number % 7}>'
-              for number in range(200)]  # fmt: skip
-    lines += [f'7 1700000002.{1000 * number:06d} read(3, "x"..., 65536) = 65536 <0.0006{20 + number % 7}>'
-              for number in range(100)]  # fmt: skip
+    lines += [
+        f'7 1700000001.{100 * number:06d} read(3, "x"..., 65536) = 65536 <0.0000{20 + number % 7}>'
+        for number in range(200)
+    ]
+    lines += [
+        f'7 1700000002.{1000 * number:06d} read(3, "x"..., 65536) = 65536 <0.0006{20 + number % 7}>'
+        for number in range(100)
+    ]
     (tmp_path / "t.txt").write_text("\n".join(lines) + "\n")
     store = str(tmp_path / "s")
     assert CliRunner().invoke(cli, ["import", str(tmp_path / "t.txt"), "--store", store]).exit_code == 0

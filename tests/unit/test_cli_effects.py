@@ -36,8 +36,11 @@ def content(name: str, *words: str) -> dict:
 
 def effects(name: str, *words: str) -> dict[tuple[str, ...], str]:
     """(response, factors …) → state."""
-    return {(one["response"], *one["subject"]): one["state"] for one in content(name, *words)["verdicts"]
-            if one["question"] == "effect"}  # fmt: skip
+    return {
+        (one["response"], *one["subject"]): one["state"]
+        for one in content(name, *words)["verdicts"]
+        if one["question"] == "effect"
+    }
 
 
 def two_devices(path, broken: int = 0, clients=(1, 2, 4)) -> str:
@@ -54,10 +57,14 @@ def two_devices(path, broken: int = 0, clients=(1, 2, 4)) -> str:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_an_obvious_effect_is_not_denied_where_two_columns_go_together(tmp_path, name):
-    path = written(tmp_path / "two.csv", "device,setup,mbs",
-                   [(*ALIASED[k], (101, 901)[k] + i) for k in (0, 1) for i in range(4)])  # fmt: skip
-    assert effects(name, path) == {("mbs", "device", "setup"): "different", ("mbs", "device"): NOT_SEPARABLE,
-                                   ("mbs", "setup"): NOT_SEPARABLE}  # fmt: skip
+    path = written(
+        tmp_path / "two.csv", "device,setup,mbs", [(*ALIASED[k], (101, 901)[k] + i) for k in (0, 1) for i in range(4)]
+    )
+    assert effects(name, path) == {
+        ("mbs", "device", "setup"): "different",
+        ("mbs", "device"): NOT_SEPARABLE,
+        ("mbs", "setup"): NOT_SEPARABLE,
+    }
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -104,15 +111,21 @@ def test_a_verdict_does_not_depend_on_the_command_or_on_what_is_shown(tmp_path):
     for name, words in (("summary", ("--by", "fs,size")), ("rank", ()), ("report", ())):
         some = content(name, path, "--response", "write_mbs", *words)["verdicts"]
         for one in (verdict for verdict in some if verdict["question"] == "effect"):
-            (same,) = [verdict for verdict in every if verdict["question"] == "effect"
-                       and (verdict["response"], verdict["subject"]) == (one["response"], one["subject"])]  # fmt: skip
+            (same,) = [
+                verdict
+                for verdict in every
+                if verdict["question"] == "effect"
+                and (verdict["response"], verdict["subject"]) == (one["response"], one["subject"])
+            ]
             assert (one["state"], one["p"], one["family"]) == (same["state"], pytest.approx(same["p"]), 6)
 
 
 def test_a_share_is_the_same_in_summary_and_rank(tmp_path):
     path = two_devices(tmp_path)
-    shown = [{tuple(one["subject"]): one["estimate"] for one in content(name, path)["verdicts"]}
-             for name in ("summary", "rank")]  # fmt: skip
+    shown = [
+        {tuple(one["subject"]): one["estimate"] for one in content(name, path)["verdicts"]}
+        for name in ("summary", "rank")
+    ]
     for subject in (("device", "pool"), ("clients",)):
         for key in ("value", "low", "high"):
             assert shown[0][subject][key] == pytest.approx(shown[1][subject][key])
@@ -125,8 +138,9 @@ def test_a_factor_that_is_set_once_for_several_trials_is_tested_between_bring_up
         shift = rng.normal(0, 4)
         for mode in ("a", "b"):
             for _ in range(4):
-                rows.append((("x", "y")[lab % 2], mode, lab, 100 + 5 * (lab % 2) + shift + 3 * (mode == "b")
-                             + rng.normal(0, 1)))  # fmt: skip
+                rows.append(
+                    (("x", "y")[lab % 2], mode, lab, 100 + 5 * (lab % 2) + shift + 3 * (mode == "b") + rng.normal(0, 1))
+                )
     path = written(tmp_path / "labs.csv", "fs,mode,bring_up,mbs", rows)
     ranked, summed = (effects(name, path) for name in ("rank", "summary"))
     assert ranked == summed and ranked["mbs", "mode"] == "different" and ranked["mbs", "fs"] == "inconclusive"

@@ -18,8 +18,10 @@ from iosonde.store import Store
 STEERS = "x\x1b[31m\u202e"
 NOT_UTF8 = os.fsdecode(b"n\xff\x1b[1m") + "\u202e"
 TABLE = "a,b,y\n" + "".join(f"{a},{b},{a + 2 * b + n / 7}\n" for n in range(3) for a in (1, 2) for b in (1, 2))
-LOG = ("1.23user 0.40system 0:02.10elapsed 77%CPU (0avgtext+0avgdata 5000maxresident)k\n"
-       "0inputs+8outputs (0major+300minor)pagefaults 0swaps\n")  # fmt: skip
+LOG = (
+    "1.23user 0.40system 0:02.10elapsed 77%CPU (0avgtext+0avgdata 5000maxresident)k\n"
+    "0inputs+8outputs (0major+300minor)pagefaults 0swaps\n"
+)
 
 
 @pytest.fixture
@@ -67,9 +69,14 @@ def test_words_of_click_keep_their_form(told):
 
 
 @pytest.mark.parametrize(
-    "words", [["plan", "--file"], ["bound", "--net", "1GB/s", "--probe"], ["advise", "x.csv", "--choose", "a",
-              "--response", "y", "--against"], ["plan", "--target", ".", "--store"]],
-)  # fmt: skip
+    "words",
+    [
+        ["plan", "--file"],
+        ["bound", "--net", "1GB/s", "--probe"],
+        ["advise", "x.csv", "--choose", "a", "--response", "y", "--against"],
+        ["plan", "--target", ".", "--store"],
+    ],
+)
 def test_a_name_that_is_too_long_is_a_mistake_and_not_a_fault(told, tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
     Path("x.csv").write_text(TABLE)
@@ -140,8 +147,13 @@ def test_an_import_into_what_cannot_be_a_store_is_refused_before_a_file_is_read(
     Path("time.txt").write_text(LOG)
     Path("dir").mkdir()
     Path("dir", "mine").touch()
-    for words in (["--store", "time.txt"], ["--store", "dir"], ["--store", "s", "--experiment", ""],
-                  ["--store", "s", "--format", "nope"], ["--store", "time.txt/s"]):  # fmt: skip
+    for words in (
+        ["--store", "time.txt"],
+        ["--store", "dir"],
+        ["--store", "s", "--experiment", ""],
+        ["--store", "s", "--format", "nope"],
+        ["--store", "time.txt/s"],
+    ):
         code, _, err = told("import", "time.txt", *words)
         assert code == 2 and "hint: " in err
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["dir", "mine", "time.txt"]

@@ -37,8 +37,13 @@ steps:
 def iosonde(*words, where, **options):
     return subprocess.run(
         [sys.executable, "-m", "iosonde.cli.main", *map(str, words)],
-        capture_output=True, text=True, timeout=120, cwd=where, check=False, **options,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=where,
+        check=False,
+        **options,
+    )
 
 
 @pytest.fixture
@@ -81,9 +86,11 @@ def test_a_file_is_measured_kept_and_resumed(place):
 def test_the_older_form_runs_unchanged_without_a_target(place):
     """Golden G17, its own input: single on the first node, all on every node, nothing parsed by default. What is
     to be parsed and is no tool's output is no fault: it is said."""
-    commands = [{"type": "single", "command": "echo setup"},
-                {"type": "all", "command": "echo ${NODENAME}", "parse": True},
-                {"type": "single", "command": "echo done"}]  # fmt: skip
+    commands = [
+        {"type": "single", "command": "echo setup"},
+        {"type": "all", "command": "echo ${NODENAME}", "parse": True},
+        {"type": "single", "command": "echo done"},
+    ]
     (place / "test.json").write_text(json.dumps({"commands": commands}))
     words = ["--nodes", "1,2,3", "--repetitions", "1", "--store", "s"]
     done = iosonde("run", "--file", "test.json", *words, where=place)
@@ -101,8 +108,21 @@ def test_the_older_form_runs_unchanged_without_a_target(place):
 
 
 def test_a_bare_command_is_a_step(place):
-    done = iosonde("run", "echo ${TARGET}", "--parse", "none", "--target", "target", "--store", "s",
-                   "--repetitions", "1", "--page", "page.html", where=place)  # fmt: skip
+    done = iosonde(
+        "run",
+        "echo ${TARGET}",
+        "--parse",
+        "none",
+        "--target",
+        "target",
+        "--store",
+        "s",
+        "--repetitions",
+        "1",
+        "--page",
+        "page.html",
+        where=place,
+    )
     assert done.returncode == 0, done.stderr
     assert "page.html" in done.stderr and "echo ${TARGET}" in (place / "page.html").read_text()
     (path,) = (place / "s").glob("runs/*/raw/*.out")
@@ -172,8 +192,18 @@ def test_control_characters_of_a_file_do_not_reach_the_terminal(place):
 
 def test_options_override_the_keys_of_their_names(place):
     os.chdir(place)
-    asked = spec_of("sweep.yaml", target=("target",), nodes=(1, 2), seed=3, name="n", set=("size=4KiB",), budget=5.0,
-                    repetitions=9, before_reads="sync", between_trials="drop")  # fmt: skip
+    asked = spec_of(
+        "sweep.yaml",
+        target=("target",),
+        nodes=(1, 2),
+        seed=3,
+        name="n",
+        set=("size=4KiB",),
+        budget=5.0,
+        repetitions=9,
+        before_reads="sync",
+        between_trials="drop",
+    )
     assert asked.spec.targets == {"": place / "target"}
     assert (asked.spec.levels("nodes"), asked.spec.levels("size")) == ((1, 2), (4096,))
     assert (asked.spec.seed, asked.spec.name, asked.spec.repetitions, asked.terms.budget_s) == (3, "n", 9, 5.0)

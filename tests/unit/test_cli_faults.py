@@ -35,23 +35,56 @@ def run(number: int, level: str, missing: tuple[str, ...] = ()) -> Run:
     moments = [ZERO + int(s * S) for s in (2.0, 2.0, 4.5, 5.0, 6.0 + number / 10)]
     done = FaultDone(PlannedFault("stop", "server2", 2.0, 2.5, "", "write"), "server2", 0, ZERO, *moments)
     faults = {"faults": [done.to_dict()]} if level == "stop" else {}
-    ranks = [{"rank": 0, "host": "client1", "node": 0, "started_ns": ZERO, "ended_ns": ZERO + 7 * S,
-              "clock_offset_ns": 0, "operations": len(rows)}]  # fmt: skip
-    phase = {"index": 0, "name": "write", "operation": "write", "measures": "bandwidth", "counted_kind": "write",
-             "recorded_all": True, "comparable": True, "ranks": ranks}  # fmt: skip
+    ranks = [
+        {
+            "rank": 0,
+            "host": "client1",
+            "node": 0,
+            "started_ns": ZERO,
+            "ended_ns": ZERO + 7 * S,
+            "clock_offset_ns": 0,
+            "operations": len(rows),
+        }
+    ]
+    phase = {
+        "index": 0,
+        "name": "write",
+        "operation": "write",
+        "measures": "bandwidth",
+        "counted_kind": "write",
+        "recorded_all": True,
+        "comparable": True,
+        "ranks": ranks,
+    }
     return Run(
-        id=f"e-{number:04}", experiment="e", source="iosonde phases", started_at=f"2026-11-21T10:{number:02}:00Z",
-        seconds=9.0, factors={"nodes": 1, "fault": level, "repetition": number // 2},
+        id=f"e-{number:04}",
+        experiment="e",
+        source="iosonde phases",
+        started_at=f"2026-11-21T10:{number:02}:00Z",
+        seconds=9.0,
+        factors={"nodes": 1, "fault": level, "repetition": number // 2},
         observations=[Observation("write", "bandwidth_last_done", 5e7 + number, "bytes/s")],
-        facts={"target": "/mnt/x", "order": number, **faults}, operations=rows, phases=[phase], missing=list(missing),
-    )  # fmt: skip
+        facts={"target": "/mnt/x", "order": number, **faults},
+        operations=rows,
+        phases=[phase],
+        missing=list(missing),
+    )
 
 
 def stored(path, runs) -> str:
     store = Store.create(path)
     trials = [Trial(n, {"nodes": 1, "fault": LEVELS[n % 2]}, n // 2, n // 2, n) for n in range(len(runs))]
-    store.save_experiment(Experiment("e", "faults", [Factor("nodes", levels=(1,)), Factor("fault", levels=LEVELS)],
-                                     {"target": "/mnt/x"}, trials, 1, "2026-11-21T10:00:00Z"))  # fmt: skip
+    store.save_experiment(
+        Experiment(
+            "e",
+            "faults",
+            [Factor("nodes", levels=(1,)), Factor("fault", levels=LEVELS)],
+            {"target": "/mnt/x"},
+            trials,
+            1,
+            "2026-11-21T10:00:00Z",
+        )
+    )
     for one in runs:
         store.append(one)
     return str(path)

@@ -38,8 +38,10 @@ def runs(tmp_path_factory) -> str:
     path = tmp_path_factory.mktemp("fit") / "runs.csv"
     rows = [
         f"{2**s},{fs},{20 + 3 * s + 15 * i + 0.01 * ((7 * s + 3 * i + 5 * r) % 11)}"
-        for s in range(10, 18) for i, fs in enumerate(("ext4", "nfs", "xfs", "zfs")) for r in range(2)
-    ]  # fmt: skip
+        for s in range(10, 18)
+        for i, fs in enumerate(("ext4", "nfs", "xfs", "zfs"))
+        for r in range(2)
+    ]
     path.write_text("\n".join([f"size,fs,{RATE}", *rows]) + "\n")
     return str(path)
 
@@ -130,8 +132,11 @@ def test_text_fits_a_terminal_and_ends_with_a_sentence(runs, args):
 
 
 def test_text_of_predictions_fits_a_terminal(runs, model):
-    for text in (invoke("predict", model, "size=3000", "fs=nfs"), invoke("predict", model, "--data", runs),
-                 invoke("validate", runs, "--model", model)):  # fmt: skip
+    for text in (
+        invoke("predict", model, "size=3000", "fs=nfs"),
+        invoke("predict", model, "--data", runs),
+        invoke("validate", runs, "--model", model),
+    ):
         assert max(map(len, text.splitlines())) < 80
     assert invoke("predict", model, "size=3000,fs=nfs") == invoke("predict", model, "size=3000", "fs=nfs")
 
@@ -382,10 +387,17 @@ def test_data_that_tell_nothing_are_one_sentence(tmp_path, rows, code, values):
 def stored(tmp_path, constraints, measured):
     """A store with one experiment of these constraints; ``measured`` are (stripes, servers) of its runs."""
     store = Store.create(tmp_path / "s")
-    factors = [Factor("stripes", levels=(1, 2, 4)), Factor("servers", levels=(1, 2, 4)),
-               Factor("replicas", levels=(2,)), Factor("size", "bytes", (4096, 8192))]  # fmt: skip
-    store.save_experiment(Experiment("e", "e", factors, {"design": {"kind": "full", "constraints": constraints}}, [], 1,
-                                     "2026-11-21T10:00:00Z"))  # fmt: skip
+    factors = [
+        Factor("stripes", levels=(1, 2, 4)),
+        Factor("servers", levels=(1, 2, 4)),
+        Factor("replicas", levels=(2,)),
+        Factor("size", "bytes", (4096, 8192)),
+    ]
+    store.save_experiment(
+        Experiment(
+            "e", "e", factors, {"design": {"kind": "full", "constraints": constraints}}, [], 1, "2026-11-21T10:00:00Z"
+        )
+    )
     for number, ((stripes, servers), size) in enumerate(itertools.product(measured, (4096, 8192))):
         at = {"stripes": stripes, "servers": servers, "replicas": 2, "size": size}
         rate = Observation("write", "bandwidth", 1e6 * (3 * stripes + servers) + size, "bytes/s")

@@ -32,9 +32,26 @@ def gate(tmp_path: Path, branch: str, *words: str) -> tuple[int, str]:
     python = shlex.quote(sys.executable)
     base, head = (f"{python} {tmp_path / name / 'put.py'} ${{TARGET}}" for name in ("base", "head"))
     store = str(tmp_path / "gate")
-    run = ["run", base, "--against", head, "--a-name", "base", "--b-name", "head", "--target",
-           str(tmp_path / "scratch"), "--store", store, "--repetitions", "8", "--budget", "60s",
-           "--subject-commit", "abc123"]  # fmt: skip
+    run = [
+        "run",
+        base,
+        "--against",
+        head,
+        "--a-name",
+        "base",
+        "--b-name",
+        "head",
+        "--target",
+        str(tmp_path / "scratch"),
+        "--store",
+        store,
+        "--repetitions",
+        "8",
+        "--budget",
+        "60s",
+        "--subject-commit",
+        "abc123",
+    ]
     done = CliRunner().invoke(cli, run)
     assert done.exit_code == 0, done.output
     assert {one["facts"]["subject_commit"] for one in Store.open(store).runs()} == {"abc123"}
@@ -77,16 +94,32 @@ print("Max Write: 100.00 MiB/sec (104.86 MB/sec)\\nFinished            : Thu Jan
 """
 
 
-@pytest.mark.parametrize(("read", "words", "code"), [("0.8", (), 1), ("0.8", ("--metric", WRITE), 0),
-                                                     ("0.8", ("--metric", f"{WRITE},{READ}"), 1),
-                                                     ("1", (), 0)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("read", "words", "code"),
+    [("0.8", (), 1), ("0.8", ("--metric", WRITE), 0), ("0.8", ("--metric", f"{WRITE},{READ}"), 1), ("1", (), 0)],
+)
 def test_a_number_that_does_not_decide_fails_the_gate_as_well(tmp_path, read, words, code):
     """A pull request that made reads 20 % slower passed: only the write bandwidth, which decides, was asked."""
     (tmp_path / "scratch").mkdir()
     (tmp_path / "fake.py").write_text(IOR)
     tool = f"{shlex.quote(sys.executable)} {tmp_path / 'fake.py'}"
-    run = ["run", f"{tool} 1", "--against", f"{tool} {read}", "--a-name", "main", "--b-name", "pr", "--target",
-           str(tmp_path / "scratch"), "--store", str(tmp_path / "gate"), "--fail-if", "slower>3%", *words]  # fmt: skip
+    run = [
+        "run",
+        f"{tool} 1",
+        "--against",
+        f"{tool} {read}",
+        "--a-name",
+        "main",
+        "--b-name",
+        "pr",
+        "--target",
+        str(tmp_path / "scratch"),
+        "--store",
+        str(tmp_path / "gate"),
+        "--fail-if",
+        "slower>3%",
+        *words,
+    ]
     done = CliRunner().invoke(cli, run)
     assert done.exit_code == code, done.output
     judged = CliRunner().invoke(cli, ["compare", str(tmp_path / "gate"), "--json"])

@@ -31,9 +31,13 @@ print(*sorted({large!r} & set(sys.modules)), file=sys.stderr)
 
 @pytest.mark.parametrize(
     "words",
-    [["compare", "--group", "fs", "a", "b"], ["rank", "--on", "fs,nodes"], ["regress", "--on", "fs,nodes"],
-     ["anova", "--on", "fs,nodes"]],
-)  # fmt: skip
+    [
+        ["compare", "--group", "fs", "a", "b"],
+        ["rank", "--on", "fs,nodes"],
+        ["regress", "--on", "fs,nodes"],
+        ["anova", "--on", "fs,nodes"],
+    ],
+)
 def test_analyses_of_a_small_table_load_of_scipy_special_alone(tmp_path, words):
     table = tmp_path / "small.csv"
     rows = [f"{'ab'[i % 2]},{1 + i // 2 % 2},{100 + 10 * (i % 2) + i * 7 % 11}\n" for i in range(48)]

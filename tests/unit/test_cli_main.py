@@ -140,8 +140,15 @@ def test_memory_that_does_not_suffice_is_one_sentence(tmp_path):
 
 
 def test_a_working_directory_that_was_removed_is_named(tmp_path):
-    done = shell(f'mkdir {tmp_path}/d {tmp_path}/t; cd {tmp_path}/d; rmdir {tmp_path}/d; "$@"', "run", "true",
-                 "--target", "../t", "--store", "s")  # fmt: skip
+    done = shell(
+        f'mkdir {tmp_path}/d {tmp_path}/t; cd {tmp_path}/d; rmdir {tmp_path}/d; "$@"',
+        "run",
+        "true",
+        "--target",
+        "../t",
+        "--store",
+        "s",
+    )
     assert done.returncode == 3
     assert re.fullmatch(r"iosonde: .+ directory .+\nhint: .+\n", done.stderr)
 
@@ -187,8 +194,10 @@ def test_an_experiment_that_is_not_there_is_named_with_those_that_are(tmp_path, 
 def test_a_terminated_import_leaves_nothing_half_written(tmp_path):
     """As an interrupted one: what it had begun is removed, and it says so."""
     text = tmp_path / "out.txt"
-    text.write_text("1.23user 0.40system 0:02.10elapsed 77%CPU (0avgtext+0avgdata 5000maxresident)k\n"
-                    "0inputs+8outputs (0major+300minor)pagefaults 0swaps\n")  # fmt: skip
+    text.write_text(
+        "1.23user 0.40system 0:02.10elapsed 77%CPU (0avgtext+0avgdata 5000maxresident)k\n"
+        "0inputs+8outputs (0major+300minor)pagefaults 0swaps\n"
+    )
     code = (
         "import os, signal, sys\n"
         "from iosonde.store import files\n"

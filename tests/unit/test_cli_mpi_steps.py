@@ -50,8 +50,13 @@ def spec_of(what, **asked):
 
 
 def iosonde(*words, where):
-    return subprocess.run([sys.executable, "-m", "iosonde.cli.main", *map(str, words)],
-                          capture_output=True, text=True, timeout=120, cwd=where)  # fmt: skip
+    return subprocess.run(
+        [sys.executable, "-m", "iosonde.cli.main", *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=where,
+    )
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,11 @@ def test_a_native_command_is_stored_and_shown_by_its_tools_definition(store):
     shown = json.loads(iosonde(show, store, "--as", "ior", "--json").stdout)
     (setting,) = shown["settings"]
     assert [(phase["phase"], phase["iteration"]) for phase in setting["phases"]] == [
-        ("write", 0), ("read", 0), ("write", 1), ("read", 1),
-    ]  # fmt: skip
+        ("write", 0),
+        ("read", 0),
+        ("write", 1),
+        ("read", 1),
+    ]
     row = setting["phases"][0]["rows"][0]
     assert (row["block_size"], row["transfer_size"], row["tasks"]) == (65536, 4096, 1)
     assert row["bandwidth"] == pytest.approx(65536 / row["total_time"])

@@ -44,8 +44,9 @@ def page(*words):
 
 
 def test_the_advice_is_that_of_the_command():
-    said = json.loads(run(advise, DATA, "--response", "mib_s", *CHOOSE, *IN_USE,
-                          "--given", "op,hole_kib,block_kib", "--json").stdout)  # fmt: skip
+    said = json.loads(
+        run(advise, DATA, "--response", "mib_s", *CHOOSE, *IN_USE, "--given", "op,hole_kib,block_kib", "--json").stdout
+    )
     (made,) = page(DATA, "--response", "mib_s", *CHOOSE, *IN_USE)["items"]
     assert made["ratio"] == said["gain"]["ratio"] and said["gain"]["over"] == "1/2M/off"
     assert made["over"] == "1/2MiB/off"  # as people read it
@@ -65,8 +66,10 @@ def test_settings_and_conditions_are_there_in_base_units_beside_their_words():
     assert made["over_set"] == in_use and [one["set"] for one in made["compared"]] == [None, in_use]
     assert {one["setting"]: one["set"] for one in made["defaults"]}["1/2MiB/off"] == in_use
     rule = next(one for one in made["rules"] if one["when"] == "op is read and 128 < hole_kib <= 200")
-    assert rule["conditions"] == [{"factor": "op", "levels": ["read"]},
-                                  {"factor": "hole_kib", "above": 128, "up_to": 200}]  # fmt: skip
+    assert rule["conditions"] == [
+        {"factor": "op", "levels": ["read"]},
+        {"factor": "hole_kib", "above": 128, "up_to": 200},
+    ]
     assert rule["set"] == {"servers": 2, "stripe": 2 << 20, "sieving": "on"} and "stripe=2MiB" in rule["then"]
 
 
@@ -101,9 +104,21 @@ def test_a_gain_that_may_be_nothing_is_no_ratio(tmp_path):
 
 def store(path, role=Role.SET):
     made = Store.create(path)
-    made.save_experiment(Experiment("x", "x", [Factor("size", levels=(1, 2)), Factor("hint", levels=("a", "b")),
-                                               Factor("room", levels=("r", "s"), role=role)],
-                                    {}, [], 1, "2026-11-21T10:00:00Z"))  # fmt: skip
+    made.save_experiment(
+        Experiment(
+            "x",
+            "x",
+            [
+                Factor("size", levels=(1, 2)),
+                Factor("hint", levels=("a", "b")),
+                Factor("room", levels=("r", "s"), role=role),
+            ],
+            {},
+            [],
+            1,
+            "2026-11-21T10:00:00Z",
+        )
+    )
     number = 0
     for repetition in range(3):
         for size in range(1, 7):
@@ -111,9 +126,20 @@ def store(path, role=Role.SET):
                 number += 1
                 speed = 1e8 * (2 if hint == "b" else 1) + number * 1e4
                 factors = {"size": size, "hint": hint, "room": "rs"[repetition % 2], "repetition": repetition}
-                made.append(Run(f"r{number:03}", "x", "test", f"2026-11-21T10:{number:02}:00Z", 1.0, factors,
-                                [Observation("write_large", "bandwidth_last_done", speed, "bytes/s"),
-                                 Observation("read_1to1_large", "bandwidth_last_done", speed, "bytes/s")]))  # fmt: skip
+                made.append(
+                    Run(
+                        f"r{number:03}",
+                        "x",
+                        "test",
+                        f"2026-11-21T10:{number:02}:00Z",
+                        1.0,
+                        factors,
+                        [
+                            Observation("write_large", "bandwidth_last_done", speed, "bytes/s"),
+                            Observation("read_1to1_large", "bandwidth_last_done", speed, "bytes/s"),
+                        ],
+                    )
+                )
     return path
 
 

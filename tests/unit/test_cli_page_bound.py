@@ -105,8 +105,13 @@ def estimate(value, low=None, high=None):
 
 
 def probe(medium="network", low=5e8):
-    pair = {"ranks": [0, 1], "hosts": ["a", "b"], "medium": medium, "bandwidth": estimate(6e8, low, 7e8),
-            "bandwidth_back": estimate(6.5e8)}  # fmt: skip
+    pair = {
+        "ranks": [0, 1],
+        "hosts": ["a", "b"],
+        "medium": medium,
+        "bandwidth": estimate(6e8, low, 7e8),
+        "bandwidth_back": estimate(6.5e8),
+    }
     node = {"host": "a", "cores": 2, "cpu_write": estimate(4e-9), "cpu_read": estimate(1e-9)}
     return {"pairs": [pair], "nodes": [node], "warnings": []}
 
@@ -200,11 +205,14 @@ def test_settings_of_one_hardware_share_a_roofline_and_others_do_not(tmp_path):
 
 def test_names_from_data_are_text_in_every_new_part(tmp_path):
     bad = "<img src=x onerror=alert(1)>$$x$$"
-    rows = "".join(f"{fs}{bad},{size},{100 * size + r + (50 if fs == 'a' else 0)}\n"
-                   for fs in "ab" for size in range(1, 9) for r in range(3))  # fmt: skip
+    rows = "".join(
+        f"{fs}{bad},{size},{100 * size + r + (50 if fs == 'a' else 0)}\n"
+        for fs in "ab"
+        for size in range(1, 9)
+        for r in range(3)
+    )
     (tmp_path / "t.csv").write_text(f"fs{bad},size,speed_MB/s\n" + rows)
-    out = run(report, tmp_path / "t.csv", "-o", tmp_path / "p.html", "--bound", "net=1GB/s", "--choose",
-              f"fs{bad}")  # fmt: skip
+    out = run(report, tmp_path / "t.csv", "-o", tmp_path / "p.html", "--bound", "net=1GB/s", "--choose", f"fs{bad}")
     assert out.exit_code == 0, out.exception
     html = re.sub(r"<script>.*?</script>", "", (tmp_path / "p.html").read_text(), flags=re.DOTALL)
     assert "<img" not in html and "&lt;img" in html

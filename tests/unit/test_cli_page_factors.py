@@ -121,8 +121,9 @@ def test_where_the_mean_is_as_good_no_tree_is_drawn():
     noise = table()
     column = noise.column("speed")
     values = dataclasses.replace(column, values=random.normal(100, 5, len(noise)))
-    (one,) = influences.influences_of_table(Table({**noise.columns, "speed": values}, "t"), ["speed"], ["fs", "size"],
-                                      OPTIONS).items  # fmt: skip
+    (one,) = influences.influences_of_table(
+        Table({**noise.columns, "speed": values}, "t"), ["speed"], ["fs", "size"], OPTIONS
+    ).items
     assert not one.judged.error.value < one.judged.mean_error.value and one.tree is None and one.what_if is None
 
 

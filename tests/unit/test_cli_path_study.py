@@ -26,11 +26,29 @@ def test_a_study_of_a_directory_leaves_nothing_there_and_looks_whether_data_is_c
     (tmp_path / "t").mkdir()
     done = CliRunner().invoke(
         run,
-        ["path-study:4", "--target", str(tmp_path / "t"), "--store", str(tmp_path / "s"), "--seed", "1",
-         "--set", "state=cached,uncached", "--set", "direction=read", "--set", "bytes=1MiB",
-         "--set", "access_size=4KiB,64KiB", "--set", "place=rnd,seq", "--set", "memory=off0"],
+        [
+            "path-study:4",
+            "--target",
+            str(tmp_path / "t"),
+            "--store",
+            str(tmp_path / "s"),
+            "--seed",
+            "1",
+            "--set",
+            "state=cached,uncached",
+            "--set",
+            "direction=read",
+            "--set",
+            "bytes=1MiB",
+            "--set",
+            "access_size=4KiB,64KiB",
+            "--set",
+            "place=rnd,seq",
+            "--set",
+            "memory=off0",
+        ],
         catch_exceptions=False,
-    )  # fmt: skip
+    )
     assert done.exit_code == 0, done.output
     assert list((tmp_path / "t").iterdir()) == []
     runs = Store.open(tmp_path / "s").runs()
@@ -43,8 +61,23 @@ def test_a_study_of_a_directory_leaves_nothing_there_and_looks_whether_data_is_c
 
 @pytest.mark.slow
 def test_a_study_of_a_machine_needs_no_target_and_keeps_the_truth(tmp_path):
-    words = ["path-study:3", "--fake", "lock", "--store", str(tmp_path / "s"), "--seed", "1", "--set", "place=seq",
-             "--set", "state=again", "--set", "direction=write", "--set", "memory=off0"]  # fmt: skip
+    words = [
+        "path-study:3",
+        "--fake",
+        "lock",
+        "--store",
+        str(tmp_path / "s"),
+        "--seed",
+        "1",
+        "--set",
+        "place=seq",
+        "--set",
+        "state=again",
+        "--set",
+        "direction=write",
+        "--set",
+        "memory=off0",
+    ]
     done = CliRunner().invoke(run, words, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     store = Store.open(tmp_path / "s")

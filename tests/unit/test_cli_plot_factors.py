@@ -59,15 +59,16 @@ def invoke(*words):
 
 
 def test_three_factors_and_four_metrics_are_twelve_panels_with_a_test_each(runs):
-    found, columns = panels(runs, ["write", "read", "random_write", "latency"],
-                            ["log2(size)", "fs", "replicas"])  # fmt: skip
+    found, columns = panels(runs, ["write", "read", "random_write", "latency"], ["log2(size)", "fs", "replicas"])
     assert (len(found), columns) == (12, 3)
     series = {(panel.series[0].name, panel.factor): panel.series[0] for panel in found}
     said = {key: [words_of(text) for text in one.said] for key, one in series.items()}
     of_size = {name: said[name, "log2(size)"][1] for name in ("write", "read", "latency")}
     assert {name: ("flat" in told, "not" in told) for name, told in of_size.items()} == {
-        "write": (False, False), "read": (True, False), "latency": (True, True),
-    }  # fmt: skip
+        "write": (False, False),
+        "read": (True, False),
+        "latency": (True, True),
+    }
     assert "p" in of_size["write"]
     told = said["random_write", "replicas"]
     assert -9 < series["random_write", "replicas"].slope.value < -7 and told[0][0] == "8"
@@ -96,8 +97,12 @@ def test_the_numbers_are_those_of_summary_and_regress(runs):
 def test_without_response_everything_that_looks_measured_is_drawn(runs):
     found, columns = panels(runs, [], ["log2(size)"])
     assert columns == 1
-    assert [panel.series[0].name for panel in found] == ["write (MiB/s)", "read (MiB/s)", "random_write (MiB/s)",
-                                                         "latency_ms"]  # fmt: skip
+    assert [panel.series[0].name for panel in found] == [
+        "write (MiB/s)",
+        "read (MiB/s)",
+        "random_write (MiB/s)",
+        "latency_ms",
+    ]
 
 
 def test_together_all_responses_of_a_unit_are_in_one_panel(runs):
@@ -131,8 +136,12 @@ def test_what_several_panels_have_in_common_is_explained_once(runs):
 def test_seven_responses_are_seven_marks(tmp_path):
     names = [f"metric_no_{k}" for k in range(7)]
     path = tmp_path / "seven.csv"
-    path.write_text("\n".join([",".join(["a", *names]), *(f"{a}," + ",".join(f"{a * k + a % 2}" for k in range(7))
-                                                           for a in (1, 2, 3, 4))]) + "\n")  # fmt: skip
+    path.write_text(
+        "\n".join(
+            [",".join(["a", *names]), *(f"{a}," + ",".join(f"{a * k + a % 2}" for k in range(7)) for a in (1, 2, 3, 4))]
+        )
+        + "\n"
+    )
     (panel,), _ = panels(str(path), names, ["a"], together=True)
     spec = factor_figure(panel).spec
     key = spec["layer"][-1]["encoding"]

@@ -21,8 +21,18 @@ def stored(path, name: str, kind: str, rate: float) -> str:
         nodes = (1, 2, 4)[number % 3]
         rows = [Observation("write_large", "bandwidth_last_done", rate * nodes + number, "bytes/s")]
         facts = {"target": "/mnt/x", "machine": {"mount": {"type": kind}}}
-        store.append(Run(f"{name}-{number:04d}", name, "iosonde envelope", f"2026-11-21T10:{number:02d}:00Z", 1.0,
-                         {"nodes": nodes}, rows, facts))  # fmt: skip
+        store.append(
+            Run(
+                f"{name}-{number:04d}",
+                name,
+                "iosonde envelope",
+                f"2026-11-21T10:{number:02d}:00Z",
+                1.0,
+                {"nodes": nodes},
+                rows,
+                facts,
+            )
+        )
     return str(path)
 
 

@@ -32,9 +32,23 @@ COMMANDS = {
     "corpus": ("corpus", "corpus", "--cluster", "institution,system", "--page", "d.svg"),
     "survey": ("survey", "tree", "./tree", "--codecs", "none", "--page", "d.svg"),
     "simulate": ("survey", "simulate", "tree", "--repetitions", "2", "--draws", "5", "--plot", "d.svg"),
-    "bound": ("bound", "runs.csv", "--clients", "1", "--servers", "1", "--net", "1MB/s", "--response", "rate",
-              "--unit", "MB/s", "--plot", "d.svg"),
-}  # fmt: skip
+    "bound": (
+        "bound",
+        "runs.csv",
+        "--clients",
+        "1",
+        "--servers",
+        "1",
+        "--net",
+        "1MB/s",
+        "--response",
+        "rate",
+        "--unit",
+        "MB/s",
+        "--plot",
+        "d.svg",
+    ),
+}
 
 
 @pytest.fixture(scope="module")

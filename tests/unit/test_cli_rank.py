@@ -97,8 +97,12 @@ def test_json_of_one_response_has_the_promised_keys(runs):
 
 def test_the_effect_of_names_says_from_which_level_to_which(tmp_path):
     """It said "lowers", and neither on nor off."""
-    rows = [f"{mode},{size},{100 * (mode == 'on') + size + i}" for i in range(3) for mode in ("on", "off")
-            for size in (1, 2)]  # fmt: skip
+    rows = [
+        f"{mode},{size},{100 * (mode == 'on') + size + i}"
+        for i in range(3)
+        for mode in ("on", "off")
+        for size in (1, 2)
+    ]
     (tmp_path / "t.csv").write_text("\n".join(["mode,size,rate (MB/s)", *rows]) + "\n")
     words = (str(tmp_path / "t.csv"), "--response", "rate", "--on", "mode,size")
     assert re.search(r"^mode .* on → off (?!~|raises)", said(*words), re.MULTILINE)

@@ -254,8 +254,15 @@ def test_no_operations_and_one_trial(tmp_path):
 
 
 def test_the_first_screen_says_how_much_came_over_the_network(tmp_path):
-    network = {"reads": "came", "writes": "", "why": "", "share_received": 0.92, "expected_received_bytes": 9,
-               "share_sent": None, "expected_sent_bytes": 0}  # fmt: skip
+    network = {
+        "reads": "came",
+        "writes": "",
+        "why": "",
+        "share_received": 0.92,
+        "expected_received_bytes": 9,
+        "share_sent": None,
+        "expected_sent_bytes": 0,
+    }
     phases = [{"index": 0, "name": "read", "network": network}]
     stats_sample.store(tmp_path / "store", repetitions=2, phases=phases)
     fast = page_at(tmp_path / "store").answers.fast

@@ -104,9 +104,15 @@ def test_what_is_said_of_one_response_is_not_said_of_another_that_has_the_same_c
     def of(title, sentence):
         return SimpleNamespace(title=title, findings=[Finding("S307", Severity.WARNING, sentence)])
 
-    told = at_the_top(Section((
-        of("write", "nothing (F=1.96, p=0.12)"), of("read", "only 24 %"), of("copy", "nothing (F=0.585, p=5e-05)"),
-    )))  # fmt: skip
+    told = at_the_top(
+        Section(
+            (
+                of("write", "nothing (F=1.96, p=0.12)"),
+                of("read", "only 24 %"),
+                of("copy", "nothing (F=0.585, p=5e-05)"),
+            )
+        )
+    )
     write, read = (one.sentence for one in told)
     assert write.startswith("write: nothing (F=1.96, p=0.12); ") and " 1 " in write and read == "read: only 24 %"
 
@@ -163,8 +169,11 @@ def scaled(tmp_path_factory):
         for nodes in (1, 2, 3):
             value = 2**20 * (50 + 100 * nodes + rng.standard_normal())
             row = Observation("write_large", "bandwidth_last_done", value, "bytes/s", None, repetition, 10, "close")
-            store.append(sample_run(nodes, repetition, rng, id=f"r{nodes}{repetition}", observations=[row],
-                                    operations=None, phases=[]))  # fmt: skip
+            store.append(
+                sample_run(
+                    nodes, repetition, rng, id=f"r{nodes}{repetition}", observations=[row], operations=None, phases=[]
+                )
+            )
     return path
 
 

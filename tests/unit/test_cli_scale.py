@@ -85,8 +85,9 @@ def test_of_a_store_every_rate_is_a_series(tmp_path):
     stats_sample.store(tmp_path / "s")
     made = json.loads(invoke(str(tmp_path / "s"), "--json"))
     assert [series["response"] for series in made["series"]] == [
-        "create rate_last_done", "read_1to1_large bandwidth_last_done"
-    ]  # fmt: skip
+        "create rate_last_done",
+        "read_1to1_large bandwidth_last_done",
+    ]
     efficiency = made["series"][0]["sizes"][1]
     assert efficiency["efficiency_low"] < 0.95 < efficiency["efficiency_high"]
 

@@ -82,10 +82,21 @@ def test_the_slowest_operations_of_all_runs_and_of_one(tmp_path: Path) -> None:
     assert max(map(len, text.splitlines())) < 80
     made = json.loads(invoke(show, store.path, "--slowest", 1, "--json").stdout)
     assert made["operations"] == [
-        {"run": "e-1-2", "operation": "read_large", "kind": "read", "rank": 1, "host": "node1", "file": 3,
-         "offset": 53248, "size": 4096, "start_s": pytest.approx(13e-6), "duration_s": 0.015, "status": 0,
-         "path": ""}
-    ]  # fmt: skip
+        {
+            "run": "e-1-2",
+            "operation": "read_large",
+            "kind": "read",
+            "rank": 1,
+            "host": "node1",
+            "file": 3,
+            "offset": 53248,
+            "size": 4096,
+            "start_s": pytest.approx(13e-6),
+            "duration_s": 0.015,
+            "status": 0,
+            "path": "",
+        }
+    ]
     assert (made["runs"], made["recorded"], made["notes"]) == (3, 120, [])
     one = invoke(show, store.path, "e-1-0", "--slowest").stdout
     assert re.findall(r"\b\d+\b", one)[:2] == ["20", "40"] and "e-1-0" in one and "5.00 ms" in one
@@ -94,8 +105,12 @@ def test_the_slowest_operations_of_all_runs_and_of_one(tmp_path: Path) -> None:
 
 def test_what_was_only_sampled_is_said_of_the_slowest(tmp_path: Path) -> None:
     store, run = Store.create(tmp_path / "s"), recorded(0, 11)
-    phase = {**run.phases[0], "recorded_all": False, "histograms": {"read": [[250, 1000]]},
-             "totals": {"read": {"count": 1000, "bytes": 0, "errors": 0}}}  # fmt: skip
+    phase = {
+        **run.phases[0],
+        "recorded_all": False,
+        "histograms": {"read": [[250, 1000]]},
+        "totals": {"read": {"count": 1000, "bytes": 0, "errors": 0}},
+    }
     store.append(store_samples.run("e-1-0", operations=run.operations, phases=[phase]))
     text = invoke(show, store.path, "--slowest", 1).stdout
     (note,) = json.loads(invoke(show, store.path, "--slowest", 1, "--json").stdout)["notes"]
@@ -146,8 +161,15 @@ def test_the_name_of_a_run_is_whole_however_many_factors(tmp_path: Path) -> None
 def test_one_run_in_detail(store: Store) -> None:
     store.notes.change("e-1-3", note="a switch failed")
     text = invoke(show, store.path, "e-1-3").stdout
-    for said in ("incomplete: rank 3 did not finish", "238 MiB/s", "a switch failed", "6 operations", "share=0.75",
-                 "M101 the cache may have served this", "kernel  6.1"):  # fmt: skip
+    for said in (
+        "incomplete: rank 3 did not finish",
+        "238 MiB/s",
+        "a switch failed",
+        "6 operations",
+        "share=0.75",
+        "M101 the cache may have served this",
+        "kernel  6.1",
+    ):
         assert said in text
     assert max(map(len, text.splitlines())) < 80
 
@@ -170,10 +192,15 @@ def test_nothing_from_a_file_reaches_the_terminal_raw(tmp_path: Path) -> None:
     evil = "\x1b]0;owned\x07\x9b31m\u202e"
     store.append(
         store_samples.run(
-            factors={evil: evil}, source=evil, facts={evil: [evil]}, missing=[evil],
-            observations=[Observation(evil, evil, 1.0, evil, includes=evil)], phases=[], raw={},
+            factors={evil: evil},
+            source=evil,
+            facts={evil: [evil]},
+            missing=[evil],
+            observations=[Observation(evil, evil, 1.0, evil, includes=evil)],
+            phases=[],
+            raw={},
         )
-    )  # fmt: skip
+    )
     store.notes.change("run-1", add=[evil], note=evil)
     for words in ([store.path], [store.path, "run-1"], [store.path, "--json"], [store.path, "run-1", "--json"]):
         text = invoke(show, *words).output
@@ -237,9 +264,16 @@ def test_operations_leave_with_the_names_of_their_kinds(store: Store, tmp_path: 
 
 @pytest.mark.parametrize(
     "words",
-    [["--operations"], ["--incomplete"], ["-o", "x"], ["--export", "csv", "--json"], ["--where", "node=1"],
-     ["nothing-like-it"], ["../x"]],
-)  # fmt: skip
+    [
+        ["--operations"],
+        ["--incomplete"],
+        ["-o", "x"],
+        ["--export", "csv", "--json"],
+        ["--where", "node=1"],
+        ["nothing-like-it"],
+        ["../x"],
+    ],
+)
 def test_what_makes_no_sense_is_refused(store: Store, words: list[str]) -> None:
     with pytest.raises(InputError) as refused:
         invoke(show, store.path, *words)

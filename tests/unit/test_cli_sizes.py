@@ -19,8 +19,12 @@ summary = command_of("summary")
 @pytest.fixture(scope="module")
 def typed(tmp_path_factory) -> str:
     path = tmp_path_factory.mktemp("sizes") / "typed.csv"
-    rows = [f"{t},{n},{100 + place * 20 + n + trial / 7:.3f}" for place, t in enumerate(("64k", "1m", "4m"))
-            for n in (1, 2) for trial in range(4)]  # fmt: skip
+    rows = [
+        f"{t},{n},{100 + place * 20 + n + trial / 7:.3f}"
+        for place, t in enumerate(("64k", "1m", "4m"))
+        for n in (1, 2)
+        for trial in range(4)
+    ]
     path.write_text("\n".join(["t,nodes,speed (MB/s)", *rows]) + "\n")
     return str(path)
 

@@ -16,10 +16,19 @@ PROGRAM = (
     "from iosonde.cli.main import main; main()"
 )
 COMMANDS = (
-    "summary {}", "show {}", "store check {}", "verify {}", "report {} -o /dev/null", "compare {} {}", "serve {}",
-    "explain-difference {}:a {}:b", "store merge {} {}", "store prune {} --keep-last 1", "run true --store {}",
+    "summary {}",
+    "show {}",
+    "store check {}",
+    "verify {}",
+    "report {} -o /dev/null",
+    "compare {} {}",
+    "serve {}",
+    "explain-difference {}:a {}:b",
+    "store merge {} {}",
+    "store prune {} --keep-last 1",
+    "run true --store {}",
     "watch {}",
-)  # fmt: skip
+)
 
 
 @pytest.fixture

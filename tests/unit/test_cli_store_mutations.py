@@ -37,9 +37,13 @@ def content(path: Path) -> Any:
     store = Store.open(path)
     runs = store.runs()
     return (
-        runs, store.experiments(), store.results().to_pylist(), [store.notes.read_notes(run["id"]) for run in runs],
-        [store.operations(run["id"]).tolist() for run in runs], [store.run(run["id"]).raw for run in runs],
-    )  # fmt: skip
+        runs,
+        store.experiments(),
+        store.results().to_pylist(),
+        [store.notes.read_notes(run["id"]) for run in runs],
+        [store.operations(run["id"]).tolist() for run in runs],
+        [store.run(run["id"]).raw for run in runs],
+    )
 
 
 def flip(path: Path, draw: random.Random) -> None:
@@ -120,9 +124,11 @@ def original(tmp_path_factory) -> Path:
 
 
 NAMES = [
-    "store.json", "experiments/e-1.json", "notes/run-1.json",
+    "store.json",
+    "experiments/e-1.json",
+    "notes/run-1.json",
     *(f"runs/run-0/{name}" for name in ("run.json", "results.parquet", "operations.parquet", "raw/out.txt")),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("name", NAMES)

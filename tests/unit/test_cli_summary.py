@@ -160,10 +160,13 @@ def test_columns_that_were_asked_for_have_no_durations_beside_them(measured):
 def test_a_percentile_that_no_operation_tells_and_a_factor_that_none_has_are_no_columns(measured):
     told = summary_of(open_data(measured), ResponseQuery())
     unknown = [
-        replace(item, by={**item.by, "x": None},
-                duration=replace(item.duration, value=None) if item.percentile > 0.9 else item.duration)
+        replace(
+            item,
+            by={**item.by, "x": None},
+            duration=replace(item.duration, value=None) if item.percentile > 0.9 else item.duration,
+        )
         for item in told.overview.latency
-    ]  # fmt: skip
+    ]
     overview = replace(told.overview, latency=unknown, by=(*told.overview.by, "x"))
     text = "\n".join(summary_text.lines(replace(told, overview=overview)))
     headers = text[text.index("durations of operations") :].splitlines()[1]
@@ -222,8 +225,9 @@ def test_what_gains_nothing_on_more_nodes_is_not_said_to_scale_best(tmp_path):
 
 def test_other_clocks_are_other_metrics(measured):
     assert {g["metric"] for g in as_json(measured, "--clock", "sum_of_ranks")["groups"]} == {
-        "rate_sum_of_ranks", "bandwidth_sum_of_ranks",
-    }  # fmt: skip
+        "rate_sum_of_ranks",
+        "bandwidth_sum_of_ranks",
+    }
     assert len(as_json(measured, "--clock", "all")["groups"]) == 8
     assert {g["metric"] for g in as_json(measured, "--clock", "rate_last_done")["groups"]} == {"rate_last_done"}
     with pytest.raises(DataError):
@@ -295,12 +299,18 @@ def test_the_harmonic_mean_of_iterations_in_one_run_counts_that_run():
 
 def test_a_cache_that_varied_is_said_of_reads_alone():
     rows = [(op, "warm" if trial % 3 else "cold-verified", trial) for trial in range(6) for op in ("create", "read_x")]
-    table = table_of({
-        "run": [f"r{trial}" for _, _, trial in rows], "operation": [op for op, _, _ in rows],
-        "metric": ["rate_last_done"] * len(rows), "unit": ["operations/s"] * len(rows), "rank": [None] * len(rows),
-        "value": [100.0 + trial for _, _, trial in rows], "started_at": [f"2026-01-0{t + 1}" for _, _, t in rows],
-        "client_cache": [cache for _, cache, _ in rows],
-    })  # fmt: skip
+    table = table_of(
+        {
+            "run": [f"r{trial}" for _, _, trial in rows],
+            "operation": [op for op, _, _ in rows],
+            "metric": ["rate_last_done"] * len(rows),
+            "unit": ["operations/s"] * len(rows),
+            "rank": [None] * len(rows),
+            "value": [100.0 + trial for _, _, trial in rows],
+            "started_at": [f"2026-01-0{t + 1}" for _, _, t in rows],
+            "client_cache": [cache for _, cache, _ in rows],
+        }
+    )
     cells = tuple(
         TrialCell({}, str(key[1]), "operations/s", table.numbers("value")[at], str(key[0]), at)
         for key, at in table.groups(["operation", "metric"])
@@ -342,9 +352,12 @@ def test_columns_without_room_are_in_a_table_below(tmp_path):
 
 @pytest.mark.parametrize(
     ("options", "code"),
-    [(("--columns", "f"), "unknown-factor"), (("--unit", "parsec/s"), "unknown-unit"),
-     (("--response", "processes", "--unit", "KB/s"), "no-rate-column")],
-)  # fmt: skip
+    [
+        (("--columns", "f"), "unknown-factor"),
+        (("--unit", "parsec/s"), "unknown-unit"),
+        (("--response", "processes", "--unit", "KB/s"), "no-rate-column"),
+    ],
+)
 def test_what_cannot_be_a_column_or_a_unit_is_said(options, code):
     with raises(code):
         invoke(WRITES, *options)
@@ -429,7 +442,7 @@ def test_calls_too_few_for_a_percentile_are_counted_and_not_listed():
         OverviewLatency("write", "write", {"size": size}, p, n, Estimate(known, None, None, 0.95, 1))
         for size, n, median in (("4k", 100, 0.001), ("8m", 4, None), ("16m", 2, None))
         for p, known in ((0.5, median), (0.99, None))
-    ]  # fmt: skip
+    ]
     made = Overview((), tuple(latencies), (), (), "", 0.95, ("size",), (), {})
     text = list(summary_text.lines(Summary(made)))
     assert any(line.startswith("durations ") for line in text)

@@ -125,7 +125,7 @@ def test_errors_of_a_disk_are_counted_where_they_happen(faulty):
         {"on": "lookup", "do": "error", "errno": "EIO", "path": "/file3"},
         {"on": "getattr", "do": "error", "errno": "EIO", "path": "/file3"},
         {"on": "readdir", "do": "error", "errno": "EIO", "path": "/broken"},
-    )  # fmt: skip
+    )
     made = survey(SurveyQuery(str(root)))
     numbers = made.walked.numbers
     assert numbers["files"] == 9, "seven of eight, and two"
@@ -152,8 +152,10 @@ def test_a_size_that_is_a_lie_is_no_answer(faulty):
 def test_a_file_on_tape_is_never_opened(faulty):
     root = faulty.path
     texts(root, 3)
-    faulty.set({"on": ["getattr", "lookup"], "do": "lie", "path": "/file0", "values": {"blocks": 0}},
-                {"on": ["open", "read"], "do": "error", "errno": "EIO", "path": "/file0"})  # fmt: skip
+    faulty.set(
+        {"on": ["getattr", "lookup"], "do": "lie", "path": "/file0", "values": {"blocks": 0}},
+        {"on": ["open", "read"], "do": "error", "errno": "EIO", "path": "/file0"},
+    )
     made = survey(SurveyQuery(str(root)))
     assert made.no_answer == {"released": 1}, "failed: it was opened"
     assert made.walked.numbers["released"] == 1 and made.walked.numbers["released_bytes"] == 5000

@@ -51,9 +51,13 @@ def hang(faulty, **rule: object) -> None:
 
 @pytest.mark.parametrize(
     ("rule", "place"),
-    [({"on": "lookup", "path": "/b/file3"}, "b/file3"), ({"on": "readdir", "path": "/b"}, "b"),
-     ({"on": "opendir", "path": "/a"}, "a"), ({"on": "opendir", "path": "/"}, "")],
-)  # fmt: skip
+    [
+        ({"on": "lookup", "path": "/b/file3"}, "b/file3"),
+        ({"on": "readdir", "path": "/b"}, "b"),
+        ({"on": "opendir", "path": "/a"}, "a"),
+        ({"on": "opendir", "path": "/"}, ""),
+    ],
+)
 def test_a_walk_that_hangs_ends_with_the_place_and_what_was_counted(faulty, tree, rule, place):
     hang(faulty, **rule)
     done = survey(tree)

@@ -83,8 +83,10 @@ def test_owners(tmp_path):
         os.chown(file, owner, 0)
     made = survey(SurveyQuery(str(tmp_path), codecs=(), by="owner"))
     assert {one.name: (one.files, one.bytes) for one in made.strata} == {
-        "0": (1, 10_000), "7": (2, 20_000), "8": (1, 40_000),
-    }  # fmt: skip
+        "0": (1, 10_000),
+        "7": (2, 20_000),
+        "8": (1, 40_000),
+    }
     assert made.strata[2].mostly.name.endswith("zeros")
 
 
@@ -110,9 +112,16 @@ def test_more_parts_than_can_have_samples(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "asked", [{"by": "group"}, {"by": "directory:0"}, {"by": "directory:x"}, {"by": "owner", "until": 0.1},
-              {"by": "owner", "seconds": 1.0}, {"by": "directory", "files_from": "-"}]
-)  # fmt: skip
+    "asked",
+    [
+        {"by": "group"},
+        {"by": "directory:0"},
+        {"by": "directory:x"},
+        {"by": "owner", "until": 0.1},
+        {"by": "owner", "seconds": 1.0},
+        {"by": "directory", "files_from": "-"},
+    ],
+)
 def test_what_cannot_be_asked(tmp_path, asked):
     with pytest.raises(InputError) as error:
         survey(SurveyQuery(str(tmp_path), **asked))

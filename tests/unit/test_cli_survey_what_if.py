@@ -106,9 +106,21 @@ def test_parts_have_the_same_changes_as_the_whole(tree):
     assert parts.saved.value == pytest.approx(plain.saved.value)
 
 
-@pytest.mark.parametrize("text", ["", "zstd:3", "compress=lz5", "compress=zstd:3,archive=4KiB", "archive=5000",
-                                  "older=1y", "compress=zstd,older=tomorrow", "shrink=1", "compress=zstd,compress=lz4",
-                                  "archive=1"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "zstd:3",
+        "compress=lz5",
+        "compress=zstd:3,archive=4KiB",
+        "archive=5000",
+        "older=1y",
+        "compress=zstd,older=tomorrow",
+        "shrink=1",
+        "compress=zstd,compress=lz4",
+        "archive=1",
+    ],
+)
 def test_a_change_that_is_none(text):
     with pytest.raises(InputError):
         parse_change(text)

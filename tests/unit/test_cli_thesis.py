@@ -32,16 +32,32 @@ def rows(individual, scale=1024.0):
 def phase(ranks, parse="iozone"):
     about = {"exit_code": 0, "signal": None, "ended_by": "", "left": 0}
     return {
-        "index": 0, "name": "step-02", "operation": "step-02", "command": "iozone", "parse": parse, "tools": ["iozone"],
-        "ranks": [{"rank": rank, "host": f"n{rank}", "output": f"step-02-rank-{rank:04d}.out", **about}
-                  for rank in range(ranks)],
-    }  # fmt: skip
+        "index": 0,
+        "name": "step-02",
+        "operation": "step-02",
+        "command": "iozone",
+        "parse": parse,
+        "tools": ["iozone"],
+        "ranks": [
+            {"rank": rank, "host": f"n{rank}", "output": f"step-02-rank-{rank:04d}.out", **about}
+            for rank in range(ranks)
+        ],
+    }
 
 
 def run(name, individual, repetition=0, **more):
     factors = {"nodes": len(individual), "ranks_per_node": 1, "repetition": repetition, **more.pop("factors", {})}
-    return Run(name, "e", "iosonde commands", f"2026-11-21T10:00:0{repetition}Z", 1.0, factors, rows(individual),
-               phases=[phase(len(individual))], **more)  # fmt: skip
+    return Run(
+        name,
+        "e",
+        "iosonde commands",
+        f"2026-11-21T10:00:0{repetition}Z",
+        1.0,
+        factors,
+        rows(individual),
+        phases=[phase(len(individual))],
+        **more,
+    )
 
 
 @pytest.fixture
@@ -136,8 +152,9 @@ def test_bars_are_drawn_from_the_published_file_alone(tmp_path):
 
 def test_a_store_and_its_results_file_give_the_same_picture(store, tmp_path):
     for repetition, scale in enumerate((1.0, 1.1, 0.9)):
-        store.append(run(f"a{repetition}", [{name: int(v * scale) for name, v in one.items()} for one in INDIVIDUAL],
-                         repetition))  # fmt: skip
+        store.append(
+            run(f"a{repetition}", [{name: int(v * scale) for name, v in one.items()} for one in INDIVIDUAL], repetition)
+        )
     call("show", store.path, "--thesis-json", "-o", tmp_path / "r.json")
     for source, name in ((store.path, "a.svg"), (tmp_path / "r.json", "b.svg")):
         assert call("plot", source, "--bars", "-o", tmp_path / name).exit_code == 0

@@ -23,8 +23,22 @@ PARTS = [
     TimePart("c", 0, 2e9),
     TimePart("d", 8e-3, 150e6),
 ]
-OPTIONS = ("--mode-switch", "0.3us", "--copy", "10GB/s", "--network", "125MB/s", "--network-latency", "50us",
-           "--device-copy", "2GB/s", "--device", "150MB/s", "--prepare", "8ms")  # fmt: skip
+OPTIONS = (
+    "--mode-switch",
+    "0.3us",
+    "--copy",
+    "10GB/s",
+    "--network",
+    "125MB/s",
+    "--network-latency",
+    "50us",
+    "--device-copy",
+    "2GB/s",
+    "--device",
+    "150MB/s",
+    "--prepare",
+    "8ms",
+)
 
 
 def invoke(*args: str) -> str:
@@ -141,8 +155,20 @@ def test_operations_of_a_store_are_put_to_conditions(tmp_path):
     from bound_sample import store
 
     store(tmp_path / "s", 3)
-    made = json.loads(invoke(str(tmp_path / "s"), "--copy", "10GB/s", "--device-copy", "10GB/s", "--device", "500MB/s",
-                             "--prepare", "25ms", "--json"))  # fmt: skip
+    made = json.loads(
+        invoke(
+            str(tmp_path / "s"),
+            "--copy",
+            "10GB/s",
+            "--device-copy",
+            "10GB/s",
+            "--device",
+            "500MB/s",
+            "--prepare",
+            "25ms",
+            "--json",
+        )
+    )
     (group,) = made["groups"]
     shares = {one["condition"]: one["share"] for one in group["conditions"]}
     # 2 ms writes are nearest to the cache, the 30 ms ones (1 in 100) to the device.

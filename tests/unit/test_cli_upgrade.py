@@ -143,9 +143,12 @@ def test_a_model_needs_settings_to_be_asked_at(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "value", "gain", "too_fast"),
-    [("rate_MB/s", lambda n: 30 * n, 9, True), ("rate_kB/s", lambda n: 30 * n, 9, False),
-     ("time_s", lambda n: 100 - 9 * n, 8.1, False)],
-)  # fmt: skip
+    [
+        ("rate_MB/s", lambda n: 30 * n, 9, True),
+        ("rate_kB/s", lambda n: 30 * n, 9, False),
+        ("time_s", lambda n: 100 - 9 * n, 8.1, False),
+    ],
+)
 def test_a_fitted_model_stands_beside_the_bound(tmp_path, name, value, gain, too_fast):
     fit = command_of("fit")
 
@@ -179,11 +182,55 @@ def test_a_fitted_model_stands_beside_the_bound(tmp_path, name, value, gain, too
     assert re.search(r"\bten, [a-z ]+: \+", " ".join(invoke(str(tmp_path / "c.yaml"), "--model", model).split()))
 
 
-_VALUES = [None, -1, 0, 1, 4, 1.5, 1e300, "nan", ".inf", True, "x", "", [], {}, [1, 2], "x2", "x0.5", "117MB/s", "2ms",
-           ["1GB/s", "2GB/s"], "client", "random", "64KiB", "0.02s/MB"]  # fmt: skip
-_KEYS = ["clients", "servers", "disks", "network", "disk", "cpu", "latency", "request_size", "stripe_count", "files",
-         "replicas", "redundancy", "placement", "watts_per_server", "cost_per_server", "watts", "cost", "model",
-         "nodes_per_rack_unit", "capacity", "data_chunks"]  # fmt: skip
+_VALUES = [
+    None,
+    -1,
+    0,
+    1,
+    4,
+    1.5,
+    1e300,
+    "nan",
+    ".inf",
+    True,
+    "x",
+    "",
+    [],
+    {},
+    [1, 2],
+    "x2",
+    "x0.5",
+    "117MB/s",
+    "2ms",
+    ["1GB/s", "2GB/s"],
+    "client",
+    "random",
+    "64KiB",
+    "0.02s/MB",
+]
+_KEYS = [
+    "clients",
+    "servers",
+    "disks",
+    "network",
+    "disk",
+    "cpu",
+    "latency",
+    "request_size",
+    "stripe_count",
+    "files",
+    "replicas",
+    "redundancy",
+    "placement",
+    "watts_per_server",
+    "cost_per_server",
+    "watts",
+    "cost",
+    "model",
+    "nodes_per_rack_unit",
+    "capacity",
+    "data_chunks",
+]
 _FIELDS = st.dictionaries(st.sampled_from(_KEYS), st.sampled_from(_VALUES), max_size=3)
 
 

@@ -53,8 +53,20 @@ def test_figures_are_drawn(place, tmp_path, kind, form):
 
 
 def test_a_roofline_by_hand_against_servers_and_request(tmp_path):
-    args = ("--net", "1GB/s", "--disks", "8", "--disk", "100MB/s", "--latency", "1ms", "--request", "64KiB",
-            "--plot", str(tmp_path / "x.svg"))  # fmt: skip
+    args = (
+        "--net",
+        "1GB/s",
+        "--disks",
+        "8",
+        "--disk",
+        "100MB/s",
+        "--latency",
+        "1ms",
+        "--request",
+        "64KiB",
+        "--plot",
+        str(tmp_path / "x.svg"),
+    )
     for against in ("servers", "request"):
         invoke(*args, "--against", against)
         assert b"latency" in (tmp_path / "x.svg").read_bytes()

@@ -54,10 +54,16 @@ def fake(tmp_path, monkeypatch):
     monkeypatch.setenv("IOSONDE_LOCK_DIR", str(tmp_path))
     (tmp_path / "e.yaml").write_text(FILE)
     for name, value in {
-        "up": fake.up, "down": fake.down.append, "labs": list, "need_root": lambda: None, "check": lambda *_: None,
-        "check_shared": lambda *_: None, "FaultService": lambda *_: nullcontext(), "hands_of": lambda *_: None,
+        "up": fake.up,
+        "down": fake.down.append,
+        "labs": list,
+        "need_root": lambda: None,
+        "check": lambda *_: None,
+        "check_shared": lambda *_: None,
+        "FaultService": lambda *_: nullcontext(),
+        "hands_of": lambda *_: None,
         "target_of": lambda _: tmp_path / "mount",
-    }.items():  # fmt: skip
+    }.items():
         monkeypatch.setattr(labs, name, value)
     monkeypatch.setitem(labs.run_words.__globals__, "check_shared", lambda *_: None)  # /tmp is private to hosts
     return fake

@@ -46,11 +46,14 @@ def test_where_clients_keep_data_they_are_mounted_anew(file_system, capsys):
 @pytest.mark.parametrize(
     ("asked", "file"),
     [
-        ({"before_reads": "mine"}, ""), ({"cache": "warm"}, ""), ({"what": "ls"}, ""),
-        ({"what": "e.yaml"}, PHASES + "cache: {before_reads: mine}\n"), ({"what": "e.yaml"}, "steps: [ls]\n"),
+        ({"before_reads": "mine"}, ""),
+        ({"cache": "warm"}, ""),
+        ({"what": "ls"}, ""),
+        ({"what": "e.yaml"}, PHASES + "cache: {before_reads: mine}\n"),
+        ({"what": "e.yaml"}, "steps: [ls]\n"),
         ({"what": "e.yaml"}, "steps: [{workload: envelope, cache: warm}]\n"),
     ],
-)  # fmt: skip
+)
 def test_not_where_it_is_said_what_is_done_or_nothing_reads_cold(here, asked, file):
     (here / "e.yaml").write_text(file)
     options = RunOptions(**asked)

@@ -56,7 +56,10 @@ def test_a_name_of_its_own_for_each_row_tells_nothing_apart():
 def test_a_setting_with_many_levels_still_makes_cells():
     rng = np.random.default_rng(3)
     sizes = list(range(1, 17))
-    data = {"v": ["a"] * 16 + ["b"] * 16, "size": sizes * 2,
-            "after": [s * (1 + (v == "b")) * rng.normal(1, 0.02) for v in "ab" for s in sizes]}  # fmt: skip
+    data = {
+        "v": ["a"] * 16 + ["b"] * 16,
+        "size": sizes * 2,
+        "after": [s * (1 + (v == "b")) * rng.normal(1, 0.02) for v in "ab" for s in sizes],
+    }
     (item,) = compared(data).items
     assert item.adjusted == ("size",) and item.comparison.cells == 16 and item.state is VerdictState.DIFFERENT

@@ -50,10 +50,15 @@ def test_timeouts_of_one_side_leave_an_equal_or_open_verdict_open_and_are_named(
     assert equal.verdicts[0].state is VerdictState.INCONCLUSIVE
 
 
-@pytest.mark.parametrize(("name", "mean", "state"), [
-    ("time", 15.0, VerdictState.DIFFERENT), ("time", 8.0, VerdictState.INCONCLUSIVE),
-    ("bandwidth", 8.0, VerdictState.DIFFERENT), ("bandwidth", 15.0, VerdictState.INCONCLUSIVE),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "mean", "state"),
+    [
+        ("time", 15.0, VerdictState.DIFFERENT),
+        ("time", 8.0, VerdictState.INCONCLUSIVE),
+        ("bandwidth", 8.0, VerdictState.DIFFERENT),
+        ("bandwidth", 15.0, VerdictState.INCONCLUSIVE),
+    ],
+)
 def test_a_side_that_lacks_more_is_called_worse_and_never_better(name, mean, state):
     (claim,) = compared(times(1), times(2, mean, missing=6), name).verdicts
     assert claim.state is state and claim.doubts == ("missing-values",)

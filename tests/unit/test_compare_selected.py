@@ -17,8 +17,11 @@ def nodes_measured_again(rng: np.random.Generator, change: float = 1.0, chosen: 
     first = 100 + 10 * rng.standard_normal(60)
     order = {"lowest": np.argsort(first), "highest": np.argsort(-first), "any": rng.permutation(60)}[chosen]
     again = change * (100 + 10 * rng.standard_normal(8))
-    return {"node": [f"n{n:02}" for n in [*range(60), *order[:8]]], "round": ["first"] * 60 + ["second"] * 8,
-            "y": [*first, *again]}  # fmt: skip
+    return {
+        "node": [f"n{n:02}" for n in [*range(60), *order[:8]]],
+        "round": ["first"] * 60 + ["second"] * 8,
+        "y": [*first, *again],
+    }
 
 
 def compared(columns: dict, levels=("first", "second")) -> Comparisons:

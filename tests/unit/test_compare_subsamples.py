@@ -19,9 +19,13 @@ def compared(columns: dict, **sides) -> Comparisons:
 
 def ranks_of_trials(seed: int, trials: int = 3, ranks: int = 8, between: float = 8.0, b: float = 0.0) -> dict:
     rng = np.random.default_rng(seed)
-    rows = [(v, trial, rank, 100 + b * (v == "b") + mood + rng.normal(0, 4))
-            for v in "ab" for trial in range(trials) for mood in [rng.normal(0, between)]
-            for rank in range(ranks)]  # fmt: skip
+    rows = [
+        (v, trial, rank, 100 + b * (v == "b") + mood + rng.normal(0, 4))
+        for v in "ab"
+        for trial in range(trials)
+        for mood in [rng.normal(0, between)]
+        for rank in range(ranks)
+    ]
     return dict(zip(("v", "trial", "rank", "y"), map(list, zip(*rows, strict=True)), strict=True))
 
 
@@ -59,8 +63,13 @@ def test_ranks_whose_trial_nothing_names_say_nothing():
 
 def test_a_run_has_its_iterations_and_other_settings_are_held():
     rng = np.random.default_rng(7)
-    rows = [(v, size, run, iteration, size * 100 + rng.normal(0, 1))
-            for v in "ab" for size in (1, 2) for run in range(4) for iteration in range(3)]  # fmt: skip
+    rows = [
+        (v, size, run, iteration, size * 100 + rng.normal(0, 1))
+        for v in "ab"
+        for size in (1, 2)
+        for run in range(4)
+        for iteration in range(3)
+    ]
     data = dict(zip(("v", "size", "run", "iteration", "y"), map(list, zip(*rows, strict=True)), strict=True))
     (item,) = compared(data).items
     assert item.adjusted == ("size",) and (item.comparison.a.side.n, item.comparison.cells) == (8, 2)
@@ -70,11 +79,18 @@ def test_a_run_has_its_iterations_and_other_settings_are_held():
 def test_trials_stay_trials(extra):
     """A number that no trial repeats, or one that is counted anew in each block, day or setting."""
     rng = np.random.default_rng(8)
-    data = {"v": ["a", "b"] * 12, "y": (100 + rng.normal(0, 1, 24)).tolist(),
-            "repetition": [i // 2 % 4 for i in range(24)]}  # fmt: skip
-    data |= {"none": {"repetition": [i // 2 for i in range(24)]}, "order": {"order": list(rng.permutation(24))},
-             "block": {"block": [i // 8 for i in range(24)]}, "run": {"run": list(rng.permutation(24))},
-             "start": {"start": [f"2026-11-21T10:{i:02d}:00" for i in range(24)]}}[extra]  # fmt: skip
+    data = {
+        "v": ["a", "b"] * 12,
+        "y": (100 + rng.normal(0, 1, 24)).tolist(),
+        "repetition": [i // 2 % 4 for i in range(24)],
+    }
+    data |= {
+        "none": {"repetition": [i // 2 for i in range(24)]},
+        "order": {"order": list(rng.permutation(24))},
+        "block": {"block": [i // 8 for i in range(24)]},
+        "run": {"run": list(rng.permutation(24))},
+        "start": {"start": [f"2026-11-21T10:{i:02d}:00" for i in range(24)]},
+    }[extra]
     made = compared({name: list(map(str, x)) if name == "start" else list(x) for name, x in data.items()})
     assert made.items[0].comparison.a.side.n == 12 and not made.warnings
 

@@ -31,10 +31,14 @@ def two_sides(b: float, n: int = 8, noise: float = 0.02, seed: int = 1) -> dict:
 
 @pytest.mark.parametrize(
     ("b", "noise", "state", "direction"),
-    [(2.0, 0.02, VerdictState.DIFFERENT, Direction.UP), (0.5, 0.02, VerdictState.DIFFERENT, Direction.DOWN),
-     (1.0, 0.005, VerdictState.EQUAL, None), (1.0, 0.2, VerdictState.INCONCLUSIVE, None),
-     (1.01, 0.0005, VerdictState.EQUAL, None)],
-)  # fmt: skip
+    [
+        (2.0, 0.02, VerdictState.DIFFERENT, Direction.UP),
+        (0.5, 0.02, VerdictState.DIFFERENT, Direction.DOWN),
+        (1.0, 0.005, VerdictState.EQUAL, None),
+        (1.0, 0.2, VerdictState.INCONCLUSIVE, None),
+        (1.01, 0.0005, VerdictState.EQUAL, None),
+    ],
+)
 def test_a_comparison_is_one_claim(b, noise, state, direction):
     made = compared(two_sides(b, noise=noise))
     (claim,) = made.verdicts
@@ -77,11 +81,16 @@ def test_a_side_that_equals_the_other_is_equal_whatever_goes_with_it():
 
 
 def test_a_cell_with_one_trial_is_not_tested():
-    table = {"v": list("aaabbb") + list("aaab"), "size": [1] * 6 + [2] * 4,
-             "y": [1, 1.1, 1.2, 2, 2.1, 2.2, 1, 1.1, 1.2, 2]}  # fmt: skip
+    table = {
+        "v": list("aaabbb") + list("aaab"),
+        "size": [1] * 6 + [2] * 4,
+        "y": [1, 1.1, 1.2, 2, 2.1, 2.2, 1, 1.1, 1.2, 2],
+    }
     made = compared(table, by=("size",))
     assert [(claim.claim, claim.state) for claim in made.verdicts] == [
-        ("size=1", VerdictState.DIFFERENT), ("size=2", VerdictState.NOT_TESTED)]  # fmt: skip
+        ("size=1", VerdictState.DIFFERENT),
+        ("size=2", VerdictState.NOT_TESTED),
+    ]
     (alone,) = compared({"v": ["a", "b", "b"], "size": [1, 1, 2], "y": [1.0, 2.0, 3.0]}).verdicts
     assert alone.state is VerdictState.NOT_TESTED
 

@@ -27,8 +27,10 @@ def test_one_login_and_thirty_five_compute_nodes(cluster):
 
 def test_counts_follow_from_roles_and_disks_only_where_each_server_says_them(cluster):
     assert cluster("a[1-2]: client\ns[1-3]: {role: server, disks: 4}").counts() == {
-        "clients": 2, "servers": 3, "disks": 12,
-    }  # fmt: skip
+        "clients": 2,
+        "servers": 3,
+        "disks": 12,
+    }
     assert cluster("s1: {role: server, disks: 4}\ns2: server\nm: metadata").counts() == {"servers": 2}
     assert cluster("s[1-2]: {role: server, memory: 1GiB}").server_memory() == 2 << 30
     assert cluster("s1: {role: server, memory: 1GiB}\ns2: server").server_memory() is None

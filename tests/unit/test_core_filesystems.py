@@ -54,11 +54,19 @@ def test_behind_a_server(kind, source, named):
 @pytest.mark.parametrize(
     ("kind", "source"),
     [
-        ("fuseblk", "/dev/sdb1"), ("fuse", "/dev/sdb1"), ("fuse.ntfs-3g", "/dev/sdb1"), ("fuse.bindfs", "/srv"),
-        ("fuse.gocryptfs", "/home/x"), ("fuse.encfs", "encfs"), ("fuse.mergerfs", "a:b"), ("fuse", "lxcfs"),
-        ("fuse.fuse-overlayfs", "fuse-overlayfs"), ("fuse.squashfuse", "squashfuse"), ("fuse.portal", "portal"),
+        ("fuseblk", "/dev/sdb1"),
+        ("fuse", "/dev/sdb1"),
+        ("fuse.ntfs-3g", "/dev/sdb1"),
+        ("fuse.bindfs", "/srv"),
+        ("fuse.gocryptfs", "/home/x"),
+        ("fuse.encfs", "encfs"),
+        ("fuse.mergerfs", "a:b"),
+        ("fuse", "lxcfs"),
+        ("fuse.fuse-overlayfs", "fuse-overlayfs"),
+        ("fuse.squashfuse", "squashfuse"),
+        ("fuse.portal", "portal"),
     ],
-)  # fmt: skip
+)
 def test_daemons_that_show_what_this_node_has(kind, source):
     assert not is_network(kind, source) and servers(kind, source) == ()
     assert keeps_pages_elsewhere(kind, source)  # what lies below has a cache of its own
@@ -66,9 +74,17 @@ def test_daemons_that_show_what_this_node_has(kind, source):
 
 @pytest.mark.parametrize(
     ("kind", "source"),
-    [("ext4", "/dev/vda"), ("xfs", "/dev/mapper/a-b"), ("zfs", "tank/a:b"), ("tmpfs", "n1:/x"), ("overlay", "overlay"),
-     ("btrfs", "/dev/sda"), ("fusectl", "fusectl"), ("", "")],
-)  # fmt: skip
+    [
+        ("ext4", "/dev/vda"),
+        ("xfs", "/dev/mapper/a-b"),
+        ("zfs", "tank/a:b"),
+        ("tmpfs", "n1:/x"),
+        ("overlay", "overlay"),
+        ("btrfs", "/dev/sda"),
+        ("fusectl", "fusectl"),
+        ("", ""),
+    ],
+)
 def test_local(kind, source):
     assert not is_network(kind, source) and not keeps_pages_elsewhere(kind, source) and servers(kind, source) == ()
 
@@ -80,14 +96,24 @@ def test_monitors_of_ceph_in_the_options():
 @pytest.mark.parametrize(
     ("kind", "source", "expected"),
     [
-        ("ext4", "/dev/vda", "local"), ("tmpfs", "tmpfs", "local"), ("fuse.bindfs", "/srv", "local"),
-        ("nfs4", "n1:/x", "client/server"), ("fuse.sshfs", "me@n1:/x", "client/server"),
-        ("fuse.nfs", "n1:/x", "client/server"), ("fuse.afsd.fuse", "AFS", "client/server"),
-        ("lustre", "m@tcp:/s", "parallel"), ("fuse.glusterfs", "n1:/v", "parallel"), ("fuse", "mfs#m:9421", "parallel"),
-        ("gfs2", "/dev/mapper/san", "shared disk"), ("gpfs", "scratch", "shared disk"),
-        ("ocfs2", "/dev/drbd0", "virtual shared disk"), ("gfs2", "/dev/rbd1", "virtual shared disk"),
-        ("ext4", "/dev/nbd0", "local"), ("fuse.neverheardof", "x", ""), ("kafs2030", "h:/", ""),
+        ("ext4", "/dev/vda", "local"),
+        ("tmpfs", "tmpfs", "local"),
+        ("fuse.bindfs", "/srv", "local"),
+        ("nfs4", "n1:/x", "client/server"),
+        ("fuse.sshfs", "me@n1:/x", "client/server"),
+        ("fuse.nfs", "n1:/x", "client/server"),
+        ("fuse.afsd.fuse", "AFS", "client/server"),
+        ("lustre", "m@tcp:/s", "parallel"),
+        ("fuse.glusterfs", "n1:/v", "parallel"),
+        ("fuse", "mfs#m:9421", "parallel"),
+        ("gfs2", "/dev/mapper/san", "shared disk"),
+        ("gpfs", "scratch", "shared disk"),
+        ("ocfs2", "/dev/drbd0", "virtual shared disk"),
+        ("gfs2", "/dev/rbd1", "virtual shared disk"),
+        ("ext4", "/dev/nbd0", "local"),
+        ("fuse.neverheardof", "x", ""),
+        ("kafs2030", "h:/", ""),
     ],
-)  # fmt: skip
+)
 def test_the_structure_is_named_where_it_is_known(kind, source, expected):
     assert structure(kind, source) == expected

@@ -17,9 +17,14 @@ def test_without_any_of_them_the_usual_one():
 
 @pytest.mark.parametrize(
     ("metric", "words"),
-    [("rate_mean", "rate"), ("bandwidth_last_done", "bandwidth"), ("latency_mean", "latency mean"),
-     ("rate_max", "rate max"), ("bandwidth_sum_of_ranks", "bandwidth sum of ranks")],
-)  # fmt: skip
+    [
+        ("rate_mean", "rate"),
+        ("bandwidth_last_done", "bandwidth"),
+        ("latency_mean", "latency mean"),
+        ("rate_max", "rate max"),
+        ("bandwidth_sum_of_ranks", "bandwidth sum of ranks"),
+    ],
+)
 def test_a_metric_in_words(metric, words):
     assert metric_words(metric) == words
 
@@ -64,5 +69,6 @@ def test_what_only_sums_up_iterations(metric, metrics, expected):
 
 def test_steps_add_up():
     assert merged([{"write": ["bandwidth"]}, {"write": ["rate"], "step-01": []}]) == {
-        "write": ["bandwidth", "rate"], "step-01": [],
-    }  # fmt: skip
+        "write": ["bandwidth", "rate"],
+        "step-01": [],
+    }

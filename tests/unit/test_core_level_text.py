@@ -39,8 +39,13 @@ def test_the_unit_of_levels_is_that_of_the_name_or_of_what_was_typed():
 
 def test_a_level_as_it_is_read():
     assert [format_level(one, "bytes") for one in (4096, "4k", "4096", 2**20, None, "auto")] == [
-        "4 KiB", "4 KiB", "4 KiB", "1 MiB", "(missing)", "auto"
-    ]  # fmt: skip
+        "4 KiB",
+        "4 KiB",
+        "4 KiB",
+        "1 MiB",
+        "(missing)",
+        "auto",
+    ]
     assert format_level("4k") == "4k"
     assert setting_text({"size (bytes)": 4096, "n": 2}, {"size (bytes)": "bytes"}) == "size=4 KiB, n=2"
 

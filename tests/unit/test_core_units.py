@@ -10,9 +10,19 @@ from iosonde.core.errors import InputError
 
 @pytest.mark.parametrize(
     ("text", "size"),
-    [("4KiB", 4096), ("4k", 4096), ("4K", 4096), ("4kB", 4000), ("4 KB", 4000), ("1M", 2**20), ("1.5GiB", 1610612736),
-     ("17", 17), ("17B", 17), ("2tib", 2 * 2**40)],
-)  # fmt: skip
+    [
+        ("4KiB", 4096),
+        ("4k", 4096),
+        ("4K", 4096),
+        ("4kB", 4000),
+        ("4 KB", 4000),
+        ("1M", 2**20),
+        ("1.5GiB", 1610612736),
+        ("17", 17),
+        ("17B", 17),
+        ("2tib", 2 * 2**40),
+    ],
+)
 def test_sizes_as_storage_people_write_them(text, size):
     assert units.parse_size(text) == size
 
@@ -57,7 +67,18 @@ def test_rates_are_shown_in_binary_units_and_kilo_operations():
     assert units.format_rate(0.00213, "s") == "2.13 ms"
 
 
-@pytest.mark.parametrize(("text", "size"), [("64k", 65536), ("1MiB", 1 << 20), ("1.5K", 1536), ("4096", None),
-                                            ("0", 0), ("nfs", None), ("k", None), ("4kB", 4000)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("64k", 65536),
+        ("1MiB", 1 << 20),
+        ("1.5K", 1536),
+        ("4096", None),
+        ("0", 0),
+        ("nfs", None),
+        ("k", None),
+        ("4kB", 4000),
+    ],
+)
 def test_a_text_that_can_only_be_a_size(text, size):
     assert units.size_of(text) == size

@@ -16,8 +16,18 @@ def test_every_doubt_is_given_somewhere():
 
 
 def test_the_json_of_a_verdict_is_plain():
-    made = Verdict("difference", "write", ("a", "b"), VerdictState.DIFFERENT, Direction.UP, "",
-                   Estimate(2.0, 1.5, 2.5, 0.95, 6), 0.001, 2, ("order",)).to_json()  # fmt: skip
+    made = Verdict(
+        "difference",
+        "write",
+        ("a", "b"),
+        VerdictState.DIFFERENT,
+        Direction.UP,
+        "",
+        Estimate(2.0, 1.5, 2.5, 0.95, 6),
+        0.001,
+        2,
+        ("order",),
+    ).to_json()
     assert (made["state"], made["direction"], made["doubts"]) == ("different", "up", ["order"])
     assert made["estimate"]["low"] == 1.5
     assert Verdict("limit", "rate", (), VerdictState.NOT_TESTED).to_json()["direction"] is None

@@ -7,8 +7,17 @@ from engine_helpers import fake, phase
 
 from iosonde.core.workload import Step
 
-PATTERNS = [None, "seq", "reverse", "rnd", "shuffled", "off0", {"rnd_near": {"distance": 9999}},
-            {"stride": {"hole": 3000}}, {"stride": {"hole": 0}}]  # fmt: skip
+PATTERNS = [
+    None,
+    "seq",
+    "reverse",
+    "rnd",
+    "shuffled",
+    "off0",
+    {"rnd_near": {"distance": 9999}},
+    {"stride": {"hole": 3000}},
+    {"stride": {"hole": 0}},
+]
 
 
 @pytest.mark.parametrize("offsets", PATTERNS)

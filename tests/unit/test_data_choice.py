@@ -13,15 +13,31 @@ from iosonde.data.source import open_data
 from iosonde.store import Store
 from messages import raises
 
-IOR = [("bandwidth_last_done", 3e8), ("bandwidth_max", 3e8), ("rate_last_done", 300.0), ("open_time", 1e-4),
-       ("transfers_mean", 299.0), ("user_seconds", 0.1)]  # fmt: skip
+IOR = [
+    ("bandwidth_last_done", 3e8),
+    ("bandwidth_max", 3e8),
+    ("rate_last_done", 300.0),
+    ("open_time", 1e-4),
+    ("transfers_mean", 299.0),
+    ("user_seconds", 0.1),
+]
 
 
 def run(number: int, factors: dict, rows: list, **more) -> Run:
-    observations = [Observation(op, metric, value, unit_of(metric), None, 0, None, includes)
-                    for op, metric, value, includes in rows]  # fmt: skip
-    return Run(f"r{number}", "e", "commands", f"2026-01-01T00:00:{number:02d}Z", 1.0, factors, observations,
-               {"target": "/mnt/x"}, **more)  # fmt: skip
+    observations = [
+        Observation(op, metric, value, unit_of(metric), None, 0, None, includes) for op, metric, value, includes in rows
+    ]
+    return Run(
+        f"r{number}",
+        "e",
+        "commands",
+        f"2026-01-01T00:00:{number:02d}Z",
+        1.0,
+        factors,
+        observations,
+        {"target": "/mnt/x"},
+        **more,
+    )
 
 
 def unit_of(metric: str) -> str:
@@ -116,9 +132,11 @@ def test_several_clocks_of_our_own_engine(tmp_path):
 
 
 def test_pairs_are_decided_by_the_tools_own_clock():
-    rows = [("read", "bandwidth_last_done", "bytes/s", 231.0, "command"),
-            ("read", "bandwidth_sum_of_ranks", "bytes/s", 348.0, ""),
-            ("x", "bandwidth", "bytes/s", 1.0, "command")]  # fmt: skip
+    rows = [
+        ("read", "bandwidth_last_done", "bytes/s", 231.0, "command"),
+        ("read", "bandwidth_sum_of_ranks", "bytes/s", 348.0, ""),
+        ("x", "bandwidth", "bytes/s", 1.0, "command"),
+    ]
     kept = own_clock(rows)
     assert [row[3] for row in kept] == [348.0, 1.0]
     assert deciding(row[:3] for row in kept[:1]) == ("read", "bandwidth_sum_of_ranks", "bytes/s")
@@ -131,8 +149,16 @@ def test_what_went_over_the_network_is_shown_when_it_is_asked_for(tmp_path):
     assert titles(store, metric=("network_received",)) == ["read network_received"]
 
 
-NAMES = ("heal", "stop on server2 heal", "stop on server2", "write", "write bandwidth", "iops", "write open_time",
-         "transfers")  # fmt: skip
+NAMES = (
+    "heal",
+    "stop on server2 heal",
+    "stop on server2",
+    "write",
+    "write bandwidth",
+    "iops",
+    "write open_time",
+    "transfers",
+)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -143,8 +169,9 @@ def test_a_name_means_the_same_as_a_metric_and_as_a_response(tmp_path, name):
     store = stored(tmp_path / "s", [run(0, {"t": "4k"}, rows, headlines=said)])
     found = titles(store, metric=(name,))
     assert found == titles(store, response=(name,)) and 1 <= len(found) <= 2
-    assert name not in {"write", "iops"} or found == [{"write": "write bandwidth_last_done",
-                                                       "iops": "write rate_last_done"}[name]]  # fmt: skip
+    assert name not in {"write", "iops"} or found == [
+        {"write": "write bandwidth_last_done", "iops": "write rate_last_done"}[name]
+    ]
 
 
 def test_of_an_operation_beside_its_metric_the_metric_alone_is_meant(ior):

@@ -102,11 +102,16 @@ def two(tmp_path_factory) -> str:
 
 SAID = "of 2 experiments only the last, two, is used: --experiment ID|all"
 ANALYSES = {
-    "summary": [], "rank": [], "regress": ["--response", "step", "--on", "nodes,mode"],
-    "anova": ["--response", "step", "--on", "nodes,mode"], "compare": ["--group", "mode"],
-    "scale": ["--response", "step", "--of-time"], "advise": ["--choose", "mode"],
-    "fit": ["--on", "nodes,mode"], "validate": ["--on", "nodes,mode"],
-}  # fmt: skip
+    "summary": [],
+    "rank": [],
+    "regress": ["--response", "step", "--on", "nodes,mode"],
+    "anova": ["--response", "step", "--on", "nodes,mode"],
+    "compare": ["--group", "mode"],
+    "scale": ["--response", "step", "--of-time"],
+    "advise": ["--choose", "mode"],
+    "fit": ["--on", "nodes,mode"],
+    "validate": ["--on", "nodes,mode"],
+}
 
 
 def told(name: str, place: str, *words: str) -> tuple[dict, str]:
@@ -186,8 +191,9 @@ def test_experiments_with_other_factors_are_not_learned_from_together(tmp_path):
     for at in range(4):
         row = Observation("step", "seconds", 0.1 * (1 + at % 2) + 0.001 * at, "s")
         store.append(replace(trial(at, 0, "old", facts={"import": {}}, depth_of=at), observations=[row]))
-        store.append(replace(trial(at, 0, "new", depth=1 + at % 2), started_at=f"2026-11-23T10:0{at}:00Z",
-                             observations=[row]))  # fmt: skip
+        store.append(
+            replace(trial(at, 0, "new", depth=1 + at % 2), started_at=f"2026-11-23T10:0{at}:00Z", observations=[row])
+        )
     done = CliRunner().invoke(cli, ["rank", place, "--json"])
     assert [one["name"] for one in json.loads(done.stdout)["rankings"][0]["factors"]] == ["depth"]
     assert " 2 " in done.stderr and " new," in done.stderr

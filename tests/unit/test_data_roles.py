@@ -25,11 +25,13 @@ def repeated(n: int, seed: int) -> dict[str, list[object]]:
     rows = [(fs, size, k) for fs, size, k in product(["a", "b"], [4096, 65536, 1048576], range(n))]
     noise = RNG(seed)
     return {
-        "fs": [fs for fs, _, _ in rows], "size": [size for _, size, _ in rows], "repetition": [k for *_, k in rows],
+        "fs": [fs for fs, _, _ in rows],
+        "size": [size for _, size, _ in rows],
+        "repetition": [k for *_, k in rows],
         "speed": [float(10 * noise.uniform(0.5, 1.5)) for _ in rows],
         "received": [int(8e6 * noise.uniform(0.3, 3)) for _ in rows],
         "packets": [int(size / 10 + noise.uniform(0, 200)) for _, size, _ in rows],
-    }  # fmt: skip
+    }
 
 
 def test_bytes_received_and_counts_of_packets_are_outcomes():
@@ -51,11 +53,13 @@ def test_without_numbers_of_repetitions_outcomes_are_told_by_what_they_vary_over
 def test_sizes_that_were_drawn_for_each_trial_are_settings(seed):
     noise = RNG(seed)
     rows = {
-        "fs": ["a", "b"] * 15, "cache": ["on"] * 15 + ["off"] * 15, "trial": list(range(30)),
+        "fs": ["a", "b"] * 15,
+        "cache": ["on"] * 15 + ["off"] * 15,
+        "trial": list(range(30)),
         "size": [int(2 ** noise.uniform(12, 24)) for _ in range(30)],
         "files": [int(noise.uniform(100, 1000)) for _ in range(30)],
         "speed": list(noise.random(30)),
-    }  # fmt: skip
+    }
     roles = guess(table({"size": "bytes"}, **rows))
     assert roles.settings == ("fs", "cache", "size", "files") and roles.others == ()
 
@@ -125,16 +129,22 @@ def test_levels_with_units_are_settings_where_something_else_was_measured(tmp_pa
 def test_outcomes_with_few_values_are_told_by_numbered_repetitions():
     noise, rows = RNG(5), [(mode, k) for mode in ("a", "b", "c", "d", "e", "f", "g") for k in range(4)]
     made = {
-        "mode": [mode for mode, _ in rows], "clients": [{"a": 1, "b": 2}.get(mode, 4) for mode, _ in rows],
-        "repetition": [k for _, k in rows], "speed": [float(noise.random()) for _ in rows],
+        "mode": [mode for mode, _ in rows],
+        "clients": [{"a": 1, "b": 2}.get(mode, 4) for mode, _ in rows],
+        "repetition": [k for _, k in rows],
+        "speed": [float(noise.random()) for _ in rows],
         "calls": [float(noise.integers(10, 17)) for _ in rows],
-    }  # fmt: skip
+    }
     roles = guess(table({}, **made))
     assert roles.settings == ("mode", "clients") and roles.others == ("calls",)
 
 
 def test_a_setting_that_goes_with_the_number_of_the_trial_stays_a_setting():
     rows = [(fs, k) for fs in "abcde" for k in (1, 2, 3)]
-    made = {"fs": [fs for fs, _ in rows], "trial": [k for _, k in rows], "clients": [2**k for _, k in rows],
-            "speed": RNG(6).random(15).tolist()}  # fmt: skip
+    made = {
+        "fs": [fs for fs, _ in rows],
+        "trial": [k for _, k in rows],
+        "clients": [2**k for _, k in rows],
+        "speed": RNG(6).random(15).tolist(),
+    }
     assert guess(table({}, **made)).settings == ("fs", "clients")

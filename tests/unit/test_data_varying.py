@@ -29,16 +29,29 @@ def test_ranks_that_grow_with_the_nodes_are_their_number(tmp_path, named):
     cells = list(product((1, 2, 4), range(3)))
     made.save_experiment(
         Experiment(
-            id="e", name="e", settings={}, seed=1, created_at="2026-11-21T10:00:00Z",
+            id="e",
+            name="e",
+            settings={},
+            seed=1,
+            created_at="2026-11-21T10:00:00Z",
             factors=[Factor("nodes", levels=(1, 2, 4)), Factor("ranks", levels=(4, 8, 16))],
             trials=[Trial(i, {"nodes": n, "ranks": 4 * n}, r, r, i) for i, (n, r) in enumerate(cells)],
         )
-    )  # fmt: skip
+    )
     for number, (n, r) in enumerate(cells):
         rows = [Observation("write", "bandwidth_last_done", 1e8 * n + r, "bytes/s")]
         factors = {"nodes": n, "ranks": 4 * n, "repetition": r}
-        made.append(Run(id=f"e-{number}", experiment="e", source="test", seconds=1.0, factors=factors,
-                        observations=rows, started_at=f"2026-11-21T10:00:{number:02}Z"))  # fmt: skip
+        made.append(
+            Run(
+                id=f"e-{number}",
+                experiment="e",
+                source="test",
+                seconds=1.0,
+                factors=factors,
+                observations=rows,
+                started_at=f"2026-11-21T10:00:{number:02}Z",
+            )
+        )
     source = open_data(made)
     assert varying_besides(source, choose_response(source, ResponseQuery(("write",), (named,))), [named]) == ()
 

@@ -137,7 +137,8 @@ def several_slow_files(seed: int) -> np.ndarray:
     made = sample.rows(N, 1, lambda r, i, o: i < 0, np.random.default_rng(seed))
     made["file"] = np.arange(N) % 40
     made["duration_ns"] = np.where(made["file"] % 9 == 4, 5e6, 1e6) * np.exp(
-        0.05 * np.random.default_rng(seed).standard_normal(N))  # fmt: skip
+        0.05 * np.random.default_rng(seed).standard_normal(N)
+    )
     made["start_ns"] = sample.BEGIN + np.concatenate([[0], np.cumsum(made["duration_ns"][:-1].astype(np.int64) + 500)])
     return made
 

@@ -19,10 +19,13 @@ def in_turn(slope: float, step: float, seed: int = 1) -> pd.DataFrame:
     """A ten times, then B ten times; values fall by ``slope`` a trial, and B is ``step`` higher."""
     places = np.arange(20)
     noise = np.random.default_rng(seed).standard_normal(20)
-    return pd.DataFrame({
-        "v": np.repeat(["A", "B"], 10), "start": [f"2026-11-20T10:{minute:02}:00" for minute in places],
-        "y": 100 - slope * places + step * (places >= 10) + noise,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "v": np.repeat(["A", "B"], 10),
+            "start": [f"2026-11-20T10:{minute:02}:00" for minute in places],
+            "y": 100 - slope * places + step * (places >= 10) + noise,
+        }
+    )
 
 
 def effect_of(answer) -> dict[str, object]:
@@ -136,8 +139,10 @@ def crossed(slope: float) -> pd.DataFrame:
 
 @pytest.mark.parametrize("command", ["summary", "rank"])
 def test_no_joint_effect_is_claimed_where_a_drift_explains_a_factor(command):
-    ask = {"summary": lambda data: iosonde.summary(data, "y", by=["fs", "size"]),
-           "rank": lambda data: iosonde.rank(data, response="y", on=["fs", "size"])}[command]  # fmt: skip
+    ask = {
+        "summary": lambda data: iosonde.summary(data, "y", by=["fs", "size"]),
+        "rank": lambda data: iosonde.rank(data, response="y", on=["fs", "size"]),
+    }[command]
     states = {one["state"] for one in ask(crossed(0.8)).to_dict()["verdicts"]}
     assert VerdictState.DIFFERENT not in states
 

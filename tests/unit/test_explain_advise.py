@@ -57,8 +57,9 @@ def made_up(rng, n=24, n_settings=4, repeats=3, effect=0.0, noise=0.08) -> Table
         base = float(np.exp(rng.normal(4, 0.8)))
         for setting in range(n_settings):
             mean = base * (1 + effect * (setting == (1 if size < 50 else 2)))
-            rows += [("rw"[at % 2], size, f"s{setting}", mean * float(np.exp(rng.normal(0, noise))))
-                     for _ in range(repeats)]  # fmt: skip
+            rows += [
+                ("rw"[at % 2], size, f"s{setting}", mean * float(np.exp(rng.normal(0, noise)))) for _ in range(repeats)
+            ]
     return table_of(dict(zip(("op", "size", "set", "v"), map(list, zip(*rows, strict=True)), strict=True)))
 
 
@@ -72,8 +73,10 @@ def test_the_published_table_names_its_winners_and_criteria_disagree():
 
 
 def test_the_published_losses_are_of_each_stripe_size_alone_ours_of_one_best():
-    sums = {stripe: {round(x + loss, 1) for name, *_, x, loss, _ in PUBLISHED if f"/{stripe}/" in name}
-            for stripe in ("128K", "2M")}  # fmt: skip
+    sums = {
+        stripe: {round(x + loss, 1) for name, *_, x, loss, _ in PUBLISHED if f"/{stripe}/" in name}
+        for stripe in ("128K", "2M")
+    }
     assert all(abs(total - 302.2) < 0.11 for total in sums["128K"])
     assert all(abs(total - 365.3) < 0.11 for total in sums["2M"])
     ours = instances(sieving(), "mib_s", CHOOSE, GIVEN, False)
@@ -148,11 +151,15 @@ def test_of_times_the_lowest_is_best():
 def test_rules_say_what_the_tree_says_on_all_rows_and_exactly_one_holds(seed, depth, n_settings):
     rng = np.random.default_rng(seed)
     rows = [(float(rng.integers(1, 6)), "abc"[rng.integers(3)], "yn"[rng.integers(2)]) for _ in range(40)]
-    table = table_of({
-        "a": [r[0] for r in rows for _ in range(n_settings)], "b": [r[1] for r in rows for _ in range(n_settings)],
-        "c": [r[2] for r in rows for _ in range(n_settings)], "s": [s for _ in rows for s in range(n_settings)],
-        "v": rng.uniform(1, 2, len(rows) * n_settings).tolist(),
-    })  # fmt: skip
+    table = table_of(
+        {
+            "a": [r[0] for r in rows for _ in range(n_settings)],
+            "b": [r[1] for r in rows for _ in range(n_settings)],
+            "c": [r[2] for r in rows for _ in range(n_settings)],
+            "s": [s for _ in rows for s in range(n_settings)],
+            "v": rng.uniform(1, 2, len(rows) * n_settings).tolist(),
+        }
+    )
     made = instances(table, "v", ["s"], ["a", "b", "c"], False)
     share = advise_defaults.shares(made.values, False)
     tree = cut(grow(made.features, made.x, share, share.argmax(axis=1), depth), depth)
@@ -241,9 +248,15 @@ def test_within_the_noise_is_a_tie_and_needs_name_cells_and_trials():
 def test_few_instances_are_split_by_repeats_only():
     rng = np.random.default_rng(3)
     clear = made_up(rng, 3, 3, 5, 0.0, 0.02)
-    faster = table_of({n: list(clear.column(n).values) for n in ("op", "size", "set")}
-                      | {"v": [v * (1.5 if s == "s2" else 1) for v, s in
-                               zip(clear.column("v").values, clear.column("set").values, strict=True)]})  # fmt: skip
+    faster = table_of(
+        {n: list(clear.column(n).values) for n in ("op", "size", "set")}
+        | {
+            "v": [
+                v * (1.5 if s == "s2" else 1)
+                for v, s in zip(clear.column("v").values, clear.column("set").values, strict=True)
+            ]
+        }
+    )
     made = advise(faster, "v", ["set"], ["size"])
     assert made.kind == "default" and made.best_default == "s2" and [r.when for r in made.rules] == ["always"]
     assert made.over_random.low > 0 and "few-instances" in codes(made.warnings)
@@ -299,11 +312,19 @@ def test_new_trials_are_read_as_the_old_ones_were():
     rng = np.random.default_rng(11)
     table = made_up(rng, 24, 3, 3, 0.4, 0.05)
     named = {"s0": "auto", "s1": "1", "s2": "2"}  # text, for one of them is
-    rows = {"size": list(table.column("size").values), "op": list(table.column("op").values),
-            "set": [named[s] for s in table.column("set").values], "v": list(table.column("v").values)}  # fmt: skip
+    rows = {
+        "size": list(table.column("size").values),
+        "op": list(table.column("op").values),
+        "set": [named[s] for s in table.column("set").values],
+        "v": list(table.column("v").values),
+    }
     made = advise(table_of(rows), "v", ["set"], ["size", "op"], wish=Wish(current={"set": "2"}))
-    numbers = {"size": [10.0, 10.0, 500.0, 500.0, 20.0, 20.0], "op": ["r", "r", "r", "r", "x", "x"],
-               "set": [1, 2] * 3, "v": [1.4, 1.0] * 3}  # fmt: skip
+    numbers = {
+        "size": [10.0, 10.0, 500.0, 500.0, 20.0, 20.0],
+        "op": ["r", "r", "r", "r", "x", "x"],
+        "set": [1, 2] * 3,
+        "v": [1.4, 1.0] * 3,
+    }
     tried = against(made, table_of(numbers))
     assert (tried.instances, tried.unused) == (1, 2)  # 500 and x were never tried
     with raises("not-a-number", DataError, cell="big"):
@@ -343,8 +364,9 @@ def test_few_workloads_get_no_false_advice_and_a_true_one_is_found():
 
     alike = [advise(trials(one_better(0.0), 1, 5, np.random.default_rng(seed)), "v", ["set"]) for seed in range(20)]
     assert sum(made.kind != "nothing" for made in alike) <= 3
-    better = [advise(trials(one_better(0.1), 4, 10, np.random.default_rng(seed)), "v", ["set"], ["size"])
-              for seed in range(6)]  # fmt: skip
+    better = [
+        advise(trials(one_better(0.1), 4, 10, np.random.default_rng(seed)), "v", ["set"], ["size"]) for seed in range(6)
+    ]
     assert sum(made.kind == "default" and made.best_default == "s3" for made in better) >= 4
 
 
@@ -371,8 +393,16 @@ def test_one_setting_under_two_names_is_counted_once_and_known_by_both():
     plain = advise(table, "v", ["set"], ["size"])
     assert made.instances.renamed == ((("s9",), ("s2",)),) and "identical-settings" in codes(made.warnings)
     assert {**made.to_json(), "warnings": []} == {**plain.to_json(), "warnings": []}
-    assert advise(table_of({name: rows[name] + again[name] for name in rows}), "v", ["set"], ["size"],
-                  wish=Wish(current={"set": "s9"})).current == "s2"  # fmt: skip
+    assert (
+        advise(
+            table_of({name: rows[name] + again[name] for name in rows}),
+            "v",
+            ["set"],
+            ["size"],
+            wish=Wish(current={"set": "s9"}),
+        ).current
+        == "s2"
+    )
     with raises("identical-settings", DataError, n_settings=2):
         pair = [i for i in range(len(rows["set"])) if rows["set"][i] == "s2"]
         twice = {name: [rows[name][i] for i in pair] + again[name] for name in rows}
@@ -430,8 +460,12 @@ def test_every_partition_measures_each_instance_and_slot_once_and_learns_from_no
 
 
 def test_the_worst_case_of_few_instances_is_an_instance_not_a_repeat():
-    rows = [(size, name, 100.0 * (0.5 if (name, size) == ("a", 3) else 1.5 if name == "a" else 1.0) * (1 + 0.001 * k))
-            for size in (1, 2, 3) for name in "ab" for k in range(4)]  # fmt: skip
+    rows = [
+        (size, name, 100.0 * (0.5 if (name, size) == ("a", 3) else 1.5 if name == "a" else 1.0) * (1 + 0.001 * k))
+        for size in (1, 2, 3)
+        for name in "ab"
+        for k in range(4)
+    ]
     rows = [(size, name, v * (1 + 1e-6 * at**2)) for at, (size, name, v) in enumerate(rows)]
     table = table_of(dict(zip(("size", "set", "v"), map(list, zip(*rows, strict=True)), strict=True)))
     made = advise(table, "v", ["set"], ["size"], wish=Wish(current={"set": "b"}))

@@ -27,8 +27,11 @@ def told(seed: int, ranks: int, rule, offsets=None, **more):
     classes = sample.classes_of(made)
     of = classes.classify(made["duration_ns"])
     assert classes.count >= 2
-    return [one for place in range(classes.fast + 1, classes.count)
-            for one in causes.suspects(Target(operations, of == place, place))]  # fmt: skip
+    return [
+        one
+        for place in range(classes.fast + 1, classes.count)
+        for one in causes.suspects(Target(operations, of == place, place))
+    ]
 
 
 def anywhere(rng):
@@ -55,15 +58,35 @@ def first(offsets):
 HOSTS = {rank: f"n{rank // 2}" for rank in range(8)}
 CASES = {
     "read-ahead window": ("S401", 2, lambda r, i, o, g: i % 16 == 0, None, {"period_bytes": UNIT}),
-    "and half of it by chance": ("S401", 2, lambda r, i, o, g: (i % 16 == 0) & (g.random(i.size) < 0.6), None,
-                                 {"period_operations": 16}),
+    "and half of it by chance": (
+        "S401",
+        2,
+        lambda r, i, o, g: (i % 16 == 0) & (g.random(i.size) < 0.6),
+        None,
+        {"period_operations": 16},
+    ),
     "one slow server of four": ("S401", 1, lambda r, i, o, g: i % 64 >= 48, None, {"slow_bytes": UNIT}),
-    "the same, anywhere": ("S406", 1, lambda r, i, o, g: o // UNIT % 4 == 2, anywhere,
-                           {"unit_bytes": 4 * UNIT, "width_bytes": UNIT, "from_bytes": 2 * UNIT}),
-    "one of three": ("S406", 1, lambda r, i, o, g: o // UNIT % 3 == 2, anywhere,
-                     {"unit_bytes": 3 * UNIT, "width_bytes": UNIT}),
-    "across stripes": ("S406", 1, lambda r, i, o, g: o % UNIT + SIZE > UNIT, lambda g: g.integers(0, N * SIZE, N),
-                       {"unit_bytes": UNIT, "crosses": True}),
+    "the same, anywhere": (
+        "S406",
+        1,
+        lambda r, i, o, g: o // UNIT % 4 == 2,
+        anywhere,
+        {"unit_bytes": 4 * UNIT, "width_bytes": UNIT, "from_bytes": 2 * UNIT},
+    ),
+    "one of three": (
+        "S406",
+        1,
+        lambda r, i, o, g: o // UNIT % 3 == 2,
+        anywhere,
+        {"unit_bytes": 3 * UNIT, "width_bytes": UNIT},
+    ),
+    "across stripes": (
+        "S406",
+        1,
+        lambda r, i, o, g: o % UNIT + SIZE > UNIT,
+        lambda g: g.integers(0, N * SIZE, N),
+        {"unit_bytes": UNIT, "crosses": True},
+    ),
     "a limit of dirty data": ("S404", 2, lambda r, i, o, g: i > 3000, None, {"late": True}),
     "warming up": ("S404", 2, lambda r, i, o, g: i < 200, None, {"late": False}),
     "another user": ("S403", 1, lambda r, i, o, g: np.isin(i // 50, g.choice(80, 6, False)), None, {}),
@@ -71,7 +94,7 @@ CASES = {
     "a slow node": ("S408", 8, lambda r, i, o, g: (r // 2 == 2) & (g.random(i.size) < 0.9), None, {"hosts": ["n2"]}),
     "a seek": ("S407", 1, lambda r, i, o, g: np.diff(o, prepend=-SIZE) != SIZE, jumps, {"backwards": False}),
     "the first touch": ("S405", 1, lambda r, i, o, g: first(o), again, {"first": "on its place in the file"}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -8,10 +8,23 @@ from iosonde.explain.confirm import confirmation
 from messages import assert_problem, raises
 
 MIB = 2**20
-STEPS = [{"workload": "phases", "phases": [
-    {"name": "w", "files": "f", "steps": ["create", {"kind": "write", "transfer_size": "64KiB", "size": "8MiB"}]},
-    {"name": "r", "files": "f", "steps": ["open", {"kind": "read", "transfer_size": "${transfer}", "size": "8MiB"}]},
-]}]  # fmt: skip
+STEPS = [
+    {
+        "workload": "phases",
+        "phases": [
+            {
+                "name": "w",
+                "files": "f",
+                "steps": ["create", {"kind": "write", "transfer_size": "64KiB", "size": "8MiB"}],
+            },
+            {
+                "name": "r",
+                "files": "f",
+                "steps": ["open", {"kind": "read", "transfer_size": "${transfer}", "size": "8MiB"}],
+            },
+        ],
+    }
+]
 SETTINGS = {"steps": STEPS, "nodes": [1, 2], "ranks_per_node": [1, 4], "factors": {"transfer": [65536, MIB]}, "seed": 3}
 SETTING = {"nodes": 2, "ranks_per_node": 4, "transfer": 65536}
 

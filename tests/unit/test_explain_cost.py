@@ -30,9 +30,13 @@ def account(rng: np.random.Generator, length: int, begins: float, n: int = N) ->
 
 @pytest.mark.parametrize(
     ("length", "begins"),
-    [pytest.param(1, 0.05, marks=pytest.mark.long), (5, 0.01), pytest.param(20, 0.0025, marks=pytest.mark.long),
-     pytest.param(50, 0.001, marks=pytest.mark.long)],
-)  # fmt: skip
+    [
+        pytest.param(1, 0.05, marks=pytest.mark.long),
+        (5, 0.01),
+        pytest.param(20, 0.0025, marks=pytest.mark.long),
+        pytest.param(50, 0.001, marks=pytest.mark.long),
+    ],
+)
 def test_the_share_of_one_trial_is_covered_whether_slow_operations_come_alone_or_together(length, begins):
     long = account(np.random.default_rng(7), length, begins, 1_000_000)
     truth = long.counts.sum(axis=0)[1] / long.counts.sum(), long.seconds.sum(axis=0)[1] / long.seconds.sum()

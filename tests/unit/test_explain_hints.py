@@ -27,19 +27,27 @@ def body(made: Rule, system: str, names=None) -> list[str]:
 @pytest.mark.parametrize(
     "system, setting, expected",
     [
-        ("romio", {"servers": 2, "stripe": "128K", "sieving": "on"},
-         ["striping_factor 2", "striping_unit 131072", "romio_ds_read enable", "romio_ds_write enable"]),
+        (
+            "romio",
+            {"servers": 2, "stripe": "128K", "sieving": "on"},
+            ["striping_factor 2", "striping_unit 131072", "romio_ds_read enable", "romio_ds_write enable"],
+        ),
         ("romio", {"romio_cb_write": "off", "cb_nodes": 4}, ["romio_cb_write disable", "cb_nodes 4"]),
         ("romio", {"romio_ds_read": "automatic"}, ["romio_ds_read automatic"]),
         ("lustre", {"stripe_count": 4, "stripe_size": "2M"}, ['lfs setstripe -c 4 -S 2M "$1"']),
-        ("gluster", {"read-ahead": "off", "performance.cache-size": "64MB"},
-         ['gluster volume set "$1" performance.read-ahead off',
-          'gluster volume set "$1" performance.cache-size 64MB']),
+        (
+            "gluster",
+            {"read-ahead": "off", "performance.cache-size": "64MB"},
+            [
+                'gluster volume set "$1" performance.read-ahead off',
+                'gluster volume set "$1" performance.cache-size 64MB',
+            ],
+        ),
         ("mount", {"rsize": 1048576, "ac": "off", "lazytime": "on"}, ["rsize=1048576,noac,lazytime"]),
         ("fio", {"block_size": "64k", "iodepth": 8}, ["[global]", "bs=64k", "iodepth=8"]),
         ("ior", {"transfer_size": "1m", "file_per_process": "on", "collective": "off"}, ["-t 1m -F"]),
     ],
-)  # fmt: skip
+)
 def test_each_system_gets_its_own_words(system, setting, expected):
     assert body(rule(**setting), system) == expected
 
@@ -87,26 +95,43 @@ def test_a_value_can_neither_run_nor_end_its_line(text, system):
 @pytest.mark.parametrize(
     "system, setting, expected",
     [
-        ("romio", {"sieving": "off", "stripe": "2M"}, ["romio_ds_read disable", "romio_ds_write disable",
-                                                       "striping_unit 2097152"]),
+        (
+            "romio",
+            {"sieving": "off", "stripe": "2M"},
+            ["romio_ds_read disable", "romio_ds_write disable", "striping_unit 2097152"],
+        ),
         ("romio", {"collective": "true"}, ["romio_cb_read enable", "romio_cb_write enable"]),
-        ("romio", {"romio_cb_fr_types": "aar", "romio_cb_ds_threshold": 0}, ["romio_cb_fr_types aar",
-                                                                             "romio_cb_ds_threshold 0"]),
+        (
+            "romio",
+            {"romio_cb_fr_types": "aar", "romio_cb_ds_threshold": 0},
+            ["romio_cb_fr_types aar", "romio_cb_ds_threshold 0"],
+        ),
         ("romio", {"romio_no_indep_rw": "on"}, ["romio_no_indep_rw true"]),
         ("romio", {"stripe_size (KiB)": 128}, ["striping_unit 131072"]),
         ("romio", {"buffer_mib": 4}, ["ind_rd_buffer_size 4194304", "ind_wr_buffer_size 4194304"]),
         ("lustre", {"stripe_count": -1, "stripe_size": "1MiB"}, ['lfs setstripe -c -1 -S 1048576 "$1"']),
         ("lustre", {"servers": 2, "stripe": "128K"}, ['lfs setstripe -c 2 -S 128K "$1"']),
-        ("gluster", {"write_behind": "off", "features.shard-block-size": "64MiB"},
-         ['gluster volume set "$1" performance.write-behind off',
-          'gluster volume set "$1" features.shard-block-size 67108864']),
-        ("mount", {"rsize": "1M", "noatime": "off", "sync": "off", "ac": "off", "hard": "on", "nconnect": 1},
-         ["rsize=1048576,atime,async,noac,hard,nconnect=1"]),
-        ("fio", {"block_size": "128KiB", "direct": "on", "ioengine": "libaio"}, ["[global]", "bs=131072", "direct=1",
-                                                                                "ioengine=libaio"]),
+        (
+            "gluster",
+            {"write_behind": "off", "features.shard-block-size": "64MiB"},
+            [
+                'gluster volume set "$1" performance.write-behind off',
+                'gluster volume set "$1" features.shard-block-size 67108864',
+            ],
+        ),
+        (
+            "mount",
+            {"rsize": "1M", "noatime": "off", "sync": "off", "ac": "off", "hard": "on", "nconnect": 1},
+            ["rsize=1048576,atime,async,noac,hard,nconnect=1"],
+        ),
+        (
+            "fio",
+            {"block_size": "128KiB", "direct": "on", "ioengine": "libaio"},
+            ["[global]", "bs=131072", "direct=1", "ioengine=libaio"],
+        ),
         ("ior", {"transfer_size": "1M", "collective": "on", "file_per_process": "no"}, ["-t 1M -c"]),
     ],
-)  # fmt: skip
+)
 def test_each_system_gets_what_it_understands(system, setting, expected):
     assert body(rule(**setting), system) == expected
 
@@ -152,8 +177,14 @@ def test_a_shell_script_runs_one_command_with_the_level_as_one_word(tmp_path):
     (tmp_path / "lfs").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
     (tmp_path / "lfs").chmod(0o755)
     (tmp_path / "rule.sh").write_text(file_of(rule(pool=evil), "lustre"))
-    done = subprocess.run(["/bin/sh", "rule.sh", "a file"], cwd=tmp_path, capture_output=True, text=True, check=True,
-                          env={"PATH": f"{tmp_path}:/usr/bin:/bin"})  # fmt: skip
+    done = subprocess.run(
+        ["/bin/sh", "rule.sh", "a file"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+    )
     assert done.stdout.splitlines() == ["setstripe", "-p", evil, "a file"] and not (tmp_path / "gone").exists()
 
 

@@ -49,8 +49,9 @@ def test_the_interval_of_a_line_holds_the_truth_about_as_often_as_it_says():
 
 def test_operations_are_put_to_what_the_machine_did(study):
     _, models = study
-    cells = cells_of("read-ahead", matrix(places=("seq", "reverse", "rnd"), states=("uncached",), sizes=(4096, 65536)),
-                     seed=99)  # fmt: skip
+    cells = cells_of(
+        "read-ahead", matrix(places=("seq", "reverse", "rnd"), states=("uncached",), sizes=(4096, 65536)), seed=99
+    )
     meant = {"miss": "uncached", "cached": "cached", "read_ahead": "cached"}
     right = total = 0
     for cell in cells:
@@ -74,8 +75,7 @@ def test_the_best_case_is_the_time_that_the_machine_would_take(study):
     cells, models = study
     rows = {row.name: row for row in path_models.rows(cells, models, 0.95)}
     reverse, random = rows["U-off0-reverse R"], rows["U-off0-rnd R"]
-    truth = sum(cell.seconds.size * (300e-9 + 0.1e-9 * cell.access_size) for cell in cells
-                if cell.name == reverse.name)  # fmt: skip
+    truth = sum(cell.seconds.size * (300e-9 + 0.1e-9 * cell.access_size) for cell in cells if cell.name == reverse.name)
     assert reverse.best_s.value == pytest.approx(truth, rel=0.05)
     assert reverse.best_s.low <= reverse.best_s.value <= reverse.best_s.high
     assert reverse.lost.value > 0.9 and reverse.intended == ("cached (near)",)
@@ -97,6 +97,17 @@ def test_m_and_p_are_those_of_the_machine_and_what_is_not_verified_is_no_referen
     parts = {part.name: part for part in path_models.parts(models["read"], 0.95)}
     assert parts["m"].fixed_s.value == pytest.approx(300e-9, rel=0.05)
     assert 1 / parts["p"].per_byte.value == pytest.approx(10e9, rel=0.12)
-    blind = [path_models.PathCell(c.direction, c.state, c.memory, c.place, c.access_size, c.seconds, c.untouched,
-                                  verified=c.state != "uncached") for c in cells]  # fmt: skip
+    blind = [
+        path_models.PathCell(
+            c.direction,
+            c.state,
+            c.memory,
+            c.place,
+            c.access_size,
+            c.seconds,
+            c.untouched,
+            verified=c.state != "uncached",
+        )
+        for c in cells
+    ]
     assert "uncached" not in [line.name for line in path_models.fit(blind)["read"].lines]

@@ -65,16 +65,28 @@ def test_several_slow_files_read_like_their_server_and_one_like_nothing():
     assert said(FILES, path=PATH) is None, "a client's own memory has no slow server"
 
 
-@pytest.mark.parametrize(("its_s", "mechanism"), [(3.5e-3, readings.SLOW_DISK), (0.3e-3, readings.SLOW_LINK),
-                                                   (1.5e-3, readings.SLOW_SERVER)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("its_s", "mechanism"), [(3.5e-3, readings.SLOW_DISK), (0.3e-3, readings.SLOW_LINK), (1.5e-3, readings.SLOW_SERVER)]
+)
 def test_the_servers_own_times_tell_a_disk_from_a_link(its_s, mechanism):
     servers = ServerTimes({"server1": (90, 2e-4), "server2": (60, its_s), "server3": (90, 2e-4), "server4": (0, 9.0)})
     assert said(FILES, fast_s=1e-3, slow_s=5e-3, servers=servers) == mechanism
     assert said(FILES, fast_s=1e-3, slow_s=5e-3, servers=ServerTimes({"server1": (90, 1.0)})) == readings.SLOW_SERVER
 
 
-PASS = Pass("read", SIZE, took_s=0.4, typical_s=700e-6, lost_s=0.02, sequential=True, faster=0.0, least_s=660e-6,
-            sent=1.0, is_synchronous=False, servers=ALIKE)  # fmt: skip
+PASS = Pass(
+    "read",
+    SIZE,
+    took_s=0.4,
+    typical_s=700e-6,
+    lost_s=0.02,
+    sequential=True,
+    faster=0.0,
+    least_s=660e-6,
+    sent=1.0,
+    is_synchronous=False,
+    servers=ALIKE,
+)
 
 
 def test_a_pass_in_which_each_waits_is_not_read_ahead_nor_written_behind():
@@ -126,11 +138,15 @@ def test_files_that_are_slow_as_a_whole_are_those_of_the_server_that_has_as_many
     assert found.mechanism == readings.SLOW_LINK
     assert_problem(found.words, "slow-link", n=4, n_files=20, servers="server1 and server3")
     its = replace(HOLDERS, by_server={"server1": (80, 8e-3), "server2": (220, 1e-4), "server3": (200, 1e-4)})
-    assert readings.read_pass(replace(FROM_FILES, files=replace(SLOW, share=0.16), servers=its)).mechanism == \
-        readings.SLOW_DISK  # fmt: skip
+    assert (
+        readings.read_pass(replace(FROM_FILES, files=replace(SLOW, share=0.16), servers=its)).mechanism
+        == readings.SLOW_DISK
+    )
     unclear = replace(its, by_server={**its.by_server, "server1": (80, 4e-3)})
-    assert readings.read_pass(replace(FROM_FILES, files=replace(SLOW, share=0.16), servers=unclear)).mechanism == \
-        readings.SLOW_SERVER  # fmt: skip
+    assert (
+        readings.read_pass(replace(FROM_FILES, files=replace(SLOW, share=0.16), servers=unclear)).mechanism
+        == readings.SLOW_SERVER
+    )
 
 
 @pytest.mark.parametrize("other", [{"lost_s": 0.05}, {"slow_s": 3e-3}, {"share": 0.4}, {"in_a_row_p": 0.001}])
@@ -144,10 +160,14 @@ def test_a_class_of_files_is_not_blamed_on_a_server_that_has_others():
     assert (
         said(suspect("S408", files=[1, 5, 8], of=15), fast_s=1e-3, slow_s=5e-3, servers=servers) == readings.SLOW_LINK
     )
-    assert said(suspect("S408", files=[1, 5, 8, 9, 11, 12], of=15), fast_s=1e-3, slow_s=5e-3, servers=servers) == \
-        readings.SLOW_SERVER  # fmt: skip
-    assert said(suspect("S408", files=[1, 5, 8], of=15), fast_s=1e-3, slow_s=5e-3, servers=servers, trials=2) == \
-        readings.SLOW_SERVER, "the servers' times are those of the first trial, its files may be others"  # fmt: skip
+    assert (
+        said(suspect("S408", files=[1, 5, 8, 9, 11, 12], of=15), fast_s=1e-3, slow_s=5e-3, servers=servers)
+        == readings.SLOW_SERVER
+    )
+    assert (
+        said(suspect("S408", files=[1, 5, 8], of=15), fast_s=1e-3, slow_s=5e-3, servers=servers, trials=2)
+        == readings.SLOW_SERVER
+    ), "the servers' times are those of the first trial, its files may be others"
 
 
 def test_the_part_of_one_server_of_several_is_no_more_than_half():

@@ -85,8 +85,9 @@ def test_files_of_one_number_are_others_on_another_rank(rng):
 def test_nothing_is_said_of_few_files_or_of_none(rng):
     took = made(healthy(rng))
     three = took.file < 3
-    few = Operations(took.rank[three], took.file[three], took.offset[three], took.start_ns[three],
-                     took.duration_ns[three], 65536)  # fmt: skip
+    few = Operations(
+        took.rank[three], took.file[three], took.offset[three], took.start_ns[three], took.duration_ns[three], 65536
+    )
     assert slow_files(few, LEAST, 1.0) is None
     assert slow_files(took, 10.0, 1.0) is None, "no operation went to a server"
 

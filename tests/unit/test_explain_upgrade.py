@@ -75,7 +75,9 @@ def test_limits_refuse_with_the_reason_and_stand_last():
 def test_what_to_buy_first_follows_the_gains_and_the_money():
     found = options(cluster(), [DISKS, NETWORK], UpgradeLimits(), 0.95)
     assert [(name, pytest.approx(gain), cost) for name, gain, cost in path(cluster(), found, UpgradeLimits())] == [
-        ("network", 0.5, 500), ("disks", 1.0, 800)]  # fmt: skip
+        ("network", 0.5, 500),
+        ("disks", 1.0, 800),
+    ]
     assert [step[0] for step in path(cluster(), found, UpgradeLimits(max_cost=600))] == ["network"]
 
 
@@ -159,8 +161,12 @@ CPUS = [
 def test_cpus_by_points_for_each_watt():
     found = cpus(CPUS, None, None)
     assert {one.name: round(one.points_per_watt, 3) for one in found} == {
-        ATOM: 107.765, E3_1265: 184.578, E3_1280: 104.305,
-        "Xeon E5430": 49.688, "Xeon E5650": 78.737}  # fmt: skip
+        ATOM: 107.765,
+        E3_1265: 184.578,
+        E3_1280: 104.305,
+        "Xeon E5430": 49.688,
+        "Xeon E5650": 78.737,
+    }
     floor = cpus(CPUS, 3975, None)
     assert floor[0].name == E3_1265 and floor[-1].refused.code == "too-slow"
     assert floor[-1].refused.values["points"] == 916
@@ -185,5 +191,6 @@ def test_the_scorecard_takes_criteria_of_ones_own():
     marks = {"pvfs": {"scalability": 4.0, "transparency": 1.0}, "nfs": {"scalability": 1.0, "transparency": 5.0}}
     found = scorecard(marks, {"scalability": 3.0})
     assert [(one.name, one.total, one.weakest) for one in found] == [
-        ("pvfs", 3.25, "transparency"), ("nfs", 2.0, "scalability"),
-    ]  # fmt: skip
+        ("pvfs", 3.25, "transparency"),
+        ("nfs", 2.0, "scalability"),
+    ]

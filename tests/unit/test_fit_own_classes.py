@@ -24,8 +24,12 @@ LEVELS = {"a": 10.0, "b": 50.0, "c": 90.0}
 def source(tmp_path):
     """Speeds that are in the class of their level, though never in its middle."""
     rng = np.random.default_rng(2)
-    rows = [f"{level},{size},{value + rng.uniform(-8, 8):.3f}" for level, value in LEVELS.items()
-            for size in range(8) for _ in range(3)]  # fmt: skip
+    rows = [
+        f"{level},{size},{value + rng.uniform(-8, 8):.3f}"
+        for level, value in LEVELS.items()
+        for size in range(8)
+        for _ in range(3)
+    ]
     (tmp_path / "r.csv").write_text("\n".join(["level,size,speed", *rows]))
     return open_data(tmp_path / "r.csv")
 

@@ -119,9 +119,12 @@ def lines_of_messages(function: ast.FunctionDef) -> int:
 
 def test_functions_that_compute_fit_a_screen():
     """With their docstring; one that is longer is two things. A message counts one line, however many values it has."""
-    found = {(path.name, one.name, one.end_lineno - one.lineno + 1 - lines_of_messages(one))
-             for path in python_files(*(f"python/iosonde/{room}" for room in ("stats", "model", "explain")))
-             for one in statements(tree_of(path)) if isinstance(one, ast.FunctionDef)}  # fmt: skip
+    found = {
+        (path.name, one.name, one.end_lineno - one.lineno + 1 - lines_of_messages(one))
+        for path in python_files(*(f"python/iosonde/{room}" for room in ("stats", "model", "explain")))
+        for one in statements(tree_of(path))
+        if isinstance(one, ast.FunctionDef)
+    }
     assert {one for one in found if one[2] > 55} == set()
 
 
@@ -170,8 +173,9 @@ TALK = {"experiment", "envelope", "commands", "measures", "cannot", "removes", "
 
 
 def strings_of(path: Path) -> list[str]:
-    return [node.value for node in ast.walk(tree_of(path)) if isinstance(node, ast.Constant)
-            and isinstance(node.value, str)]  # fmt: skip
+    return [
+        node.value for node in ast.walk(tree_of(path)) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
 
 
 def code_of(page: Path) -> list[str]:
@@ -202,15 +206,22 @@ def test_every_command_that_a_sentence_names_exists():
     # strings.
     texts = {path: path.read_text(encoding="utf-8") for path in python_files("python")}
     words = {path: set(re.findall(r"iosonde ([a-z][a-z-]*|[\"'\\{])", text)) for path, text in texts.items()}
-    found = {path.relative_to(PACKAGE).as_posix(): unknown(strings_of(path))
-             for path, named in words.items() if named - TALK - set(COMMANDS)}  # fmt: skip
+    found = {
+        path.relative_to(PACKAGE).as_posix(): unknown(strings_of(path))
+        for path, named in words.items()
+        if named - TALK - set(COMMANDS)
+    }
     assert sum(bool(named & set(COMMANDS)) for named in words.values()) > 20
     assert not {path: names for path, names in found.items() if names}
 
 
 def test_every_command_that_a_page_names_exists():
-    pages = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *(ROOT / "docs").rglob("*.md"),
-             *(ROOT / "examples").rglob("*.md")]  # fmt: skip
+    pages = [
+        ROOT / "README.md",
+        ROOT / "ARCHITECTURE.md",
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "examples").rglob("*.md"),
+    ]
     found = {page.relative_to(ROOT).as_posix(): unknown(code_of(page)) for page in pages}
     assert not {page: names for page, names in found.items() if names}
 

@@ -219,9 +219,14 @@ def test_what_is_free_limits_what_is_unpacked(tmp_path, monkeypatch):
         unpacked(packed, tmp_path)
 
 
-@pytest.mark.parametrize("pack", [lambda content: gzip.compress(tar(("zeros", content))),
-                                  lambda content: bz2.compress(tar(("zeros", content))),
-                                  lambda content: zipped(("zeros", content))])  # fmt: skip
+@pytest.mark.parametrize(
+    "pack",
+    [
+        lambda content: gzip.compress(tar(("zeros", content))),
+        lambda content: bz2.compress(tar(("zeros", content))),
+        lambda content: zipped(("zeros", content)),
+    ],
+)
 def test_a_small_file_does_not_become_a_large_one(tmp_path, monkeypatch, pack):
     packed = pack(bytes(1 << 20))
     assert len(unpacked(packed, tmp_path)) == 1

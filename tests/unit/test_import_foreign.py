@@ -100,16 +100,31 @@ def test_a_file_that_shrinks_while_it_is_read_is_said(tmp_path):
 
 def test_only_a_network_or_fuse_mount_is_waited_for(tmp_path, monkeypatch):
     """Nothing below such a mount is touched to know it, and links that lead there are seen."""
-    mounts = {"/": ("ext4", "/dev/a"), "/srv/nfs": ("nfs4", "server:/x"), str(tmp_path / "f"): ("fuse.sshfs", "h:"),
-              "/srv/disk": ("xfs", "/dev/b")}  # fmt: skip
+    mounts = {
+        "/": ("ext4", "/dev/a"),
+        "/srv/nfs": ("nfs4", "server:/x"),
+        str(tmp_path / "f"): ("fuse.sshfs", "h:"),
+        "/srv/disk": ("xfs", "/dev/b"),
+    }
     monkeypatch.setattr("iosonde.foreign.mounts.mount_types", lambda: mounts)
     guarded.forget_silence()
     (tmp_path / "link").symlink_to("/srv/nfs/a")
     (tmp_path / "loop").symlink_to("loop")
     monkeypatch.chdir(tmp_path)
     nfs, fuse = "/srv/nfs", str(tmp_path / "f")
-    waiting = {"/srv/nfs": nfs, "/srv/nfs/b/c": nfs, "/srv/nfsx": "", "/srv/disk/a": "", "link": nfs, "link/x": nfs,
-               "f/x": fuse, "./d/../f": fuse, "f/../x": fuse, "loop/x": "", "x": ""}  # fmt: skip
+    waiting = {
+        "/srv/nfs": nfs,
+        "/srv/nfs/b/c": nfs,
+        "/srv/nfsx": "",
+        "/srv/disk/a": "",
+        "link": nfs,
+        "link/x": nfs,
+        "f/x": fuse,
+        "./d/../f": fuse,
+        "f/../x": fuse,
+        "loop/x": "",
+        "x": "",
+    }
     try:
         assert {path: waiting_mount(Path(path)) for path in waiting} == waiting
     finally:
@@ -131,8 +146,11 @@ def test_files_of_a_fuse_mount_are_read_as_others(mounted, tmp_path):
     made, error = imported("-r", mounted.path / "in", "--store", tmp_path / "s")
     assert error is None and made["runs"] == 2
     assert [one["file"] for one in made["imported"]] == [str(mounted.path / "in" / name) for name in ("a.txt", "b.txt")]
-    raw = {content for run in Store.open(tmp_path / "s").runs() for content in
-           Store.open(tmp_path / "s").run(run["id"]).raw.values()}  # fmt: skip
+    raw = {
+        content
+        for run in Store.open(tmp_path / "s").runs()
+        for content in Store.open(tmp_path / "s").run(run["id"]).raw.values()
+    }
     assert raw == {(mounted.path / "in" / name).read_bytes() for name in ("a.txt", "b.txt")}
 
 

@@ -92,9 +92,13 @@ def test_a_complaint_before_the_first_phase_is_of_the_list_that_follows():
 
 @pytest.mark.parametrize(
     ("line", "invalid"),
-    [("write 12 MiB/s [INVALID]", True), ("write 12 MiB/s (failed)", True), ("write 12 MiB/s (2 errors)", False),
-     ("write 12 MiB/s", False)],
-)  # fmt: skip
+    [
+        ("write 12 MiB/s [INVALID]", True),
+        ("write 12 MiB/s (failed)", True),
+        ("write 12 MiB/s (2 errors)", False),
+        ("write 12 MiB/s", False),
+    ],
+)
 def test_a_mark_behind_a_number_counts_whatever_the_tool_and_whoever_reads_it(line, invalid):
     """A reader of numbers drops what follows them; what stands in lines without a number is none of this."""
     rows = [Row("read", "bandwidth", 1.0, "bytes/s", 1), Row("write", "bandwidth", 2.0, "bytes/s", 2)]

@@ -84,8 +84,9 @@ def test_elbenchos_sync_before_each_phase_begins_no_other_run(tmp_path):
 def test_what_a_jobs_log_repeats_counts_once_in_whatever_order(tmp_path):
     other = MDTEST.replace("09:25:4", "09:35:4")
     for log in ("a", "z"):
-        place = directory(tmp_path / log, **{f"{log}__out": f"+ srun mdtest\n{MDTEST}{other}", "m1__out": MDTEST,
-                                             "m2__out": other})  # fmt: skip
+        place = directory(
+            tmp_path / log, **{f"{log}__out": f"+ srun mdtest\n{MDTEST}{other}", "m1__out": MDTEST, "m2__out": other}
+        )
         made = imported(place, tmp_path / f"{log}s")
         assert (made["runs"], made["joined"]) == (2, 1)
         assert imported(place, tmp_path / f"{log}s")["runs"] == 0
@@ -99,8 +100,10 @@ def test_equal_numbers_of_another_start_are_a_repetition(tmp_path):
 
 def test_the_trees_of_mdtests_csv_make_it_no_other_execution(tmp_path):
     """It counts one for each rank, the text one for all."""
-    imported(directory(tmp_path / "in", result__txt=result(), mdtest_easy_write__txt=MDTEST,
-                       mdtest_easy_write__csv=RANKS), tmp_path / "s")  # fmt: skip
+    imported(
+        directory(tmp_path / "in", result__txt=result(), mdtest_easy_write__txt=MDTEST, mdtest_easy_write__csv=RANKS),
+        tmp_path / "s",
+    )
     run = only(tmp_path / "s")
     assert not [one for one in run.facts["import"]["warnings"] if "mdtest_easy_write.csv" in one]
     assert of(run, "mdtest_easy_write_tree_creation", "rate_last_done") == [50]
@@ -109,8 +112,10 @@ def test_the_trees_of_mdtests_csv_make_it_no_other_execution(tmp_path):
 
 def test_statistics_over_ranks_are_no_doubles_of_the_lists_value(tmp_path):
     """mdtest 3.3 prints the fastest rank, the slowest and the mean in one iteration; IO500 takes the first."""
-    spread = MDTEST.replace("16000.000      16000.000      16000.000          0.000",
-                            "16000.000      12000.000      15000.000          1.500")  # fmt: skip
+    spread = MDTEST.replace(
+        "16000.000      16000.000      16000.000          0.000",
+        "16000.000      12000.000      15000.000          1.500",
+    )
     imported(directory(tmp_path / "in", result__txt=result(), mdtest_easy_write__txt=spread), tmp_path / "s")
     run = only(tmp_path / "s")
     assert of(run, "mdtest_easy_write", "rate_last_done") == [16000] and not of(run, "mdtest_easy_write", "rate_max")
@@ -119,8 +124,12 @@ def test_statistics_over_ranks_are_no_doubles_of_the_lists_value(tmp_path):
 
 def test_of_two_lists_of_another_execution_one_counts(tmp_path):
     """The tools' own files belong to ``result_summary.txt``, that of the last of them."""
-    files = {"io-500-summary.1.txt": summary(0.5), "io-500-summary.2.txt": summary(0.25),
-             "io-500-summary.3.txt": f"{summary(0.25)}\n", "result_summary.txt": summary()}  # fmt: skip
+    files = {
+        "io-500-summary.1.txt": summary(0.5),
+        "io-500-summary.2.txt": summary(0.25),
+        "io-500-summary.3.txt": f"{summary(0.25)}\n",
+        "result_summary.txt": summary(),
+    }
     directory(tmp_path / "in", ior_easy_write__txt="")
     for name, text in files.items():
         (tmp_path / "in" / name).write_text(text)

@@ -17,8 +17,19 @@ import_command = command_of("import")
 
 MIB, GIB = 1024.0**2, 1024.0**3
 BANDWIDTHS = {"ior-easy-write": 4.0, "ior-hard-write": 1.0, "ior-easy-read": 4.0, "ior-hard-read": 1.0}
-RATES = dict.fromkeys(["mdtest-easy-write", "mdtest-hard-write", "find", "mdtest-easy-stat", "mdtest-hard-stat",
-                       "mdtest-easy-delete", "mdtest-hard-read", "mdtest-hard-delete"], 16.0)  # fmt: skip
+RATES = dict.fromkeys(
+    [
+        "mdtest-easy-write",
+        "mdtest-hard-write",
+        "find",
+        "mdtest-easy-stat",
+        "mdtest-hard-stat",
+        "mdtest-easy-delete",
+        "mdtest-hard-read",
+        "mdtest-hard-delete",
+    ],
+    16.0,
+)
 EXE = "./ior -e -t 2m -b 1m -F -w -a posix --posix.odirect -o /x"
 
 
@@ -39,8 +50,9 @@ def summary(factor=1.0):
     for names, unit in ((BANDWIDTHS, "GiB/s"), (RATES, "kIOPS")):
         for name, value in names.items():
             text += f"[RESULT]  {name:>20} {factor * value:15.6f} {unit} : time 300.500 seconds\n"
-    return text + (f"[SCORE ] Bandwidth {2 * factor:.6f} GiB/s : IOPS {16 * factor:.6f} kiops : "
-                   f"TOTAL {32**0.5 * factor:.6f}\n")  # fmt: skip
+    return text + (
+        f"[SCORE ] Bandwidth {2 * factor:.6f} GiB/s : IOPS {16 * factor:.6f} kiops : TOTAL {32**0.5 * factor:.6f}\n"
+    )
 
 
 def ior(bandwidth=4096.0):
@@ -73,9 +85,14 @@ def directory(at, **files):
 
 
 def whole(at, factor=1.0):
-    return directory(at, result__txt=result(factor), result_summary__txt=summary(factor),
-                     ior_easy_write__txt=ior(4096.0 * factor), system_information__txt=INFORMATION,
-                     config__ini="[global]\ndatadir = /x\n")  # fmt: skip
+    return directory(
+        at,
+        result__txt=result(factor),
+        result_summary__txt=summary(factor),
+        ior_easy_write__txt=ior(4096.0 * factor),
+        system_information__txt=INFORMATION,
+        config__ini="[global]\ndatadir = /x\n",
+    )
 
 
 def imported(place, store, **words):
@@ -112,10 +129,19 @@ def test_the_factors_are_those_of_all_files(tmp_path):
     imported(tmp_path / "in", tmp_path / "s", factors_from="{institution}/{system}/...")
     run = only(tmp_path / "s")
     assert run.factors == {
-        "tool": "io500", "nodes": 2, "ranks": 8, "ranks_per_node": 4, "transfer_size": 2 << 20, "api": "POSIX",
-        "direct": 1, "file_system": "Lustre", "storage": "NVMe", "network": "HDR",
-        "institution": "DKRZ", "system": "Mistral",
-    }  # fmt: skip
+        "tool": "io500",
+        "nodes": 2,
+        "ranks": 8,
+        "ranks_per_node": 4,
+        "transfer_size": 2 << 20,
+        "api": "POSIX",
+        "direct": 1,
+        "file_system": "Lustre",
+        "storage": "NVMe",
+        "network": "HDR",
+        "institution": "DKRZ",
+        "system": "Mistral",
+    }
     assert run.facts["date"] == "2024-05-03" and "year" not in run.factors
     assert run.facts["commands"]["ior_easy_write"] == EXE
 
@@ -155,7 +181,9 @@ def test_two_executions_and_the_copy_of_one_are_two_runs(tmp_path):
     assert imported(top, tmp_path / "s")["runs"] == 2
     store = Store.open(tmp_path / "s")
     assert sorted(of(store.run(name), "ior_easy_write", "bandwidth_last_done")[0] for name in store.run_ids()) == [
-        4 * GIB, 8 * GIB]  # fmt: skip
+        4 * GIB,
+        8 * GIB,
+    ]
 
 
 def test_the_list_of_one_system_beside_another_one_is_no_run_of_that_one(tmp_path):
@@ -188,9 +216,13 @@ def test_attempts_in_one_directory_are_each_what_they_measured(tmp_path):
     first = [("ior_easy_write", 4.0), ("ior_hard_write", 1.0), ("mdtest_easy_write", 20.0)]
     second = [("mdtest_hard_write", 60.0, "-invalid"), ("mdtest_hard_stat", 70.0)]
     third = [("mdtest_hard_write", 50.0), ("mdtest_hard_stat", 80.0)]
-    top = directory(tmp_path / "in", result_summary__txt=summary(), io_500_summary__1__txt=log(first, first)[:-40],
-                    io_500_summary__2__txt=log(second, [*first, *second]),
-                    io_500_summary__3__txt=log(third, [*first, *second, *third]))  # fmt: skip
+    top = directory(
+        tmp_path / "in",
+        result_summary__txt=summary(),
+        io_500_summary__1__txt=log(first, first)[:-40],
+        io_500_summary__2__txt=log(second, [*first, *second]),
+        io_500_summary__3__txt=log(third, [*first, *second, *third]),
+    )
     assert imported(top, tmp_path / "s")["runs"] == 3
     store = Store.open(tmp_path / "s")
     runs = {run.facts["import"]["file"].split("/")[-1]: run for run in map(store.run, store.run_ids())}
@@ -221,8 +253,12 @@ def test_phases_without_a_list_are_an_incomplete_run(tmp_path):
 
 def test_a_cut_list_gives_way_to_the_whole_one(tmp_path):
     text = result()
-    directory(tmp_path / "in", result__txt=text[: text.index("[SCORE]")], result_summary__txt=summary(),
-              ior_easy_write__txt=ior())  # fmt: skip
+    directory(
+        tmp_path / "in",
+        result__txt=text[: text.index("[SCORE]")],
+        result_summary__txt=summary(),
+        ior_easy_write__txt=ior(),
+    )
     assert imported(tmp_path / "in", tmp_path / "s")["incomplete"] == 0
     assert of(only(tmp_path / "s"), "score", "bandwidth") == [2 * GIB]
 
@@ -234,10 +270,14 @@ def test_a_format_that_is_named_reads_each_file(tmp_path):
 
 @pytest.mark.parametrize(
     ("names", "one"),
-    [(["result.txt", "ior-easy-write.txt"], True), (["ior_easy_read.txt", "mdtest_hard_stat.txt"], True),
-     (["result.txt", "result_summary.txt"], True), (["ior-easy-write.txt", "ior-easy-write.csv"], False),
-     (["a.txt", "find.csv", "result.txt"], False)],
-)  # fmt: skip
+    [
+        (["result.txt", "ior-easy-write.txt"], True),
+        (["ior_easy_read.txt", "mdtest_hard_stat.txt"], True),
+        (["result.txt", "result_summary.txt"], True),
+        (["ior-easy-write.txt", "ior-easy-write.csv"], False),
+        (["a.txt", "find.csv", "result.txt"], False),
+    ],
+)
 def test_a_list_with_a_phase_or_two_phases_are_an_execution(names, one):
     assert is_execution(names) is one
 

@@ -161,10 +161,19 @@ def test_a_metric_without_operation_and_a_file_that_is_no_map_are_refused(tmp_pa
 
 @pytest.mark.parametrize(
     ("unit", "base", "value"),
-    [("MB/s", "bytes/s", 1e6), ("GiB/s", "bytes/s", 2.0**30), ("Gbit/s", "bytes/s", 1e9 / 8),
-     ("kIOPS", "operations/s", 1e3), ("files/s", "operations/s", 1.0), ("us", "s", 1 / 1e6), ("KiB", "bytes", 1024.0),
-     ("MB", "bytes", 1e6), ("%", "", 0.01), ("samples/s", "samples/s", 1.0)],
-)  # fmt: skip
+    [
+        ("MB/s", "bytes/s", 1e6),
+        ("GiB/s", "bytes/s", 2.0**30),
+        ("Gbit/s", "bytes/s", 1e9 / 8),
+        ("kIOPS", "operations/s", 1e3),
+        ("files/s", "operations/s", 1.0),
+        ("us", "s", 1 / 1e6),
+        ("KiB", "bytes", 1024.0),
+        ("MB", "bytes", 1e6),
+        ("%", "", 0.01),
+        ("samples/s", "samples/s", 1.0),
+    ],
+)
 def test_units_of_people_become_base_units(unit, base, value):
     assert (unit_of(unit).base, unit_of(unit).to_base(1)) == (base, value)
 

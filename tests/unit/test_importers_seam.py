@@ -134,8 +134,11 @@ def test_factors_from_a_manifest(tmp_path):
 
 
 def archive(path: Path) -> Path:
-    for name, site in (("mdtest/gen-mdtest400-3iter.txt", "bonn"), ("ior/gen-ior410-enospc.txt", "kyiv"),
-                       ("iozone/gen-v489-directio-ext4.txt", "kyiv")):  # fmt: skip
+    for name, site in (
+        ("mdtest/gen-mdtest400-3iter.txt", "bonn"),
+        ("ior/gen-ior410-enospc.txt", "kyiv"),
+        ("iozone/gen-v489-directio-ext4.txt", "kyiv"),
+    ):
         target = path / f"site={site}" / Path(name).name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(OURS / name, target)
@@ -206,8 +209,18 @@ def test_import_refuses_a_directory_without_r_and_what_it_does_not_know(tmp_path
 def test_parse_json_has_the_keys_that_others_rely_on():
     done = CliRunner().invoke(parse_command, ["--json", "-"], input=MDTEST.read_bytes(), standalone_mode=False)
     document = json.loads(done.stdout)
-    assert {"schema", "file", "format", "tool_version", "complete", "evidence", "also_claimed_by", "runs", "results",
-            "warnings"} == set(document)  # fmt: skip
+    assert {
+        "schema",
+        "file",
+        "format",
+        "tool_version",
+        "complete",
+        "evidence",
+        "also_claimed_by",
+        "runs",
+        "results",
+        "warnings",
+    } == set(document)
     keys = {"run", "operation", "metric", "value", "unit", "rank", "iteration", "count", "includes", "line", "factors"}
     assert all(set(row) == keys for row in document["results"])
     assert (document["format"], document["tool_version"]) == ("mdtest", "4.0.0")
@@ -298,12 +311,21 @@ def test_a_hole_beside_a_line_of_many_megabytes_takes_no_longer_than_the_line():
 @pytest.mark.parametrize(
     ("module", "pattern", "text"),
     [
-        ("dlio", "_RANK", "0"), ("elbencho_text", "_PERCENTILE", "0"), ("fio_text", "_PERCENTILE", "0"),
-        ("io500_execution", "_INFORMATION_LINE", " \n"), ("iperf2", "_HEAD", " "), ("md_real_io", "_VALUE", "0"),
-        ("netperf", "_TEST", " "), ("paths", "_PLACE", "a"), ("reading", "_SIZE", " "), ("text", "_NO_COMMAS", "0"),
-        ("text", "_COMMA", "0"), ("text", "_DOT", "0"), ("text", "_ANSI", "\x1b["),
+        ("dlio", "_RANK", "0"),
+        ("elbencho_text", "_PERCENTILE", "0"),
+        ("fio_text", "_PERCENTILE", "0"),
+        ("io500_execution", "_INFORMATION_LINE", " \n"),
+        ("iperf2", "_HEAD", " "),
+        ("md_real_io", "_VALUE", "0"),
+        ("netperf", "_TEST", " "),
+        ("paths", "_PLACE", "a"),
+        ("reading", "_SIZE", " "),
+        ("text", "_NO_COMMAS", "0"),
+        ("text", "_COMMA", "0"),
+        ("text", "_DOT", "0"),
+        ("text", "_ANSI", "\x1b["),
     ],
-)  # fmt: skip
+)
 def test_a_pattern_on_a_megabyte_of_the_same_takes_no_longer_than_the_text(module, pattern, text):
     """Time that grows with the square of the text would be hours."""
     compiled = getattr(importlib.import_module(f"iosonde.importers.{module}"), pattern)

@@ -36,16 +36,28 @@ def warns(found, code: str, **values: object) -> bool:
 
 
 SUMMARY = {
-    "start": "2026-11-20T10:00:00.500000", "num_accelerators": 8, "num_hosts": 2, "hostname": "n1",
+    "start": "2026-11-20T10:00:00.500000",
+    "num_accelerators": 8,
+    "num_hosts": 2,
+    "hostname": "n1",
     "metric": {
-        "train_au_percentage": [90.0, 94.0], "train_au_mean_percentage": 92.0, "train_au_meet_expectation": "success",
-        "train_au_stdev_percentage": 2.0, "train_throughput_samples_per_second": [100.0, 110.0],
-        "train_throughput_mean_samples_per_second": 105.0, "train_throughput_stdev_samples_per_second": 5.0,
-        "train_io_mean_MB_per_second": 1500.0, "train_io_stdev_MB_per_second": 70.0,
+        "train_au_percentage": [90.0, 94.0],
+        "train_au_mean_percentage": 92.0,
+        "train_au_meet_expectation": "success",
+        "train_au_stdev_percentage": 2.0,
+        "train_throughput_samples_per_second": [100.0, 110.0],
+        "train_throughput_mean_samples_per_second": 105.0,
+        "train_throughput_stdev_samples_per_second": 5.0,
+        "train_io_mean_MB_per_second": 1500.0,
+        "train_io_stdev_MB_per_second": 70.0,
     },
-    "num_files_train": 700, "num_files_eval": 0, "num_samples_per_file": 1, "potential_caching": [0, 0],
-    "epochs": 2, "end": "2026-11-20T10:05:00.500000",
-}  # fmt: skip
+    "num_files_train": 700,
+    "num_files_eval": 0,
+    "num_samples_per_file": 1,
+    "potential_caching": [0, 0],
+    "epochs": 2,
+    "end": "2026-11-20T10:05:00.500000",
+}
 
 
 def test_dlio_gives_means_over_epochs_as_one_trial():
@@ -76,11 +88,18 @@ def test_dlio_that_did_not_end_lost_epochs_or_failed_the_rules_says_so():
 
 
 def test_dlio_checkpoints_are_operations_of_their_own():
-    metric = {"save_checkpoint_io_mean_GB_per_second": 3.0, "save_checkpoint_duration_mean_seconds": 5.0,
-              "load_checkpoint_io_mean_GB_per_second": 4.0, "checkpoint_size_GB": 15.0}  # fmt: skip
+    metric = {
+        "save_checkpoint_io_mean_GB_per_second": 3.0,
+        "save_checkpoint_duration_mean_seconds": 5.0,
+        "load_checkpoint_io_mean_GB_per_second": 4.0,
+        "checkpoint_size_GB": 15.0,
+    }
     found = of(SUMMARY | {"metric": metric})
-    assert numbers(found) == {("checkpoint_save", "bandwidth"): 3 * GIB, ("checkpoint_save", "time"): 5.0,
-                              ("checkpoint_load", "bandwidth"): 4 * GIB}  # fmt: skip
+    assert numbers(found) == {
+        ("checkpoint_save", "bandwidth"): 3 * GIB,
+        ("checkpoint_save", "time"): 5.0,
+        ("checkpoint_load", "bandwidth"): 4 * GIB,
+    }
     assert found.runs[0].facts["checkpoint_bytes"] == 15 * GIB
 
 
@@ -92,25 +111,48 @@ def test_the_times_of_dlios_epochs_are_of_the_rank_in_the_files_name():
     }
     found = of(epochs, "results/3_per_epoch_stats.json")
     rows = {(row.operation, row.metric, row.rank, row.iteration): row.value for row in found.runs[0].rows}
-    assert rows == {("epoch", "time", 3, 0): 31.0, ("block", "time", 3, 0): 29.0, ("epochs", "time", None, None): 31.0,
-                    ("checkpoint_save", "time", 3, 1): 2.5,
-                    ("checkpoint_save", "bandwidth", 3, 1): 4 * GIB}  # fmt: skip
+    assert rows == {
+        ("epoch", "time", 3, 0): 31.0,
+        ("block", "time", 3, 0): 29.0,
+        ("epochs", "time", None, None): 31.0,
+        ("checkpoint_save", "time", 3, 1): 2.5,
+        ("checkpoint_save", "bandwidth", 3, 1): 4 * GIB,
+    }
     assert lacks(found, "ended-early", epoch=2)
 
 
 def window(requests: int, mean: float, least: float, most: float) -> dict:
-    return {"single_sized_requests": {
-        "requests": requests, "dur_avg_millis": mean, "dur_median_millis": mean, "dur_90_millis": most,
-        "dur_99_millis": most, "fastest_millis": least, "slowest_millis": most, "obj_size": 1048576,
-        "merged_entries": 1}}  # fmt: skip
+    return {
+        "single_sized_requests": {
+            "requests": requests,
+            "dur_avg_millis": mean,
+            "dur_median_millis": mean,
+            "dur_90_millis": most,
+            "dur_99_millis": most,
+            "fastest_millis": least,
+            "slowest_millis": most,
+            "obj_size": 1048576,
+            "merged_entries": 1,
+        }
+    }
 
 
 def warp(windows: list, **more) -> dict:
     speed = {"measure_duration_millis": 4000, "bytes": 8e8, "objects": 800, "ops": 800}
     kind = {"total_errors": 0, "throughput": speed, "requests_by_client": {"c1": windows}}
-    return {"v": 2, "commandline": "warp get --obj.size=1MiB --concurrent 20 --secret-key=abcdef", "final": True,
-            "total": {"concurrency": 20, "hosts": ["a", "b"], "clients": ["c1"], "start_time": "2026-11-20T10:00:00Z",
-                      "throughput": kind["throughput"]}, "by_op_type": {"GET": kind | more}}  # fmt: skip
+    return {
+        "v": 2,
+        "commandline": "warp get --obj.size=1MiB --concurrent 20 --secret-key=abcdef",
+        "final": True,
+        "total": {
+            "concurrency": 20,
+            "hosts": ["a", "b"],
+            "clients": ["c1"],
+            "start_time": "2026-11-20T10:00:00Z",
+            "throughput": kind["throughput"],
+        },
+        "by_op_type": {"GET": kind | more},
+    }
 
 
 def test_warp_2_has_the_rate_of_its_window_and_latencies_that_can_be_merged():
@@ -136,9 +178,15 @@ def test_failed_operations_and_runs_too_short_for_warp_are_incomplete():
 
 
 def test_warps_older_form_and_its_table_are_read():
-    operation = {"type": "PUT", "concurrency": 8, "hosts": 4, "clients": 2, "start_time": "2026-11-20T10:00:00+01:00",
-                 "throughput": {"measure_duration_millis": 2000, "bytes": 4e8, "objects": 100, "ops": 100, "errors": 0},
-                 "single_sized_requests": window(100, 5.0, 1.0, 9.0)["single_sized_requests"]}  # fmt: skip
+    operation = {
+        "type": "PUT",
+        "concurrency": 8,
+        "hosts": 4,
+        "clients": 2,
+        "start_time": "2026-11-20T10:00:00+01:00",
+        "throughput": {"measure_duration_millis": 2000, "bytes": 4e8, "objects": 100, "ops": 100, "errors": 0},
+        "single_sized_requests": window(100, 5.0, 1.0, 9.0)["single_sized_requests"],
+    }
     found = of({"type": "single", "mixed": False, "operations": [operation]})
     assert numbers(found)["put", "bandwidth"] == 2e8 and numbers(found)["put", "latency_p90"] == 0.009
     assert found.runs[0].factors["nodes"] == 2
@@ -176,10 +224,18 @@ def test_vdbench_takes_the_average_after_the_warm_up_and_no_formatting():
     (run,) = found.runs
     assert (found.format, run.version, run.started_at) == ("vdbench", "50407", "2026-11-20T09:00:02")
     assert run.factors == {"rd": "rd1", "requested_rate": "max", "elapsed": 4.0, "threads": 8, "transfer_size": 4096}
-    assert numbers(found) == pytest.approx({
-        ("all", "rate"): 104.5, ("all", "bandwidth"): 0.25 * MIB, ("all", "latency_mean"): 12e-6,
-        ("read", "latency_mean"): 10e-6, ("write", "latency_mean"): 16e-6, ("read", "latency_max"): 50e-6,
-        ("write", "latency_max"): 120e-6, ("all", "latency_sd"): 7e-6})  # fmt: skip
+    assert numbers(found) == pytest.approx(
+        {
+            ("all", "rate"): 104.5,
+            ("all", "bandwidth"): 0.25 * MIB,
+            ("all", "latency_mean"): 12e-6,
+            ("read", "latency_mean"): 10e-6,
+            ("write", "latency_mean"): 16e-6,
+            ("read", "latency_max"): 50e-6,
+            ("write", "latency_max"): 120e-6,
+            ("all", "latency_sd"): 7e-6,
+        }
+    )
     assert run.facts["window"] == "avg_2-4" and not run.missing and not run.warnings
 
 
@@ -204,12 +260,23 @@ Nov 20, 2026 .Interval. .ReqstdOps... ...cpu%...  read ....read..... ....write..
 
 
 def test_vdbench_of_file_systems_has_a_rate_for_each_operation():
-    assert numbers(of(FILES)) == pytest.approx({
-        ("all", "rate"): 60.2, ("all", "latency_mean"): 1.063e-3, ("read", "rate"): 15.0,
-        ("read", "latency_mean"): 5e-4,
-        ("write", "rate"): 45.2, ("write", "latency_mean"): 1.25e-3, ("read", "bandwidth"): 1.5 * MIB,
-        ("write", "bandwidth"): 4.75 * MIB, ("all", "bandwidth"): 6.25 * MIB, ("mkdir", "rate"): 1.0,
-        ("mkdir", "latency_mean"): 2.5e-4, ("create", "rate"): 2.5, ("create", "latency_mean"): 24.1e-3})  # fmt: skip
+    assert numbers(of(FILES)) == pytest.approx(
+        {
+            ("all", "rate"): 60.2,
+            ("all", "latency_mean"): 1.063e-3,
+            ("read", "rate"): 15.0,
+            ("read", "latency_mean"): 5e-4,
+            ("write", "rate"): 45.2,
+            ("write", "latency_mean"): 1.25e-3,
+            ("read", "bandwidth"): 1.5 * MIB,
+            ("write", "bandwidth"): 4.75 * MIB,
+            ("all", "bandwidth"): 6.25 * MIB,
+            ("mkdir", "rate"): 1.0,
+            ("mkdir", "latency_mean"): 2.5e-4,
+            ("create", "rate"): 2.5,
+            ("create", "latency_mean"): 24.1e-3,
+        }
+    )
 
 
 FLAT = """<pre>
@@ -232,8 +299,13 @@ def test_vdbenchs_flatfile_has_the_settings_in_its_columns():
     assert_problem(second.missing[0].sentence, "ended-early", rd="rd2")
 
 
-SAMPLES = {"dlio": json.dumps(SUMMARY, indent=4), "warp": json.dumps(warp([window(9, 1.0, 0.5, 2.0)]), indent=2),
-           "vdbench": RAW, "vdbench of files": FILES, "flatfile": FLAT}  # fmt: skip
+SAMPLES = {
+    "dlio": json.dumps(SUMMARY, indent=4),
+    "warp": json.dumps(warp([window(9, 1.0, 0.5, 2.0)]), indent=2),
+    "vdbench": RAW,
+    "vdbench of files": FILES,
+    "flatfile": FLAT,
+}
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -248,8 +320,13 @@ def test_a_cut_or_a_hole_changes_no_number_that_is_not_marked(name):
                 runs = understand(Text(damaged, "x"), whole.format).runs
             except UnknownFormatError:
                 continue
-            strange = [row for run in runs if not run.missing for row in run.rows
-                       if (row.operation, row.metric, row.value) not in known]  # fmt: skip
+            strange = [
+                row
+                for run in runs
+                if not run.missing
+                for row in run.rows
+                if (row.operation, row.metric, row.value) not in known
+            ]
             assert not strange, (at, strange[:2])
 
 

@@ -22,8 +22,12 @@ def of(text: str, name: str = "x"):
 
 
 def values(found, metric: str, operation: str | None = None) -> list[float]:
-    return [row.value for run in found.runs for row in run.rows
-            if row.metric == metric and operation in (None, row.operation)]  # fmt: skip
+    return [
+        row.value
+        for run in found.runs
+        for row in run.rows
+        if row.metric == metric and operation in (None, row.operation)
+    ]
 
 
 def missing(found) -> str:
@@ -74,14 +78,20 @@ def test_iozone_zero_after_a_full_disk_is_missing_and_no_value():
 
 def test_iozone_microseconds_and_columns_that_were_not_run():
     head = " " * 62 + "random    random     bkwd    record    stride"
-    names = ("              kB  reclen    write  rewrite    read    reread    read     write     read"
-             "   rewrite      read   fwrite frewrite    fread  freread")  # fmt: skip
+    names = (
+        "              kB  reclen    write  rewrite    read    reread    read     write     read"
+        "   rewrite      read   fwrite frewrite    fread  freread"
+    )
     row = "            4096      64       12       10" + " " * 18 + "        7        9"
     settings = "\tMicroseconds/op Mode. Output is in microseconds per operation."
     found = of(IOZONE.format(settings=settings, body=f"{head}\n{names}\n{row}", end="iozone test complete."))
     read = {row.operation: row.value for row in found.runs[0].rows}
-    assert read == {"write": pytest.approx(12e-6), "rewrite": pytest.approx(1e-5),
-                    "random_read": pytest.approx(7e-6), "random_write": pytest.approx(9e-6)}  # fmt: skip
+    assert read == {
+        "write": pytest.approx(12e-6),
+        "rewrite": pytest.approx(1e-5),
+        "random_read": pytest.approx(7e-6),
+        "random_write": pytest.approx(9e-6),
+    }
 
 
 def test_iozone_that_was_killed_is_incomplete():
@@ -212,8 +222,10 @@ def test_fio_2_text_says_that_kb_is_1024(word):
     assert_problem(found.warnings[0].sentence, "assumed-unit", unit="KB")
 
 
-IOZONE_ALL = ("              kB  reclen    write  rewrite    read    reread    random    random     bkwd    record"
-              "    stride    fwrite  frewrite    fread  freread")  # fmt: skip
+IOZONE_ALL = (
+    "              kB  reclen    write  rewrite    read    reread    random    random     bkwd    record"
+    "    stride    fwrite  frewrite    fread  freread"
+)
 
 
 @pytest.mark.parametrize(
@@ -253,7 +265,7 @@ def test_what_follows_elbenchos_table_is_no_phase_of_it():
         ("WARNING: Incorrect data on read (3 errors found).", "IOR says: Incorrect data on read (3 errors found)", ""),
         ("ior ERROR: open64() failed, errno 13, Permission denied", "it failed: ior ERROR: open64()", ""),
     ],
-)  # fmt: skip
+)
 def test_a_warning_of_ior_is_none_of_its_faults(line, lacks, warns, before):
     test = IOR_TEST.format(id=0, size="1 MiB") + SECOND
     found = of(f"{line}\n{ior(test)}" if before else ior(test + line + "\n"))
@@ -282,10 +294,10 @@ def test_io500_invalid_results_are_incomplete():
         "\nreal\t0m1.500s\nuser\t0m0.100s\nsys\t0m0.200s\n",
         "\nreal\t0m1,500s\nuser\t0m0,100s\nsys\t0m0,200s\n",
         "real 1.50\nuser 0.10\nsys 0.20\n",
-        "\tCommand being timed: \"dd\"\n\tUser time (seconds): 0.10\n\tSystem time (seconds): 0.20\n"
+        '\tCommand being timed: "dd"\n\tUser time (seconds): 0.10\n\tSystem time (seconds): 0.20\n'
         "\tElapsed (wall clock) time (h:mm:ss or m:ss): 0:01.50\n\tExit status: 0\n",
     ],
-)  # fmt: skip
+)
 def test_every_dialect_of_time_says_the_same(text):
     found = of(text)
     assert found.format == "time" and not missing(found)
@@ -324,8 +336,10 @@ def test_dd_of_other_systems_and_other_locales_and_a_full_disk():
     found = of("1+0 records in\n1+0 records out\n1048576 bytes (1,0 MB, 1,0 MiB) copied, 0,5 s, 2,1 MB/s\n")
     assert values(found, "bandwidth_last_done") == [2097152.0]
     assert warns(found, "decimal-comma")
-    full = of("dd: error writing 'x': No space left on device\n2+0 records in\n1+0 records out\n"
-              "1048576 bytes (1.0 MB, 1.0 MiB) copied, 0.5 s, 2.1 MB/s\n")  # fmt: skip
+    full = of(
+        "dd: error writing 'x': No space left on device\n2+0 records in\n1+0 records out\n"
+        "1048576 bytes (1.0 MB, 1.0 MiB) copied, 0.5 s, 2.1 MB/s\n"
+    )
     assert lacks(full, "tool-failed", quote=f"error writing 'x': {os.strerror(errno.ENOSPC)}")
 
 
@@ -405,8 +419,9 @@ def test_latencies_of_a_direction_whose_line_is_lost_are_not_those_of_another(be
     whole = (FIXTURES / "fio" / "gen-fio333-normal-text.txt").read_text()
     place = whole.index(f"\n{begin}") + 1
     cut = whole[:place] + whole[whole.index("\n", place) + 1 :]
-    rows, expected = ({(row.operation, row.metric, row.value) for run in of(text).runs for row in run.rows}
-                      for text in (cut, whole))  # fmt: skip
+    rows, expected = (
+        {(row.operation, row.metric, row.value) for run in of(text).runs for row in run.rows} for text in (cut, whole)
+    )
     assert rows < expected
     if begin == "  write:":
         line = whole[:place].count("\n") + 1

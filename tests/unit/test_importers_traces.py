@@ -35,8 +35,17 @@ def warns(run, code: str, **values: object) -> bool:
 def operations(run) -> list[tuple]:
     """(operation, rank, file, offset, size, status), in the order of the store: by rank and time."""
     names, files = run.operation_names, run.facts["files"]
-    return [(names[one["phase"]], int(one["rank"]), files[str(one["file"])], int(one["offset"]), int(one["size"]),
-             int(one["status"])) for one in run.operations]  # fmt: skip
+    return [
+        (
+            names[one["phase"]],
+            int(one["rank"]),
+            files[str(one["file"])],
+            int(one["offset"]),
+            int(one["size"]),
+            int(one["status"]),
+        )
+        for one in run.operations
+    ]
 
 
 def strace(*calls: str, pid: int = 7) -> list[str]:
@@ -44,90 +53,115 @@ def strace(*calls: str, pid: int = 7) -> list[str]:
 
 
 def test_strace_follows_the_place_in_a_file():
-    run = of(*strace(
-        'openat(AT_FDCWD, "/f", O_RDWR) = 3',
-        r'read(3, "\0\1\"x\", 5) = 5 <0.000001>"..., 100) = 100',
-        'read(3, "a", 100) = 40',
-        'lseek(3, 4096, SEEK_SET) = 4096',
-        'write(3, "b"..., 10) = 10',
-        'pread64(3, "c", 8, 1000) = 8',
-        'dup(3) = 4',
-        'write(4, "d", 1) = 1',
-        'pwritev(3, [{iov_base="a", iov_len=3}, {iov_base="b", iov_len=4}], 2, 70) = 7',
-        'read(3, "", 9) = 0',
-        'close(3) = 0',
-    ))  # fmt: skip
+    run = of(
+        *strace(
+            'openat(AT_FDCWD, "/f", O_RDWR) = 3',
+            r'read(3, "\0\1\"x\", 5) = 5 <0.000001>"..., 100) = 100',
+            'read(3, "a", 100) = 40',
+            "lseek(3, 4096, SEEK_SET) = 4096",
+            'write(3, "b"..., 10) = 10',
+            'pread64(3, "c", 8, 1000) = 8',
+            "dup(3) = 4",
+            'write(4, "d", 1) = 1',
+            'pwritev(3, [{iov_base="a", iov_len=3}, {iov_base="b", iov_len=4}], 2, 70) = 7',
+            'read(3, "", 9) = 0',
+            "close(3) = 0",
+        )
+    )
     assert operations(run) == [
-        ("open", 0, "/f", 0, 0, 0), ("read", 0, "/f", 0, 100, 0), ("read", 0, "/f", 100, 100, 0),
-        ("write", 0, "/f", 4096, 10, 0), ("read", 0, "/f", 1000, 8, 0), ("write", 0, "/f", 4106, 1, 0),
-        ("write", 0, "/f", 70, 7, 0), ("read", 0, "/f", 4107, 9, STATUS_SHORT), ("close", 0, "/f", 0, 0, 0),
-    ]  # fmt: skip
+        ("open", 0, "/f", 0, 0, 0),
+        ("read", 0, "/f", 0, 100, 0),
+        ("read", 0, "/f", 100, 100, 0),
+        ("write", 0, "/f", 4096, 10, 0),
+        ("read", 0, "/f", 1000, 8, 0),
+        ("write", 0, "/f", 4106, 1, 0),
+        ("write", 0, "/f", 70, 7, 0),
+        ("read", 0, "/f", 4107, 9, STATUS_SHORT),
+        ("close", 0, "/f", 0, 0, 0),
+    ]
     assert set(run.operations["duration_ns"]) == {10_000}
     assert run.operations["start_ns"][:3].tolist() == [0, 1 * S, 2 * S]
     assert not run.missing and run.started_at == "2023-11-14T22:13:20"
 
 
 def test_strace_with_y_knows_how_long_an_open_took_and_reads_deleted_and_odd_names():
-    run = of(*strace(
-        r'openat(AT_FDCWD</home>, "a <b> = 1", O_RDWR|O_CREAT, 0600) = 3</home/a \74b\76 = 1>',
-        r'write(3</home/a \74b\76 = 1>(deleted), "x", 1) = 1',
-        'lseek(3</home/a \\74b\\76 = 1>(deleted), 9, SEEK_SET) = 9',
-        r'write(3</home/a \74b\76 = 1>(deleted), "x", 1) = 1',
-        'close(3</home/a \\74b\\76 = 1>(deleted)) = 0',
-        'write(1</dev/pts/0<char 136:0>>, "x", 1) = 1',
-        'read(5</proc/meminfo>, "x", 1) = 1',
-        'read(0<pipe:[123]>, "x", 1) = 1',
-        'write(4<TCP:[127.0.0.1:1->127.0.0.1:2]>, "x", 1) = 1',
-        'read(6</dev/zero<char 1:5>>, "x", 1) = 1',
-    ))  # fmt: skip
+    run = of(
+        *strace(
+            r'openat(AT_FDCWD</home>, "a <b> = 1", O_RDWR|O_CREAT, 0600) = 3</home/a \74b\76 = 1>',
+            r'write(3</home/a \74b\76 = 1>(deleted), "x", 1) = 1',
+            "lseek(3</home/a \\74b\\76 = 1>(deleted), 9, SEEK_SET) = 9",
+            r'write(3</home/a \74b\76 = 1>(deleted), "x", 1) = 1',
+            "close(3</home/a \\74b\\76 = 1>(deleted)) = 0",
+            'write(1</dev/pts/0<char 136:0>>, "x", 1) = 1',
+            'read(5</proc/meminfo>, "x", 1) = 1',
+            'read(0<pipe:[123]>, "x", 1) = 1',
+            'write(4<TCP:[127.0.0.1:1->127.0.0.1:2]>, "x", 1) = 1',
+            'read(6</dev/zero<char 1:5>>, "x", 1) = 1',
+        )
+    )
     path = r"/home/a \74b\76 = 1"
-    assert operations(run) == [("create", 0, path, 0, 0, 0), ("write", 0, path, 0, 1, 0), ("write", 0, path, 9, 1, 0),
-                               ("close", 0, path, 0, 0, 0)]  # fmt: skip
+    assert operations(run) == [
+        ("create", 0, path, 0, 0, 0),
+        ("write", 0, path, 0, 1, 0),
+        ("write", 0, path, 9, 1, 0),
+        ("close", 0, path, 0, 0, 0),
+    ]
     assert not run.missing
     for what in ("terminals", "/proc and /sys", "pipes", "sockets", "devices without a medium"):
         assert warns(run, "calls-left-out", n_calls=1, calls=what)
 
 
 def test_strace_does_not_know_where_an_append_or_an_inherited_file_is():
-    run = of(*strace(
-        'openat(AT_FDCWD, "/log", O_WRONLY|O_APPEND|O_CREAT, 0600) = 3',
-        'write(3, "a", 5) = 5',
-        'write(1, "b", 6) = 6',
-        'read(0, "c", 7) = 7',
-    ))  # fmt: skip
+    run = of(
+        *strace(
+            'openat(AT_FDCWD, "/log", O_WRONLY|O_APPEND|O_CREAT, 0600) = 3',
+            'write(3, "a", 5) = 5',
+            'write(1, "b", 6) = 6',
+            'read(0, "c", 7) = 7',
+        )
+    )
     assert [one[0] for one in operations(run)] == ["create", "append", "write_unplaced", "read_unplaced"]
     assert set(run.unplaced) == {"append", "write_unplaced", "read_unplaced"}
     assert warns(run, "opened-before-trace", n_calls=2)
 
 
 def test_strace_counts_what_the_kernel_copies_by_itself():
-    run = of(*strace(
-        'openat(AT_FDCWD, "/a", O_RDONLY) = 3',
-        'openat(AT_FDCWD, "/b", O_WRONLY|O_CREAT, 0600) = 4',
-        'copy_file_range(3, NULL, 4, NULL, 9223372035781033984, 0) = 1000',
-        'copy_file_range(3, NULL, 4, NULL, 9223372035781033984, 0) = 0',
-        'sendfile(4, 3, [0] => [3], 3) = 3',
-        'write(4, "x", 1) = 1',
-    ))  # fmt: skip
-    assert operations(run)[2:] == [("copy", 0, "/b", 0, 1000, 0), ("copy", 0, "/b", 0, 0, STATUS_SHORT),
-                                   ("copy", 0, "/b", 0, 3, 0), ("write_unplaced", 0, "/b", 0, 1, 0)]  # fmt: skip
+    run = of(
+        *strace(
+            'openat(AT_FDCWD, "/a", O_RDONLY) = 3',
+            'openat(AT_FDCWD, "/b", O_WRONLY|O_CREAT, 0600) = 4',
+            "copy_file_range(3, NULL, 4, NULL, 9223372035781033984, 0) = 1000",
+            "copy_file_range(3, NULL, 4, NULL, 9223372035781033984, 0) = 0",
+            "sendfile(4, 3, [0] => [3], 3) = 3",
+            'write(4, "x", 1) = 1',
+        )
+    )
+    assert operations(run)[2:] == [
+        ("copy", 0, "/b", 0, 1000, 0),
+        ("copy", 0, "/b", 0, 0, STATUS_SHORT),
+        ("copy", 0, "/b", 0, 3, 0),
+        ("write_unplaced", 0, "/b", 0, 1, 0),
+    ]
     assert next(row.value for row in run.rows if (row.operation, row.metric) == ("copy", "bytes")) == 1003
 
 
 def test_strace_joins_calls_that_others_interrupt_and_gives_children_their_parents_files():
     run = of(
         '10 1700000000.000000 openat(AT_FDCWD, "/f", O_RDWR) = 3 <0.000005>',
-        '10 1700000001.000000 clone(child_stack=NULL, flags=CLONE_CHILD_SETTID|SIGCHLD <unfinished ...>',
-        '11 1700000001.500000 read(3,  <unfinished ...>',
-        '10 1700000002.000000 <... clone resumed>) = 11 <1.000000>',
+        "10 1700000001.000000 clone(child_stack=NULL, flags=CLONE_CHILD_SETTID|SIGCHLD <unfinished ...>",
+        "11 1700000001.500000 read(3,  <unfinished ...>",
+        "10 1700000002.000000 <... clone resumed>) = 11 <1.000000>",
         '11 1700000003.000000 <... read resumed>"x", 4) = 4 <1.500000>',
         '10 1700000004.000000 read(3, "y", 6) = 6 <0.000005>',
-        '10 1700000005.000000 close(-1) = -1 EBADF (Bad file descriptor) <0.000003>',
-        '10 1700000006.000000 fsync(3 <unfinished ...>',
-    )  # fmt: skip
+        "10 1700000005.000000 close(-1) = -1 EBADF (Bad file descriptor) <0.000003>",
+        "10 1700000006.000000 fsync(3 <unfinished ...>",
+    )
     assert operations(run) == [
-        ("open", 0, "/f", 0, 0, 0), ("read", 0, "/f", 4, 6, 0), ("close", 0, "", 0, 0, 9), ("read", 1, "/f", 0, 4, 0),
-    ]  # fmt: skip
+        ("open", 0, "/f", 0, 0, 0),
+        ("read", 0, "/f", 4, 6, 0),
+        ("close", 0, "", 0, 0, 9),
+        ("read", 1, "/f", 0, 4, 0),
+    ]
     child = run.operations[run.operations["rank"] == 1]
     assert (child["start_ns"][0], child["duration_ns"][0]) == (1.5 * S, 1.5 * S)
     assert not run.missing and warns(run, "end-not-traced", n_calls=1)
@@ -155,8 +189,10 @@ def test_a_damaged_line_of_strace_is_left_out_and_marks_the_run(damage):
 
 def test_strace_without_what_it_needs_says_which_options():
     for head in ("7      0.000100 ", "7 ", ""):
-        run = of(f'{head}execve("/bin/ls", ["ls"], 0x7ffe /* 1 var */) = 0 <0.000400>',
-                 f'{head}read(3, "x", 5) = 5 <0.000001>')  # fmt: skip
+        run = of(
+            f'{head}execve("/bin/ls", ["ls"], 0x7ffe /* 1 var */) = 0 <0.000400>',
+            f'{head}read(3, "x", 5) = 5 <0.000001>',
+        )
         assert run.operations is None or not len(run.operations)
         assert lacks(run, "missing-times")
     run = of('7 1700000001.000000 read(3, "x", 5) = 5', '7 1700000001.000000 read(3, "x", 5) = 5')
@@ -177,21 +213,32 @@ def test_what_a_program_writes_is_no_decimal_comma():
 
 
 def test_stamps_in_nanoseconds_are_kept_and_whole_microseconds_are_said():
-    fine = of('7 1700000001.000000001 read(3, "x", 5) = 5 <0.000001234>',
-              '7 1700000001.000005001 read(3, "x", 5) = 5 <0.000001235>')  # fmt: skip
+    fine = of(
+        '7 1700000001.000000001 read(3, "x", 5) = 5 <0.000001234>',
+        '7 1700000001.000005001 read(3, "x", 5) = 5 <0.000001235>',
+    )
     assert fine.operations["duration_ns"].tolist() == [1234, 1235] and fine.operations["start_ns"].tolist() == [0, 5000]
     assert "whole µs" not in said(fine)
     assert "whole µs" in said(of(*strace('read(3, "x", 5) = 5')))
 
 
 def test_times_of_no_clock_do_not_reach_the_store():
-    run = of(*strace(*['read(3, "x", 5) = 5'] * 5), '7 9999999999.000000 read(3, "x", 5) = 5 <0.000001>',
-             '7 1700000001.000000 read(3, "x", 99999999999999999999) = 5 <0.000001>')  # fmt: skip
+    run = of(
+        *strace(*['read(3, "x", 5) = 5'] * 5),
+        '7 9999999999.000000 read(3, "x", 5) = 5 <0.000001>',
+        '7 1700000001.000000 read(3, "x", 99999999999999999999) = 5 <0.000001>',
+    )
     assert len(run.operations) == 5 and run.missing
 
 
-DXT_HEAD = ("# darshan log version: 3.41", "# nprocs: 2", "", "# DXT, file_id: 1, file_name: /a",
-            "# DXT, rank: 0, hostname: n1", "# DXT, write_count: 2, read_count: 0")  # fmt: skip
+DXT_HEAD = (
+    "# darshan log version: 3.41",
+    "# nprocs: 2",
+    "",
+    "# DXT, file_id: 1, file_name: /a",
+    "# DXT, rank: 0, hostname: n1",
+    "# DXT, write_count: 2, read_count: 0",
+)
 
 
 def dxt(rank: int, segment: int, offset: int, size: int, start: float, end: float, rest: str = "   N/A") -> str:
@@ -199,11 +246,21 @@ def dxt(rank: int, segment: int, offset: int, size: int, start: float, end: floa
 
 
 def test_dxt_lines_with_and_without_room_between_columns_are_operations():
-    run = of(*DXT_HEAD, dxt(0, 0, 0, 4096, 0.1, 0.2), dxt(0, 1, 4096, 5 * 2**30, 0.2, 99999.5), "",
-             "# DXT, file_id: 2, file_name: /b", "# DXT, rank: 1, hostname: n2",
-             "# DXT, write_count: 1, read_count: 0", " X_POSIX 1 write 0 8192 10 1.0000 1.0001 [3] [5]")  # fmt: skip
-    assert operations(run) == [("write", 0, "/a", 0, 4096, 0), ("write", 0, "/a", 4096, 2**32 - 1, 0),
-                               ("write", 1, "/b", 8192, 10, 0)]  # fmt: skip
+    run = of(
+        *DXT_HEAD,
+        dxt(0, 0, 0, 4096, 0.1, 0.2),
+        dxt(0, 1, 4096, 5 * 2**30, 0.2, 99999.5),
+        "",
+        "# DXT, file_id: 2, file_name: /b",
+        "# DXT, rank: 1, hostname: n2",
+        "# DXT, write_count: 1, read_count: 0",
+        " X_POSIX 1 write 0 8192 10 1.0000 1.0001 [3] [5]",
+    )
+    assert operations(run) == [
+        ("write", 0, "/a", 0, 4096, 0),
+        ("write", 0, "/a", 4096, 2**32 - 1, 0),
+        ("write", 1, "/b", 8192, 10, 0),
+    ]
     assert run.operations["duration_ns"].tolist() == [10**8, 999993 * 10**8, 10**5]
     assert next(row.value for row in run.rows if row.metric == "bytes") == 4096 + 5 * 2**30 + 10
     assert run.phase_facts["comparable"] is False  # two hosts, two clocks
@@ -225,8 +282,13 @@ def test_counters_of_darshan_that_are_words_or_of_other_modules_are_no_damage():
         return f"{module}\t0\t42\t{counter}\t{value}\t/f\t/\text4"
 
     head = ("# darshan log version: 3.41", "# nprocs: 1")
-    run = of(*head, line("POSIX", "POSIX_BYTES_READ", "10"), line("DFS", "DFS_POOL_UUID", "a-b-c"),
-             line("BG/Q", "BGQ_CSJOBID", "7"), line("POSIX", "POSIX_OPENS", "-1"))  # fmt: skip
+    run = of(
+        *head,
+        line("POSIX", "POSIX_BYTES_READ", "10"),
+        line("DFS", "DFS_POOL_UUID", "a-b-c"),
+        line("BG/Q", "BGQ_CSJOBID", "7"),
+        line("POSIX", "POSIX_OPENS", "-1"),
+    )
     assert [(row.operation, row.metric, row.value) for row in run.rows] == [("posix_read", "bytes", 10)]
     assert not run.missing
     assert of(*head, line("POSIX", "POSIX_BYTES_READ", "1O")).missing
@@ -234,31 +296,48 @@ def test_counters_of_darshan_that_are_words_or_of_other_modules_are_no_damage():
 
 
 def blkparse(*events: tuple) -> list[str]:
-    return [f"  8,0    1 {at:8d} {ns // S:5d}.{ns % S:09d} {pid:5d}  {action} {flags:>3} {sector} + {count} [{who}]"
-            for at, (ns, pid, action, flags, sector, count, who) in enumerate(events)]  # fmt: skip
+    return [
+        f"  8,0    1 {at:8d} {ns // S:5d}.{ns % S:09d} {pid:5d}  {action} {flags:>3} {sector} + {count} [{who}]"
+        for at, (ns, pid, action, flags, sector, count, who) in enumerate(events)
+    ]
 
 
 def test_blktrace_is_from_the_driver_or_where_it_has_no_such_event_from_the_queue():
-    run = of(*blkparse((0, 9, "Q", "R", 8, 8, "dd"), (100, 9, "D", "R", 8, 8, "dd"), (5000, 0, "C", "R", 8, 8, "0"),
-                       (6000, 9, "Q", "WS", 80, 16, "dd"), (9000, 0, "C", "WS", 80, 16, "0")))  # fmt: skip
+    run = of(
+        *blkparse(
+            (0, 9, "Q", "R", 8, 8, "dd"),
+            (100, 9, "D", "R", 8, 8, "dd"),
+            (5000, 0, "C", "R", 8, 8, "0"),
+            (6000, 9, "Q", "WS", 80, 16, "dd"),
+            (9000, 0, "C", "WS", 80, 16, "0"),
+        )
+    )
     assert [(name, offset, size) for name, _, _, offset, size, _ in operations(run)] == [
-        ("read", 4096, 4096), ("write", 40960, 8192)]  # fmt: skip
+        ("read", 4096, 4096),
+        ("write", 40960, 8192),
+    ]
     assert run.operations["duration_ns"].tolist() == [4900, 3000]
     assert warns(run, "queue-times", n_queued=1, n_requests=2)
 
 
 def test_blktrace_that_lost_parts_or_glued_lines_is_marked():
-    events = blkparse((100, 9, "D", "R", 8, 8, "dd"), (5000, 0, "C", "R", 8, 8, "0"), (6000, 9, "D", "R", 8, 8, "dd"),
-                      (7000, 0, "C", "R", 8, 8, "0"))  # fmt: skip
+    events = blkparse(
+        (100, 9, "D", "R", 8, 8, "dd"),
+        (5000, 0, "C", "R", 8, 8, "0"),
+        (6000, 9, "D", "R", 8, 8, "dd"),
+        (7000, 0, "C", "R", 8, 8, "0"),
+    )
     assert not of(*events, "Skips: 0 forward (0 -   0.0%)").missing
     assert lacks(of(*events, "Skips: 3 forward (9 - 0.1%)"), "lost-records", n_lost=3)
     assert of(*events, *events, events[2] + events[3]).missing
 
 
 def test_biosnoop_begins_are_ends_less_the_latency():
-    run = of("TIME(s)     COMM           PID    DISK    T SECTOR     BYTES  LAT(ms)",
-             "1.000000    a b            19     vda     W 8          4096      2.50",
-             "1.500000    dd             20     vda     R 16         512     500.00")  # fmt: skip
+    run = of(
+        "TIME(s)     COMM           PID    DISK    T SECTOR     BYTES  LAT(ms)",
+        "1.000000    a b            19     vda     W 8          4096      2.50",
+        "1.500000    dd             20     vda     R 16         512     500.00",
+    )
     assert run.operations["start_ns"].tolist() == [0, 2_500_000]
     assert run.facts["processes"] == {"0": "19 a b", "1": "20 dd"}
     assert "whole 10 µs" in said(run)
@@ -311,8 +390,10 @@ PER_OP = "time,runtime,tp\n1.00000000e-06,2.00000000e-05,3.276800e+09\n3.0000000
 def test_iors_operations_are_recorded_where_the_files_name_says_what_they_are():
     form, run = csv_of(PER_OP, "out/write-1-00003.csv")
     assert (form, run.operation_names, kinds(run)) == ("ior", ("write",), ["write", "write"])
-    assert run.operations[["rank", "size", "start_ns", "duration_ns"]].tolist() == [(3, 65536, 0, 20_000),
-                                                                                 (3, 65536, 29_000, 0)]  # fmt: skip
+    assert run.operations[["rank", "size", "start_ns", "duration_ns"]].tolist() == [
+        (3, 65536, 0, 20_000),
+        (3, 65536, 29_000, 0),
+    ]
     assert run.unplaced == ("write",) and not run.missing
     form, run = csv_of(PER_OP, "out/perop-1-00003.csv")
     assert run.operations is None and warns(run, "unknown-operation")
@@ -321,9 +402,13 @@ def test_iors_operations_are_recorded_where_the_files_name_says_what_they_are():
 
 @pytest.mark.parametrize(
     ("what", "operation", "kind"),
-    [("File creation", "file_creation", "create"), ("File stat", "file_stat", "stat"),
-     ("File read", "file_read", "read"), ("File removal", "file_removal", "unlink")],
-)  # fmt: skip
+    [
+        ("File creation", "file_creation", "create"),
+        ("File stat", "file_stat", "stat"),
+        ("File read", "file_read", "read"),
+        ("File removal", "file_removal", "unlink"),
+    ],
+)
 def test_mdtests_operations_are_known_by_the_files_name(what, operation, kind):
     form, run = csv_of("time,runtime,tp\n1.00000000e-06,2.00000000e-05,5.000000e+04\n", f"md-{what}-00002.csv")
     assert (form, run.operation_names, kinds(run)) == ("mdtest", (operation,), [kind])
@@ -333,10 +418,15 @@ def test_mdtests_operations_are_known_by_the_files_name(what, operation, kind):
 
 @pytest.mark.parametrize(
     ("what", "operation", "kind"),
-    [("read", "benchmark_read", "read"), ("stat", "benchmark_stat", "stat"), ("create", "benchmark_create", "create"),
-     ("delete", "benchmark_delete", "unlink"), ("precreate", "precreate_create", "create"),
-     ("cleanup-all", "cleanup_delete", "unlink")],
-)  # fmt: skip
+    [
+        ("read", "benchmark_read", "read"),
+        ("stat", "benchmark_stat", "stat"),
+        ("create", "benchmark_create", "create"),
+        ("delete", "benchmark_delete", "unlink"),
+        ("precreate", "precreate_create", "create"),
+        ("cleanup-all", "cleanup_delete", "unlink"),
+    ],
+)
 def test_md_workbenchs_operations_are_different_ones(what, operation, kind):
     form, run = csv_of("time,runtime\n0.0000250,5.2929e-05\n0.0000870,7.8678e-06\n", f"lat-0.00-2-{what}.csv")
     assert (form, run.operation_names, kinds(run)) == ("md-workbench", (operation,), [kind] * 2)
@@ -349,8 +439,12 @@ def test_md_workbenchs_operations_are_different_ones(what, operation, kind):
 def test_fios_averages_are_no_operations_and_a_log_without_offsets_has_no_places():
     _, run = csv_of("6, 166689, 0, 0, 0\n11, 90000, 0, 0, 0\n", "j_clat.1.log")
     assert run.operations is None and "log_avg_msec" in said(run)
-    assert {row.metric for row in run.rows} == {"samples", "latency_sample_mean", "latency_sample_min",
-                                                "latency_sample_max"}  # fmt: skip
+    assert {row.metric for row in run.rows} == {
+        "samples",
+        "latency_sample_mean",
+        "latency_sample_min",
+        "latency_sample_max",
+    }
     assert next(row.value for row in run.rows if row.metric == "latency_sample_max") == pytest.approx(166689e-9)
     _, run = csv_of("6, 166689, 0, 4096, 0\n11, 90000, 1, 4096, 0\n", "j_clat.1.log")
     assert run.unplaced == ("read", "write") and "log_offset=1" in said(run)
@@ -402,8 +496,11 @@ def darshan_log(tmp_path, monkeypatch, module: str, order: bytes = LOG):
 
 def test_a_log_of_darshan_is_read_by_pydarshan_with_all_digits_of_its_times(tmp_path, monkeypatch):
     run = darshan_log(tmp_path, monkeypatch, PYDARSHAN.replace("PARTIAL", "False").replace("SECOND", "0.9"))
-    assert operations(run) == [("write", 0, "/scratch/out", 0, 4096, 0), ("write", 1, "/scratch/out", 4096, 4096, 0),
-                               ("write", 1, "/scratch/out", 8192, 4096, 0)]  # fmt: skip
+    assert operations(run) == [
+        ("write", 0, "/scratch/out", 0, 4096, 0),
+        ("write", 1, "/scratch/out", 4096, 4096, 0),
+        ("write", 1, "/scratch/out", 8192, 4096, 0),
+    ]
     assert run.operations["duration_ns"].tolist() == [2000, 500_000_000, 100_000_000]
     assert run.operations["start_ns"].tolist() == [250_000_000, 0, 550_000_000]
     values = {(row.operation, row.metric): row.value for row in run.rows}
@@ -454,9 +551,12 @@ def test_a_log_of_darshan_whose_names_are_lost_says_so(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("module", "words"),
-    [("raise ImportError('none')", "pip install 'iosonde[darshan]'"), ("import os; os.abort()", "may be damaged: -6"),
-     ("raise RuntimeError('invalid log')", "may be damaged: RuntimeError: invalid log")],
-)  # fmt: skip
+    [
+        ("raise ImportError('none')", "pip install 'iosonde[darshan]'"),
+        ("import os; os.abort()", "may be damaged: -6"),
+        ("raise RuntimeError('invalid log')", "may be damaged: RuntimeError: invalid log"),
+    ],
+)
 def test_a_log_of_darshan_that_cannot_be_read_ends_nothing(tmp_path, monkeypatch, module, words):
     run = darshan_log(tmp_path, monkeypatch, module)
     # A log without pydarshan is no run: with it the same file is one.

@@ -15,8 +15,12 @@ def of(text: str, name: str = "x"):
 
 
 def values(found, metric: str, operation: str | None = None) -> list[float]:
-    return [row.value for run in found.runs for row in run.rows
-            if row.metric == metric and operation in (None, row.operation)]  # fmt: skip
+    return [
+        row.value
+        for run in found.runs
+        for row in run.rows
+        if row.metric == metric and operation in (None, row.operation)
+    ]
 
 
 def missing(found) -> str:
@@ -174,8 +178,10 @@ def test_iozone_from_one_to_two_processes_is_two_tests():
         "\tIozone: Performance Test of File I/O\n\t        Version $Revision: 3.414 $\n"
         "\tRun began: Sat Nov 21 15:53:41 2026\n\tFile size set to 512 KB\n\tRecord Size 64 KB\n"
         "\tCommand line used: iozone -l 1 -u 2 -s 512k -r 64k -i 0 -F a b\n\tOutput is in Kbytes/sec\n"
-        + block(1, 100.0) + block(2, 150.0) + "\niozone test complete.\n"
-    )  # fmt: skip
+        + block(1, 100.0)
+        + block(2, 150.0)
+        + "\niozone test complete.\n"
+    )
     assert [run.factors["ranks"] for run in found.runs] == [1, 2]
     assert [run.factors["record_size"] for run in found.runs] == [65536, 65536]
     assert [run.rows[0].value for run in found.runs] == [100 * KB, 150 * KB]
@@ -202,9 +208,16 @@ def test_iozone_names_close_and_fsync_in_an_option_of_many_letters():
 
 
 BANDWIDTHS = {"ior-easy-write": 8.0, "ior-hard-write": 0.5, "ior-easy-read": 16.0, "ior-hard-read": 1.0}
-RATES = {"mdtest-easy-write": 64.0, "mdtest-hard-write": 4.0, "find": 512.0, "mdtest-easy-stat": 128.0,
-         "mdtest-hard-stat": 32.0, "mdtest-easy-delete": 16.0, "mdtest-hard-read": 8.0,
-         "mdtest-hard-delete": 1.0}  # fmt: skip
+RATES = {
+    "mdtest-easy-write": 64.0,
+    "mdtest-hard-write": 4.0,
+    "find": 512.0,
+    "mdtest-easy-stat": 128.0,
+    "mdtest-hard-stat": 32.0,
+    "mdtest-easy-delete": 16.0,
+    "mdtest-hard-read": 8.0,
+    "mdtest-hard-delete": 1.0,
+}
 BANDWIDTH, RATE = 64 ** (1 / 4), 2.0 ** (36 / 8)
 TOTAL = (BANDWIDTH * RATE) ** 0.5
 
@@ -233,14 +246,14 @@ def io500(year: int, without: str = "", score: str = "SCORE ", total: float = TO
     [
         io500(2019),
         "IO500 version io500-isc21 (standard)\n"
-        "[      ]            timestamp        0.000000 kIOPS : time 0.002 seconds\n"
-        + io500(2021),
+        "[      ]            timestamp        0.000000 kIOPS : time 0.002 seconds\n" + io500(2021),
         "IO500 version io500-sc22_v2 (extended)\n"
-        "[      ]      ior-rnd4K-write        0.250000 GiB/s : time 300.100 seconds\n" + io500(2022)
+        "[      ]      ior-rnd4K-write        0.250000 GiB/s : time 300.100 seconds\n"
+        + io500(2022)
         + "[SCOREX] Bandwidth 1.000000 GiB/s : IOPS 2.000000 kiops : TOTAL 1.414214\n",
         io500(2018, total=BANDWIDTH * RATE),
     ],
-)  # fmt: skip
+)
 def test_io500_of_all_years(lines):
     """The product, which lists of 2017 and 2018 call TOTAL, becomes the root, as everybody else's is."""
     found = of(lines)
@@ -272,7 +285,7 @@ def test_a_log_of_io500_that_prints_each_phase_twice_has_it_once():
         (io500(2019) + "One or more test phases invalid.  Not valid for IO-500 submission.\n", "phases invalid"),
         (io500(2021).replace("TOTAL ", "TOTAL x"), "the total of the score, 'x"),
     ],
-)  # fmt: skip
+)
 def test_what_contradicts_the_score_of_io500_is_said(lines, says):
     assert says in missing(of(lines))
 
@@ -370,8 +383,11 @@ def test_iperf3_text_of_several_streams_both_ways():
     )
     # Both directions at once: neither is the other's stream.
     assert sorted(row.value for run in found.runs for row in run.rows if row.metric.startswith("bandwidth")) == [
-        560e6 / 8, 640e6 / 8, 720e6 / 8, 800e6 / 8,
-    ]  # fmt: skip
+        560e6 / 8,
+        640e6 / 8,
+        720e6 / 8,
+        800e6 / 8,
+    ]
     assert len({(row.operation, row.metric, row.rank) for run in found.runs for row in run.rows}) == len(
         [row for run in found.runs for row in run.rows]
     )
@@ -414,12 +430,17 @@ def test_dbench_3():
 @pytest.mark.parametrize(
     ("line", "version"),
     [
-        ("host,16G,,,72853,15,47358,5,,,156821,7,537.7,0,16,1000,10,+++++,+++,2000,20,3000,30,+++++,+++,4000,40",
-         "1.03"),
-        ("1.98,2.00,host,1,1600000000,16G,,8192,5,,,72853,15,47358,5,,,156821,7,537.7,10,16,,,,,1000,10,+++++,+++,"
-         "2000,20,3000,30,+++++,+++,4000,40,,512ms,670ms,,44574us,200ms,3747us,244us,647us,3856us,55us,771us", "2.00"),
+        (
+            "host,16G,,,72853,15,47358,5,,,156821,7,537.7,0,16,1000,10,+++++,+++,2000,20,3000,30,+++++,+++,4000,40",
+            "1.03",
+        ),
+        (
+            "1.98,2.00,host,1,1600000000,16G,,8192,5,,,72853,15,47358,5,,,156821,7,537.7,10,16,,,,,1000,10,+++++,+++,"
+            "2000,20,3000,30,+++++,+++,4000,40,,512ms,670ms,,44574us,200ms,3747us,244us,647us,3856us,55us,771us",
+            "2.00",
+        ),
     ],
-)  # fmt: skip
+)
 def test_bonnie_of_both_forms(line, version):
     found = of(line + "\n")
     assert found.format == "bonnie++" and found.runs[0].version == version and not missing(found)
@@ -465,8 +486,10 @@ def test_dd_of_several_languages(text):
 def test_dd_progress_is_not_a_copy_of_its_own():
     last = "4+0 records in\n4+0 records out\n4194304 bytes (4.2 MB, 4.0 MiB) copied, 2 s, 2.1 MB/s\n"
     for between in ("\r", "\n"):
-        found = of(f"1048576 bytes (1.0 MB, 1.0 MiB) copied, 1 s, 1.0 MB/s{between}"
-                   f"2097152 bytes (2.1 MB, 2.0 MiB) copied, 1.5 s, 1.0 MB/s\n{last}")  # fmt: skip
+        found = of(
+            f"1048576 bytes (1.0 MB, 1.0 MiB) copied, 1 s, 1.0 MB/s{between}"
+            f"2097152 bytes (2.1 MB, 2.0 MiB) copied, 1.5 s, 1.0 MB/s\n{last}"
+        )
         assert values(found, "bytes") == [4194304.0]
     assert len(of(last + last).runs) == 2
 
@@ -676,10 +699,13 @@ def test_md_real_io_that_failed_or_was_cut_is_incomplete():
 
 
 def test_reports_of_single_processes_are_no_labels_and_no_totals():
-    head, phase = "MD-Workbench total objects: 480 (version: 4.1.0)\n", (
-        "benchmark process max:0.10s min:0.09s mean: 0.10s balance:75.8 stddev:0.0 rate:4000.0 iops/s objects:100 "
-        "rate:1000.0 obj/s tp:7.4 Mib/s op-max:2.0e-05s (0 errs)\n"
-    )  # fmt: skip
+    head, phase = (
+        "MD-Workbench total objects: 480 (version: 4.1.0)\n",
+        (
+            "benchmark process max:0.10s min:0.09s mean: 0.10s balance:75.8 stddev:0.0 rate:4000.0 iops/s objects:100 "
+            "rate:1000.0 obj/s tp:7.4 Mib/s op-max:2.0e-05s (0 errs)\n"
+        ),
+    )
     report = "{}: benchmark process max:0.10s rate:100.0 iops/s objects:2 rate:25.0 obj/s tp:0.2 MiB/s (0 errs)\n"
     found = of(head + phase + "".join(map(report.format, range(40))) + "Total runtime: 0s time: 2021-10-24 20:02:50\n")
     assert values(found, "rate_last_done") == [4000.0] and values(found, "bandwidth_last_done") == [7.4 * MIB]

@@ -16,12 +16,21 @@ from iosonde.store import Store
 SAID = "incomplete and included on request"
 RATE = "--response 'create rate_last_done'"
 QUESTIONS = [
-    f"rank DATA {RATE}", f"regress DATA {RATE} --on nodes", f"anova DATA {RATE} --on nodes",
-    f"scale DATA --on nodes {RATE}", f"fit DATA {RATE} --on nodes --family linear -o MODEL",
-    f"validate DATA {RATE} --on nodes --family linear", "compare DATA --group nodes 1 2",
-    "compare DATA DATA", "bound DATA --net 1GB/s", f"advise DATA --choose nodes {RATE}", "plot DATA --json",
-    "plot DATA --json --kind percentiles", "diagnose DATA", "time-model DATA --copy 10GB/s",
-]  # fmt: skip
+    f"rank DATA {RATE}",
+    f"regress DATA {RATE} --on nodes",
+    f"anova DATA {RATE} --on nodes",
+    f"scale DATA --on nodes {RATE}",
+    f"fit DATA {RATE} --on nodes --family linear -o MODEL",
+    f"validate DATA {RATE} --on nodes --family linear",
+    "compare DATA --group nodes 1 2",
+    "compare DATA DATA",
+    "bound DATA --net 1GB/s",
+    f"advise DATA --choose nodes {RATE}",
+    "plot DATA --json",
+    "plot DATA --json --kind percentiles",
+    "diagnose DATA",
+    "time-model DATA --copy 10GB/s",
+]
 
 
 def filled(path, incomplete):

@@ -15,16 +15,35 @@ import pytest
 import iosonde
 from iosonde.store import Store
 
-WORDS = ("run", "--target", "target", "--store", "store", "--repetitions", "4", "--seed", "1", "--small-files", "5",
-         "--large-size", "256KiB", "--transfer-size", "64KiB")  # fmt: skip
+WORDS = (
+    "run",
+    "--target",
+    "target",
+    "--store",
+    "store",
+    "--repetitions",
+    "4",
+    "--seed",
+    "1",
+    "--small-files",
+    "5",
+    "--large-size",
+    "256KiB",
+    "--transfer-size",
+    "64KiB",
+)
 
 
 def command(place: Path, *words: str) -> dict:
     """What starts a command of the package in ``place``."""
     return {
-        "args": [sys.executable, "-m", "iosonde.cli.main", *words], "cwd": place.parent, "stdout": subprocess.PIPE,
-        "stderr": subprocess.PIPE, "text": True, "env": {**os.environ, "PYTHONPATH": str(place)},
-    }  # fmt: skip
+        "args": [sys.executable, "-m", "iosonde.cli.main", *words],
+        "cwd": place.parent,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+        "text": True,
+        "env": {**os.environ, "PYTHONPATH": str(place)},
+    }
 
 
 @pytest.mark.slow

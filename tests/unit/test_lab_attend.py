@@ -37,8 +37,9 @@ class FakeLab:
         return ["server2: down"] if time.monotonic() < self.undone_at + self.ill_s else []
 
     def hands(self):
-        return attend.FaultHands(self.inflict, self.undo, lambda: None, self.health, self.cpu_s, lambda: 0,
-                                 ("server1", "server2"))  # fmt: skip
+        return attend.FaultHands(
+            self.inflict, self.undo, lambda: None, self.health, self.cpu_s, lambda: 0, ("server1", "server2")
+        )
 
     def cpu_s(self):
         return {"server1": time.monotonic()}

@@ -39,9 +39,13 @@ def test_ways_that_it_has(monkeypatch):
     told = []
     client = SimpleNamespace(run=lambda *words: told.append(words), bind=lambda _: told.append("log"))
     for options in ({}, {"access": "nfs"}):
-        lab = SimpleNamespace(servers=[SimpleNamespace(name="server1", address="10.99.0.1")], clients=[client],
-                              mount_point=Path("/mnt"), directory=Path("/nowhere"),
-                              description=SimpleNamespace(options=options))  # fmt: skip
+        lab = SimpleNamespace(
+            servers=[SimpleNamespace(name="server1", address="10.99.0.1")],
+            clients=[client],
+            mount_point=Path("/mnt"),
+            directory=Path("/nowhere"),
+            description=SimpleNamespace(options=options),
+        )
         RECIPE.mount(lab, client)
         assert RECIPE.read(lab, "access") == options.get("access", "native")
     assert told[1] == ("mount", "-t", "glusterfs", "10.99.0.1:/lab", "/mnt")

@@ -13,12 +13,32 @@ from iosonde.lab.status import status
 from messages import assert_problem, raises
 
 ODD = (
-    "", "\n\n", "Working master servers not found !!!\nsection 'CS' not allowed\n", "a|b", "|||", "12", "-1 -1", "{}",
-    "[]", "null", '"text"', "[1, 2]", "[[], []]", '{"beans": []}', '{"beans": [1]}', '{"LocatedBlocks": null}',
-    '{"osds": [{}], "checks": {"x": {}}, "fsmap": {"filesystems": [1]}, "pgmap": {}, "osdmap": {}}', "<x/>",
-    "<cliOutput><opRet>0</opRet><replicaCount>two</replicaCount></cliOutput>", "chunk\ncopy 1:", "oss.space=x&y",
-    "Brick: a:\nBrick: b:\n", "x = V", "OpenAFS ", "all chunks matrix:|chunkclass missing:|many",
-)  # fmt: skip
+    "",
+    "\n\n",
+    "Working master servers not found !!!\nsection 'CS' not allowed\n",
+    "a|b",
+    "|||",
+    "12",
+    "-1 -1",
+    "{}",
+    "[]",
+    "null",
+    '"text"',
+    "[1, 2]",
+    "[[], []]",
+    '{"beans": []}',
+    '{"beans": [1]}',
+    '{"LocatedBlocks": null}',
+    '{"osds": [{}], "checks": {"x": {}}, "fsmap": {"filesystems": [1]}, "pgmap": {}, "osdmap": {}}',
+    "<x/>",
+    "<cliOutput><opRet>0</opRet><replicaCount>two</replicaCount></cliOutput>",
+    "chunk\ncopy 1:",
+    "oss.space=x&y",
+    "Brick: a:\nBrick: b:\n",
+    "x = V",
+    "OpenAFS ",
+    "all chunks matrix:|chunkclass missing:|many",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -44,11 +64,16 @@ def lab_with_answer(file_system: str, text: str, monkeypatch):
 def questions(how, lab):
     file = lab.mount_point / "file"
     return {
-        "states": lambda: how.states(lab), "health": lambda: how.health(lab), "facts": lambda: how.facts(lab),
-        "layout": lambda: how.layout(lab), "version": lambda: how.version(lab),
-        "placement": lambda: how.placement(lab, file), "placements": lambda: how.placements(lab, lab.mount_point),
-        "profile": lambda: how.profile(lab), "read_all": lambda: how.read_all(lab, tuple(how.live)),
-    }  # fmt: skip
+        "states": lambda: how.states(lab),
+        "health": lambda: how.health(lab),
+        "facts": lambda: how.facts(lab),
+        "layout": lambda: how.layout(lab),
+        "version": lambda: how.version(lab),
+        "placement": lambda: how.placement(lab, file),
+        "placements": lambda: how.placements(lab, lab.mount_point),
+        "profile": lambda: how.profile(lab),
+        "read_all": lambda: how.read_all(lab, tuple(how.live)),
+    }
 
 
 @pytest.mark.parametrize("text", ODD)

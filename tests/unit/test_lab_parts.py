@@ -110,9 +110,11 @@ def test_healing_starts_what_ended_by_itself_and_nothing_that_somebody_killed(ro
     lab, done = lab_of(servers=3), []
     (lab.directory / "faults.json").write_text(json.dumps([faults.LabFault("kill-server", "server1", 0.0).to_dict()]))
     how = SimpleNamespace(
-        killable=lambda lab: lab.servers, server_processes=lambda lab, server: [7] * (server.name == "server3"),
-        restart=lambda lab, server: done.append(server.name), heal=lambda lab: done.append("healed"),
-    )  # fmt: skip
+        killable=lambda lab: lab.servers,
+        server_processes=lambda lab, server: [7] * (server.name == "server3"),
+        restart=lambda lab, server: done.append(server.name),
+        heal=lambda lab: done.append("healed"),
+    )
     monkeypatch.setattr(faults, "recipe_of", lambda lab: how)
     faults.ask(lab)
     assert done == ["server2", "healed"]
@@ -122,8 +124,10 @@ def test_what_needs_root_says_so(root, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     lab = lab_of()
     for wish in (
-        lambda: teardown.down("one"), lambda: faults.inflict(lab, "cut-link", lab.servers[0]), lambda: faults.heal(lab),
-    ):  # fmt: skip
+        lambda: teardown.down("one"),
+        lambda: faults.inflict(lab, "cut-link", lab.servers[0]),
+        lambda: faults.heal(lab),
+    ):
         with raises("root-required") as error:
             wish()
         assert "sudo" in error.value.hint
@@ -249,8 +253,9 @@ def test_faults_are_kept_until_they_are_undone_the_last_one_first(switches):
     faults.inflict(lab, "cut-link", lab.servers[0])
     faults.inflict(lab, "slow-link", lab.servers[1], "10mbit")
     assert [(one.kind, one.host, one.rate) for one in faults.in_force(open_lab("one"))] == [
-        ("cut-link", "server1", None), ("slow-link", "server2", 10e6),
-    ]  # fmt: skip
+        ("cut-link", "server1", None),
+        ("slow-link", "server2", 10e6),
+    ]
     healing = faults.heal(lab, "server1")
     assert [one.host for one in healing.undone] == ["server1"] and not healing.problem and healing.healed_s < 60
     assert [one.kind for one in faults.undo(lab)] == ["slow-link"] and faults.in_force(lab) == []

@@ -16,11 +16,24 @@ from iosonde.lab import place, tools
 
 SOURCE = str(Path(__file__).parents[2] / "python")
 NEED_ROOT = (
-    ("up", "local"), ("up", "local", "--name", "far", "--delay", "1ms"), ("run",), ("run", "--nodes", "1"),
-    ("exec", "client1", "true"), ("down", "one"), ("down", "--all"), ("get",), ("set", "a=b"), ("profile",),
-    ("profile", "on"), ("placement", "f"), ("mount",), ("unmount",), ("remount",), ("fault", "stop", "server1"),
+    ("up", "local"),
+    ("up", "local", "--name", "far", "--delay", "1ms"),
+    ("run",),
+    ("run", "--nodes", "1"),
+    ("exec", "client1", "true"),
+    ("down", "one"),
+    ("down", "--all"),
+    ("get",),
+    ("set", "a=b"),
+    ("profile",),
+    ("profile", "on"),
+    ("placement", "f"),
+    ("mount",),
+    ("unmount",),
+    ("remount",),
+    ("fault", "stop", "server1"),
     ("heal",),
-)  # fmt: skip
+)
 PROGRAM = """
 import contextlib, io, json, sys, traceback
 from iosonde.cli.main import main

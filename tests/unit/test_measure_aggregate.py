@@ -65,8 +65,11 @@ def test_times_and_latencies_are_not_summed():
 
 
 def test_what_cannot_be_combined_is_the_wholes_of_one_rank_alone():
-    rows = [Row("read", "bandwidth_last_done", 4.0, "bytes/s", 1), Row("read", "latency_p99", 9.0, "s", 1),
-            Row("read", "latency_p99", 7.0, "s", 1, rank=3)]  # fmt: skip
+    rows = [
+        Row("read", "bandwidth_last_done", 4.0, "bytes/s", 1),
+        Row("read", "latency_p99", 9.0, "s", 1),
+        Row("read", "latency_p99", 7.0, "s", 1, rank=3),
+    ]
     one = whole(aggregate.totals({0: [Parsed(rows=rows)]}, ALL, "", "x", None))
     assert one == {("read", "bandwidth_sum_of_ranks"): 4.0, ("read", "latency_p99"): 9.0}
     two = whole(aggregate.totals({rank: [Parsed(rows=rows)] for rank in (0, 1)}, ALL, "", "x", None))
@@ -75,8 +78,11 @@ def test_what_cannot_be_combined_is_the_wholes_of_one_rank_alone():
 
 
 def test_percentiles_of_single_ranks_are_named():
-    rows = [Row("read", "bandwidth_last_done", 4.0, "bytes/s", 1), Row("read", "latency_p99", 9.0, "s", 1),
-            Row("read", "latency_p50", 5.0, "s", 1)]  # fmt: skip
+    rows = [
+        Row("read", "bandwidth_last_done", 4.0, "bytes/s", 1),
+        Row("read", "latency_p99", 9.0, "s", 1),
+        Row("read", "latency_p50", 5.0, "s", 1),
+    ]
     parsed = {rank: [Parsed(rows=rows, headline=("bandwidth", "latency_p99"))] for rank in (0, 1)}
     item = {"on": ALL, "label": "x"}
     clocks = PhaseTimes(np.array([0, 0]), np.array([1, 1]), 0)
@@ -102,8 +108,10 @@ def test_ranks_that_count_differently_have_no_total():
 def test_a_single_command_speaks_for_itself():
     rows = [Row("stat", "rate_mean", 7.0, "operations/s", 1), Row("stat", "rate_own", 3.0, "operations/s", 2, rank=5)]
     found = aggregate.totals({0: [Parsed(rows=rows)]}, SINGLE, "", "x", 1.0)
-    assert [(row.metric, row.rank, row.value) for row in found.observations] == [("rate_mean", None, 7.0),
-                                                                                 ("rate_own", 5, 3.0)]  # fmt: skip
+    assert [(row.metric, row.rank, row.value) for row in found.observations] == [
+        ("rate_mean", None, 7.0),
+        ("rate_own", 5, 3.0),
+    ]
 
 
 def test_the_tools_own_iterations_are_one_number_of_the_rank():
@@ -114,12 +122,17 @@ def test_the_tools_own_iterations_are_one_number_of_the_rank():
 
 
 def test_the_clock_that_a_tool_prefers_is_summed():
-    rows = [Row("write", f"bandwidth_{clock}", value, "bytes/s", 1) for clock, value in
-            (("last_done", 4.0), ("sum_of_ranks", 5.0), ("min", 1.0), ("sd", 0.1))]  # fmt: skip
+    rows = [
+        Row("write", f"bandwidth_{clock}", value, "bytes/s", 1)
+        for clock, value in (("last_done", 4.0), ("sum_of_ranks", 5.0), ("min", 1.0), ("sd", 0.1))
+    ]
     found = aggregate.totals({0: [Parsed(rows=rows)], 1: [Parsed(rows=rows)]}, ALL, "", "x", None)
     assert whole(found) == {("write", "bandwidth_sum_of_ranks"): 10.0}
-    assert {row.metric for row in found.observations if row.rank == 1} == {"bandwidth_own", "bandwidth_min",
-                                                                          "bandwidth_sd"}  # fmt: skip
+    assert {row.metric for row in found.observations if row.rank == 1} == {
+        "bandwidth_own",
+        "bandwidth_min",
+        "bandwidth_sd",
+    }
 
 
 @pytest.mark.parametrize(
@@ -127,12 +140,14 @@ def test_the_clock_that_a_tool_prefers_is_summed():
     [
         (rates({"read": 9}, file_size=10 * KIB), {("read", "bandwidth_last_done"): 10 * KIB * 2 / 4}),
         (rates({"write": 9, "read": 9}, file_size=10 * KIB), {("job", "bandwidth_last_done"): 10 * KIB * 4 / 4}),
-        ([Parsed(rows=[Row("copy", "bytes", 100, "bytes", 1), Row("copy", "bandwidth_last_done", 9, "bytes/s", 1)])],
-         {("copy", "bandwidth_last_done"): 50}),
+        (
+            [Parsed(rows=[Row("copy", "bytes", 100, "bytes", 1), Row("copy", "bandwidth_last_done", 9, "bytes/s", 1)])],
+            {("copy", "bandwidth_last_done"): 50},
+        ),
         (rates({"read": 9}), {}),
         (rates({"read": 9}, file_size=10 * KIB, ranks=2), {}),
     ],
-)  # fmt: skip
+)
 def test_bytes_over_the_time_of_all_where_the_bytes_are_known(executions, expected):
     found = whole(aggregate.totals({0: executions, 1: executions}, ALL, "", "job", 4.0))
     assert {key: value for key, value in found.items() if key[1] == "bandwidth_last_done"} == expected
@@ -140,11 +155,15 @@ def test_bytes_over_the_time_of_all_where_the_bytes_are_known(executions, expect
 
 
 def test_rows_of_different_settings_stay_apart_and_shared_settings_are_factors():
-    rows = [Row("read", "bandwidth_last_done", size, "bytes/s", 1, factors={"record_size": size, "file_size": 64})
-            for size in (4, 8)]  # fmt: skip
+    rows = [
+        Row("read", "bandwidth_last_done", size, "bytes/s", 1, factors={"record_size": size, "file_size": 64})
+        for size in (4, 8)
+    ]
     found = aggregate.totals({0: [Parsed(rows=rows)], 1: [Parsed(rows=rows)]}, ALL, "b.", "x", None)
-    assert whole(found) == {("b.read record_size=4", "bandwidth_sum_of_ranks"): 8,
-                            ("b.read record_size=8", "bandwidth_sum_of_ranks"): 16}  # fmt: skip
+    assert whole(found) == {
+        ("b.read record_size=4", "bandwidth_sum_of_ranks"): 8,
+        ("b.read record_size=8", "bandwidth_sum_of_ranks"): 16,
+    }
     assert found.factors == {"file_size": 64}
 
 
@@ -163,8 +182,10 @@ def test_bytes_of_several_iozone_processes_are_not_those_of_one(file, expected):
 
 
 def test_bytes_are_counted_once_for_each_row():
-    rows = [Row("read", "bandwidth_last_done", 1.0, "bytes/s", 1, factors={"record_size": size, "file_size": 64})
-            for size in (4, 8)]  # fmt: skip
+    rows = [
+        Row("read", "bandwidth_last_done", 1.0, "bytes/s", 1, factors={"record_size": size, "file_size": 64})
+        for size in (4, 8)
+    ]
     moved = aggregate.bytes_of(Parsed(rows=rows))
     assert sum(moved.values()) == 128
     assert all(one != other for one, other in pairwise(moved))

@@ -21,8 +21,9 @@ def test_all_ranks_have_let_go_before_any_of_them_looks(monkeypatch):
         monkeypatch.setattr(cache, name, lambda *_, name=name: done.append(name))
     monkeypatch.setattr(rank_phases.mounted, "here", lambda _: ("1", "/t"))
     monkeypatch.setattr(rank_phases.hooks, "run", lambda command, names: done.append((command, names["TARGET"])))
-    ranks = SimpleNamespace(local_rank=0, rank=0, barrier=lambda: done.append("barrier"),
-                            wait_for_all=lambda: done.append("asleep"))  # fmt: skip
+    ranks = SimpleNamespace(
+        local_rank=0, rank=0, barrier=lambda: done.append("barrier"), wait_for_all=lambda: done.append("asleep")
+    )
     assignment = Assignment("/t/iosonde-1/trial-0000", "/s", 2, [], 1, 1, cache={"before_reads": "drop"})
     plan = SimpleNamespace(reads=(Files("f", 1),))
     rank_phases.before_reads(plan, assignment, False, ranks)
@@ -35,8 +36,9 @@ def test_a_target_that_was_mounted_anew_is_cold_and_is_not_looked_at(monkeypatch
     monkeypatch.setattr(rank_phases.mounted, "here", lambda _: next(mounts))
     monkeypatch.setattr(rank_phases.hooks, "run", lambda *_: None)
     monkeypatch.setattr(cache, "write_out", lambda _: None)
-    ranks = SimpleNamespace(local_rank=0, rank=0, barrier=lambda: None, wait_for_all=lambda: None,
-                            hosts=[SimpleNamespace(name="n1")])  # fmt: skip
+    ranks = SimpleNamespace(
+        local_rank=0, rank=0, barrier=lambda: None, wait_for_all=lambda: None, hosts=[SimpleNamespace(name="n1")]
+    )
     assignment = Assignment("/t/iosonde-1/trial-0000", "/s", 2, [], 1, 1, cache={"before_reads": "remount"})
     plan = SimpleNamespace(reads=(Files("f", 1),))  # which is not there: to look at it would fail
     found = rank_phases.before_reads(plan, assignment, False, ranks)
@@ -47,9 +49,13 @@ def test_a_target_that_was_mounted_anew_is_cold_and_is_not_looked_at(monkeypatch
 
 @pytest.mark.parametrize(
     ("refused", "kept", "state"),
-    [(None, 0, "cold-verified"), (None, 4096, "warm"), ("drop_page_cache", 0, "cold-requested"),
-     ("page_cache", 0, "cold-requested")],
-)  # fmt: skip
+    [
+        (None, 0, "cold-verified"),
+        (None, 4096, "warm"),
+        ("drop_page_cache", 0, "cold-requested"),
+        ("page_cache", 0, "cold-requested"),
+    ],
+)
 def test_only_what_was_seen_is_verified(tmp_path, monkeypatch, refused, kept, state):
     (tmp_path / "f000000").write_bytes(b"x" * 8192)
     monkeypatch.setattr(_native, "page_cache", lambda _: (kept, 8192))
@@ -62,10 +68,14 @@ def test_only_what_was_seen_is_verified(tmp_path, monkeypatch, refused, kept, st
 
 @pytest.mark.parametrize(
     ("kind", "source", "state"),
-    [("fuse.ceph-fuse", "ceph-fuse", "cold-requested"), ("fuse", "mfs#m:9421", "cold-requested"),
-     ("fuse.bindfs", "/srv", "cold-requested"), ("nfs4", "n1:/x", "cold-requested"),
-     ("xfs", "/dev/sda", "cold-verified")],
-)  # fmt: skip
+    [
+        ("fuse.ceph-fuse", "ceph-fuse", "cold-requested"),
+        ("fuse", "mfs#m:9421", "cold-requested"),
+        ("fuse.bindfs", "/srv", "cold-requested"),
+        ("nfs4", "n1:/x", "cold-requested"),
+        ("xfs", "/dev/sda", "cold-verified"),
+    ],
+)
 def test_the_page_cache_proves_nothing_of_a_client_that_may_have_its_own(tmp_path, monkeypatch, kind, source, state):
     """ceph-fuse read 600 MiB/s over a link of 113 MiB/s, of files of which mincore saw no page."""
     (tmp_path / "f000000").write_bytes(b"x")
@@ -81,9 +91,15 @@ def _refuse(_):
 
 @pytest.mark.parametrize(
     ("kind", "hook", "state"),
-    [("ext4", "drop", "no-server"), ("fuse.bindfs", "drop", "no-server"), ("lustre", "", "warm"), ("fuse", "", "warm"),
-     ("lustre", "drop", "cold-requested"), ("fuse.ceph-fuse", "drop", "cold-requested")],
-)  # fmt: skip
+    [
+        ("ext4", "drop", "no-server"),
+        ("fuse.bindfs", "drop", "no-server"),
+        ("lustre", "", "warm"),
+        ("fuse", "", "warm"),
+        ("lustre", "drop", "cold-requested"),
+        ("fuse.ceph-fuse", "drop", "cold-requested"),
+    ],
+)
 def test_the_servers_cache_is_what_the_hook_was_asked_for(kind, hook, state):
     bench = SimpleNamespace(facts={"machine": {"mount": {"type": kind}}}, cache=CacheRegime(before_reads=hook))
     assert trial._server_cache(bench) == state

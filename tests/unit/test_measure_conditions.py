@@ -67,8 +67,10 @@ def test_what_was_seen_before_and_after_is_a_fact_of_the_run_and_its_health_a_fa
     done = run(tmp_path, [CommandStep("true")], look=asked)
     assert done.factors["health"].split(", then ") == ["ok", seen[1]["health"][0]]
     assert done.facts["conditions"] == {
-        "before": {"at": "t0", "health": []}, "after": {"at": "t1", "health": ["n2 down"]}, "options": {"a": "on"},
-    }  # fmt: skip
+        "before": {"at": "t0", "health": []},
+        "after": {"at": "t1", "health": ["n2 down"]},
+        "options": {"a": "on"},
+    }
     assert limits == [conditions.LOOK_S] * 2
 
 

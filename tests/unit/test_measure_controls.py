@@ -21,10 +21,21 @@ from steps_bench import printed, run
 
 @pytest.mark.parametrize(
     ("level", "said", "same"),
-    [(4, "4\n", True), (4, " 4", True), (4, "04", True), (4, "2", False), (4, "", False), ("raid0", "raid0\n", True),
-     (65536, "64KiB", True), ("64k", "65536\n", True), (0.5, "0.50", True), (True, "true", True), ("a", "b", False),
-     ("none", "", False)],
-)  # fmt: skip
+    [
+        (4, "4\n", True),
+        (4, " 4", True),
+        (4, "04", True),
+        (4, "2", False),
+        (4, "", False),
+        ("raid0", "raid0\n", True),
+        (65536, "64KiB", True),
+        ("64k", "65536\n", True),
+        (0.5, "0.50", True),
+        (True, "true", True),
+        ("a", "b", False),
+        ("none", "", False),
+    ],
+)
 def test_what_the_system_says_is_the_level_or_it_is_not(level, said, same):
     assert same_level(level, said) is same
 
@@ -51,10 +62,12 @@ def test_a_level_is_set_read_back_and_seen_by_the_steps(tmp_path):
         (Control("stripe", "echo no; exit 1"), "factor stripe: the command 'echo no; exit 1' ended with 1: no"),
         (Control("stripe", "kill -9 $$"), "factor stripe: the command 'kill -9 $$' ended by signal 9"),
         # What failed is said, and not that the target is away, which is what came of it.
-        (Control("stripe", "rm -r $IOSONDE_TARGET; echo broken; exit 7"),
-         "factor stripe: the command 'rm -r $IOSONDE_TARGET; echo broken; exit 7' ended with 7: broken"),
+        (
+            Control("stripe", "rm -r $IOSONDE_TARGET; echo broken; exit 7"),
+            "factor stripe: the command 'rm -r $IOSONDE_TARGET; echo broken; exit 7' ended with 7: broken",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_level_that_did_not_take_stops_the_trial_before_its_steps(tmp_path, control, said):
     done = run(tmp_path, [CommandStep("echo ran")], factors={"stripe": 4}, controls=(control,))
     assert done.missing[0].startswith(said)
@@ -79,9 +92,13 @@ TABLE = r"""
 
 @pytest.mark.parametrize(
     ("path", "mount"),
-    [("/mnt/x", ("30", "/mnt")), ("/mntx", ("22", "/")), ("/mnt/with blank/deep", ("32", "/mnt/with blank")),
-     ("/mnt", ("30", "/mnt"))],
-)  # fmt: skip
+    [
+        ("/mnt/x", ("30", "/mnt")),
+        ("/mntx", ("22", "/")),
+        ("/mnt/with blank/deep", ("32", "/mnt/with blank")),
+        ("/mnt", ("30", "/mnt")),
+    ],
+)
 def test_the_mount_that_a_path_lies_on(path, mount):
     assert mounted.mount_of(path, TABLE) == mount
 
@@ -148,8 +165,13 @@ missing = run(target, [CommandStep("true")], cache=CacheRegime("remount", "true"
 print([one.code for one in missing], missing)
 """
     program = f"mkdir {tmp_path}.real; mount --bind {tmp_path}.real {tmp_path} && exec {sys.executable} -"
-    done = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", program],
-                          input=script, capture_output=True, text=True, check=True)  # fmt: skip
+    done = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", program],
+        input=script,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     first, second = done.stdout.splitlines()
     assert first == f"[] ['{tmp_path}'] True"
     assert second.startswith("['still-mounted'") and str(tmp_path) in second

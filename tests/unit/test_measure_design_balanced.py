@@ -64,11 +64,14 @@ def test_what_is_forbidden_is_never_taken_and_all_that_is_allowed_is_the_full_de
     assert made(30, **forbidden).dropped == (("a == 0 or b != 2", 0),)
 
 
-@pytest.mark.parametrize(("keys", "code", "values"), [
-    ({"cells": 1}, "not-an-integer", {"key": "cells", "setting": 1, "minimum": 2}),
-    ({"cells": 5000}, "too-many-cells", {"count": 5000, "max_cells": 2000}),
-    ({"cells": 10, "constraints": ["a > 5"]}, "no-allowed-cells", {}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("keys", "code", "values"),
+    [
+        ({"cells": 1}, "not-an-integer", {"key": "cells", "setting": 1, "minimum": 2}),
+        ({"cells": 5000}, "too-many-cells", {"count": 5000, "max_cells": 2000}),
+        ({"cells": 10, "constraints": ["a > 5"]}, "no-allowed-cells", {}),
+    ],
+)
 def test_what_cannot_be_is_said(keys, code, values):
     with raises(code, InputError, **values):
         made(**keys)

@@ -10,8 +10,16 @@ from iosonde.core.errors import InputError
 from iosonde.core.workload import Workload
 from iosonde.measure.workloads import envelope, phase_plan
 
-EIGHT = {"open", "create", "read_1to1_small", "read_1to1_large", "read_nto1_small", "read_nto1_large",
-         "write_small", "write_large"}  # fmt: skip
+EIGHT = {
+    "open",
+    "create",
+    "read_1to1_small",
+    "read_1to1_large",
+    "read_nto1_small",
+    "read_nto1_large",
+    "write_small",
+    "write_large",
+}
 
 
 def by_name(settings, rank, ranks, shift):

@@ -17,8 +17,18 @@ from iosonde.measure.faults import LabAnswer, LabOrders, TrialFaults, planned
 from messages import assert_problem, codes, raises
 
 WRITTEN = {"fault": "${fault}", "on": "server2", "at": "5s", "for": "${lasts}", "during": "write"}
-DONE = FaultDone(PlannedFault("stop", "server2", 5.0, 4.0), "server2", 0, 100, 200, 300, 400, 10**9, 3 * 10**9,
-                 cpu_s={"server1": 0.5, "server2": 1.0})  # fmt: skip
+DONE = FaultDone(
+    PlannedFault("stop", "server2", 5.0, 4.0),
+    "server2",
+    0,
+    100,
+    200,
+    300,
+    400,
+    10**9,
+    3 * 10**9,
+    cpu_s={"server1": 0.5, "server2": 1.0},
+)
 
 
 def test_values_of_factors_are_filled_in_and_none_is_no_fault():
@@ -84,8 +94,12 @@ def test_a_run_keeps_what_was_done_and_can_be_read_again():
     run = StoredRun(json.loads(json.dumps({"facts": answer.facts})))
     assert run.faults == (DONE,) and Settled.from_dict(run.facts["settled"]) == settled
     rows = {(row.operation, row.metric): row.value for row in answer.observations(0)}
-    assert rows == {(DONE.name, "heal"): pytest.approx(2.0), (DONE.name, "heal_cpu"): 1.5,
-                    ("settling", "space_back"): 1.5, ("settling", "cpu"): 2.5}  # fmt: skip
+    assert rows == {
+        (DONE.name, "heal"): pytest.approx(2.0),
+        (DONE.name, "heal_cpu"): 1.5,
+        ("settling", "space_back"): 1.5,
+        ("settling", "cpu"): 2.5,
+    }
     assert answer.missing == []
     never = FaultDone(DONE.planned, "server2", why="write never began")
     (missing,) = LabAnswer((never,)).missing

@@ -106,10 +106,14 @@ def test_ior_alone_writes_and_reads_and_reading_alone_writes_before():
 def test_mdtests_items_are_made_looked_at_read_and_removed(tmp_path):
     done = execute(tmp_path, "mdtest -n 6 -u -w 4k -e 4k -y", ranks=2)
     assert [(name, set(kinds(rows))) for name, rank, rows in done if rank == 1] == [
-        ("directory_creation", {"mkdir"}), ("directory_stat", {"stat"}), ("directory_removal", {"rmdir"}),
-        ("file_creation", {"create", "write", "fsync", "close"}), ("file_stat", {"stat"}),
-        ("file_read", {"open", "read", "close"}), ("file_removal", {"unlink"}),
-    ]  # fmt: skip
+        ("directory_creation", {"mkdir"}),
+        ("directory_stat", {"stat"}),
+        ("directory_removal", {"rmdir"}),
+        ("file_creation", {"create", "write", "fsync", "close"}),
+        ("file_stat", {"stat"}),
+        ("file_read", {"open", "read", "close"}),
+        ("file_removal", {"unlink"}),
+    ]
     assert not [path for path in tmp_path.rglob("*") if not path.name.startswith("mdtest")]
 
 
@@ -146,8 +150,16 @@ def test_mdtest_stat_alone_makes_the_items_outside_the_clock():
 def test_iozones_tests_go_through_the_file_as_iozone_does(tmp_path):
     done = execute(tmp_path, "iozone -i 0 -i 1 -i 2 -i 3 -i 5 -j 3 -s 32k -r 4k -t 2", ranks=2)
     mine = {name: rows for name, rank, rows in done if rank == 1}
-    assert list(mine) == ["write", "rewrite", "read", "reread", "random_read", "random_write", "backward_read",
-                          "stride_read"]  # fmt: skip
+    assert list(mine) == [
+        "write",
+        "rewrite",
+        "read",
+        "reread",
+        "random_read",
+        "random_write",
+        "backward_read",
+        "stride_read",
+    ]
     record = 4096
     assert offsets(mine["backward_read"], "read") == [n * record for n in range(7, -1, -1)]
     assert offsets(mine["stride_read"], "read") == [n * record for n in (0, 3, 6, 1, 4, 7, 2, 5)]
@@ -219,8 +231,9 @@ def test_options_may_be_written_in_every_common_way():
     assert translate("ior -wrF -t1m -b=4m").settings == translate("ior -w -r -F -t 1m -b 4m").settings
 
 
-@pytest.mark.parametrize("command", ["ior -F -e -t 4k -b 16k -s 2", "mdtest -n 12 -b 2 -z 1 -w 100 -C",
-                                     "iozone -i 0 -i 1 -s 64k -r 4k"])  # fmt: skip
+@pytest.mark.parametrize(
+    "command", ["ior -F -e -t 4k -b 16k -s 2", "mdtest -n 12 -b 2 -z 1 -w 100 -C", "iozone -i 0 -i 1 -s 64k -r 4k"]
+)
 def test_what_a_trial_needs_on_the_target_is_foreseen(tmp_path, command):
     translation = translate(command)
     producer = workloads.find(translation.workload)

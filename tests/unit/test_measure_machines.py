@@ -12,8 +12,15 @@ from iosonde.measure.workloads.settings import SettingError
 from iosonde.store import Store
 from messages import raises
 
-CELL = {"state": "uncached", "direction": "read", "memory": "off0", "place": "seq", "access_size": 4096,
-        "operations": 1000, "bytes": 2**26}  # fmt: skip
+CELL = {
+    "state": "uncached",
+    "direction": "read",
+    "memory": "off0",
+    "place": "seq",
+    "access_size": 4096,
+    "operations": 1000,
+    "bytes": 2**26,
+}
 
 
 def classes(machine, **cell):

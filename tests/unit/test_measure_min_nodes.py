@@ -40,10 +40,20 @@ def test_a_number_of_nodes_is_one():
 
 
 def run(nodes: int, reader: str, state: str = "warm") -> StoredRun:
-    phases = [{"index": place, "name": name, "operation": name, "cache": {"state": state}, "ranks": []}
-              for place, name in enumerate(("make", "elsewhere"))]  # fmt: skip
-    return StoredRun({"id": f"r{nodes}", "complete": True, "factors": {"nodes": nodes, "reader": reader}, "facts": {},
-                      "missing": [], "phases": phases})  # fmt: skip
+    phases = [
+        {"index": place, "name": name, "operation": name, "cache": {"state": state}, "ranks": []}
+        for place, name in enumerate(("make", "elsewhere"))
+    ]
+    return StoredRun(
+        {
+            "id": f"r{nodes}",
+            "complete": True,
+            "factors": {"nodes": nodes, "reader": reader},
+            "facts": {},
+            "missing": [],
+            "phases": phases,
+        }
+    )
 
 
 def experiment() -> Experiment:
@@ -57,9 +67,12 @@ def test_what_was_the_nodes_own_on_one_node_is_no_base():
     assert apart == {"elsewhere"} and len(why) == 1 and "elsewhere" in why[0]
 
 
-@pytest.mark.parametrize("runs", [
-    [run(2, "other_node"), run(4, "other_node")],
-    [run(1, "same_rank", "cold_verified"), run(2, "other_node", "cold_verified")],
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "runs",
+    [
+        [run(2, "other_node"), run(4, "other_node")],
+        [run(1, "same_rank", "cold_verified"), run(2, "other_node", "cold_verified")],
+    ],
+)
 def test_of_the_same_thing_on_all_numbers_of_nodes_there_is_one(runs):
     assert without_efficiency(runs, [experiment()]) == (set(), ())

@@ -55,18 +55,27 @@ def test_the_program_is_found_where_the_launcher_has_to_stand():
 
 @pytest.mark.parametrize(
     ("command", "tools"),
-    [("cd /x && ior -w; mdtest", ["ior", "mdtest"]), ("env A=b timeout 9 /o/ior", ["ior"]), ("mpiexec -n 2 ior", []),
-     ("for i in 1; do ior; done", ["ior"]), ("echo ior", [])],
-)  # fmt: skip
+    [
+        ("cd /x && ior -w; mdtest", ["ior", "mdtest"]),
+        ("env A=b timeout 9 /o/ior", ["ior"]),
+        ("mpiexec -n 2 ior", []),
+        ("for i in 1; do ior; done", ["ior"]),
+        ("echo ior", []),
+    ],
+)
 def test_tools_are_seen_where_they_run_without_a_launcher(command, tools):
     assert mpi_program.tools_in(command) == tools
 
 
 @pytest.mark.parametrize(
     ("command", "said"),
-    [("mpiexec -n 2 ior", "mpiexec starts the ranks itself"), ("cd /x && ior", "runs several"), (" # no", "no program"),
-     ("! ior", "runs several")],
-)  # fmt: skip
+    [
+        ("mpiexec -n 2 ior", "mpiexec starts the ranks itself"),
+        ("cd /x && ior", "runs several"),
+        (" # no", "no program"),
+        ("! ior", "runs several"),
+    ],
+)
 def test_what_cannot_be_one_job_is_said(command, said):
     assert said in mpi_program.why_not_mpi(command)[0]
     assert mpi_program.why_not_mpi("A=b ./mine x | cat") is None
@@ -139,19 +148,37 @@ def test_what_is_expected_of_other_steps():
 
 def test_several_outputs_of_one_command_are_iterations_of_one_trial():
     def row(value, iteration):
-        return SimpleNamespace(operation="write", metric="bandwidth_last_done", value=value, unit="bytes/s", rank=None,
-                               iteration=iteration, count=None, includes="", factors=None)  # fmt: skip
+        return SimpleNamespace(
+            operation="write",
+            metric="bandwidth_last_done",
+            value=value,
+            unit="bytes/s",
+            rank=None,
+            iteration=iteration,
+            count=None,
+            includes="",
+            factors=None,
+        )
 
-    executions = [SimpleNamespace(factors={"ranks": 1}, rows=[row(v, i) for i, v in enumerate(values)])
-                  for values in ((1.0, 2.0), (3.0, 4.0))]  # fmt: skip
+    executions = [
+        SimpleNamespace(factors={"ranks": 1}, rows=[row(v, i) for i, v in enumerate(values)])
+        for values in ((1.0, 2.0), (3.0, 4.0))
+    ]
     made = aggregate.totals({0: executions}, MPI, "", "step-01", 1.0).observations
     assert [(one.value, one.repetition) for one in made] == [(1.0, 0), (2.0, 1), (3.0, 2), (4.0, 3)]
 
 
 @pytest.mark.parametrize(
     ("command", "only"),
-    [("mdtest -C -i 10 -n 100 -S", True), ("mpirun -n 2 mdtest -n 9 -C", True), ("mdtest -n 100", False),
-     ("mdtest -C -T -n 9", False), ("mdtest -C -n 9 && mdtest -T -n 9", True), ("ior -C", False), ("mdtest -r", False)],
-)  # fmt: skip
+    [
+        ("mdtest -C -i 10 -n 100 -S", True),
+        ("mpirun -n 2 mdtest -n 9 -C", True),
+        ("mdtest -n 100", False),
+        ("mdtest -C -T -n 9", False),
+        ("mdtest -C -n 9 && mdtest -T -n 9", True),
+        ("ior -C", False),
+        ("mdtest -r", False),
+    ],
+)
 def test_mdtest_that_only_creates_is_known(command, only):
     assert mpi_program.creates_only(command) is only

@@ -40,9 +40,12 @@ def errors(found):
 
 
 @given(
-    access=st.integers(1, 50), hole=st.integers(0, 50), ranks=st.integers(1, 5), size=st.integers(1, 2000),
+    access=st.integers(1, 50),
+    hole=st.integers(0, 50),
+    ranks=st.integers(1, 5),
+    size=st.integers(1, 2000),
     layout=st.sampled_from(noncontiguous.LAYOUTS),
-)  # fmt: skip
+)
 def test_pieces_lie_in_the_file_and_belong_to_one_rank(access, hole, ranks, size, layout):
     settings = Settings(access_size=access, hole_size=hole, file_size=size, layout=layout)
     try:

@@ -107,7 +107,11 @@ def test_names_are_those_of_the_talk():
 
 
 def test_of_what_is_moved_the_making_of_the_file_is_written_and_so_is_a_study_of_writes():
-    for settings, written in (({"state": "cached"}, 1), ({"direction": "write", "state": "first"}, 1),
-                              ({"direction": "write", "state": "again"}, 2), ({"state": "discard"}, 0)):  # fmt: skip
+    for settings, written in (
+        ({"state": "cached"}, 1),
+        ({"direction": "write", "state": "first"}, 1),
+        ({"direction": "write", "state": "again"}, 2),
+        ({"state": "discard"}, 0),
+    ):
         asked = path_study.Settings(access_size=1024, **settings)
         assert path_study.bytes_written(asked, 2) == 2 * written * 1024 * 10_000 <= path_study.bytes_moved(asked, 2)

@@ -49,8 +49,11 @@ def test_a_task_reads_one_file_and_makes_another_beside_it(tmp_path):
         session.run(place, 0)
     session.close()
     assert {path.name: path.stat().st_size >> 20 for path in tmp_path.iterdir()} == {
-        "tile000000": 4, "tile000001": 4, "tile000000.out": 1, "tile000001.out": 1,
-    }  # fmt: skip
+        "tile000000": 4,
+        "tile000001": 4,
+        "tile000000.out": 1,
+        "tile000001.out": 1,
+    }
 
 
 def test_a_name_beside_and_a_rename_in_one_phase_are_refused():
@@ -59,8 +62,9 @@ def test_a_name_beside_and_a_rename_in_one_phase_are_refused():
 
 
 def test_names_and_numbers_know_the_rank():
-    (one,) = plan(phase(files={"template": "part${PART}/of${RANKS}/by${PEER}-", "count": 3, "first": 2}),
-                  rank=3, parts=2)  # fmt: skip
+    (one,) = plan(
+        phase(files={"template": "part${PART}/of${RANKS}/by${PEER}-", "count": 3, "first": 2}), rank=3, parts=2
+    )
     assert one.phase.files == Files("part1/of4/by0-", 3, 2)
     (one,) = plan(phase(files={"names": ["a${RANK}", "b"]}), rank=2)
     assert one.phase.files == FileNames(("a2", "b"))
@@ -70,22 +74,30 @@ def test_names_and_numbers_know_the_rank():
 
 
 def test_bytes_are_bandwidth_and_names_are_rates():
-    counted = [(one.measures, one.counted_kind) for one in plan(
-        phase(name="a"),
-        phase(name="b", steps=["create", "close"]),
-        phase(name="c", steps=["create", WRITE, "close"], measures="rate"),
-        phase(name="d", steps=[{**WRITE, "kind": "read", "offsets": "rnd"}], measures="rate"),
-        phase(name="e", steps=["stat"]),
-    )]  # fmt: skip
+    counted = [
+        (one.measures, one.counted_kind)
+        for one in plan(
+            phase(name="a"),
+            phase(name="b", steps=["create", "close"]),
+            phase(name="c", steps=["create", WRITE, "close"], measures="rate"),
+            phase(name="d", steps=[{**WRITE, "kind": "read", "offsets": "rnd"}], measures="rate"),
+            phase(name="e", steps=["stat"]),
+        )
+    ]
     assert counted[0] == ("bandwidth", "write")
     assert counted[1:] == [("rate", kind) for kind in ("create", "close", "read", "stat")]
 
 
 def test_a_write_that_nothing_makes_durable_is_called_so():
-    names = [one.operation for one in plan(
-        phase(), phase(name="write_b", steps=["create", WRITE]), phase(name="dump", steps=[WRITE]),
-        phase(name="write_c", steps=[WRITE], open_flags=["direct"]),
-    )]  # fmt: skip
+    names = [
+        one.operation
+        for one in plan(
+            phase(),
+            phase(name="write_b", steps=["create", WRITE]),
+            phase(name="dump", steps=[WRITE]),
+            phase(name="write_c", steps=[WRITE], open_flags=["direct"]),
+        )
+    ]
     assert names == ["write", "write_buffered_b", "dump_buffered", "write_c"]
 
 
@@ -102,10 +114,17 @@ def test_caches_matter_to_reads_of_files_and_a_shared_one_has_a_writer():
 
 
 def test_the_rules_of_a_phase():
-    (one,) = plan(phase(
-        passes=0, time_limit="1.5s", wear_out=True, order="shuffled", backend={"name": "io_uring", "queue_depth": "8"},
-        arrival={"rate_per_s": 100, "distribution": "poisson"}, steps=[{"kind": "compute", "time": "5us"}],
-    ))  # fmt: skip
+    (one,) = plan(
+        phase(
+            passes=0,
+            time_limit="1.5s",
+            wear_out=True,
+            order="shuffled",
+            backend={"name": "io_uring", "queue_depth": "8"},
+            arrival={"rate_per_s": 100, "distribution": "poisson"},
+            steps=[{"kind": "compute", "time": "5us"}],
+        )
+    )
     assert one.phase.time_limit_ns == 1_500_000_000
     assert one.phase.steps[0].ns == 5000
     assert one.backend == {"name": "io_uring", "queue_depth": 8}
@@ -113,8 +132,14 @@ def test_the_rules_of_a_phase():
 
 
 def test_a_mix_counts_what_it_holds():
-    mix = {"kind": "mix", "count": 10, "of": [{"weight": 7, "step": {**WRITE, "kind": "read", "offsets": "rnd"}},
-                                              {"weight": 3, "step": {**WRITE, "offsets": "rnd"}}]}  # fmt: skip
+    mix = {
+        "kind": "mix",
+        "count": 10,
+        "of": [
+            {"weight": 7, "step": {**WRITE, "kind": "read", "offsets": "rnd"}},
+            {"weight": 3, "step": {**WRITE, "offsets": "rnd"}},
+        ],
+    }
     (one,) = plan(phase(name="mix", steps=[mix], counts="write", measures="rate"))
     assert one.counted_kind == "write"
     assert phases.bytes_moved(Settings([phase(name="mix", steps=[mix])]), 1) == 10 * 2**20
@@ -191,8 +216,17 @@ class Record:
         self.complete, self.stopped, self.errors = complete, "count", []
         self.extra_bytes = 7 * len(durations)
         count = len(durations)
-        self.totals = [{"kind": 0, "count": count, "bytes": 10 * count, "errors": 0, "sum_duration_ns": sum(durations),
-                        "first_start_ns": started_ns, "last_end_ns": self.ended_ns}]  # fmt: skip
+        self.totals = [
+            {
+                "kind": 0,
+                "count": count,
+                "bytes": 10 * count,
+                "errors": 0,
+                "sum_duration_ns": sum(durations),
+                "first_start_ns": started_ns,
+                "last_end_ns": self.ended_ns,
+            }
+        ]
         buckets, counts = np.unique(
             np.searchsorted(_native.bucket_edges_ns(), durations, "right") - 1, return_counts=True
         )
@@ -205,8 +239,17 @@ def test_two_parts_of_a_worn_out_phase_are_one(complete):
     joined = wear_out.join(first, second)
     assert (joined.started_ns, joined.ended_ns, joined.complete) == (1000, 5300, all(complete))
     assert joined.extra_bytes == 21
-    assert joined.totals == [{"kind": 0, "count": 3, "bytes": 30, "errors": 0, "sum_duration_ns": 600,
-                              "first_start_ns": 1000, "last_end_ns": 5300}]  # fmt: skip
+    assert joined.totals == [
+        {
+            "kind": 0,
+            "count": 3,
+            "bytes": 30,
+            "errors": 0,
+            "sum_duration_ns": 600,
+            "first_start_ns": 1000,
+            "last_end_ns": 5300,
+        }
+    ]
     assert len(joined.operations) == (3 if all(complete) else 2)
     if not all(complete):
         buckets, counts = joined.histograms[0]

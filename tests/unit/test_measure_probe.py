@@ -151,10 +151,14 @@ def test_of_many_pairs_the_slowest_and_fastest_are_shown():
 
 @pytest.mark.parametrize(
     ("kind", "source", "word"),
-    [("tmpfs", "tmpfs", "in memory"), ("nfs4", "n1:/x", "servers"),
-     ("fuse", "mfs#n1:9421", "fuse of mfs#n1:9421: its 'disk' is the servers'"),
-     ("fuse", "/dev/sda1", ""), ("ext4", "/dev/sda1", "")],
-)  # fmt: skip
+    [
+        ("tmpfs", "tmpfs", "in memory"),
+        ("nfs4", "n1:/x", "servers"),
+        ("fuse", "mfs#n1:9421", "fuse of mfs#n1:9421: its 'disk' is the servers'"),
+        ("fuse", "/dev/sda1", ""),
+        ("ext4", "/dev/sda1", ""),
+    ],
+)
 def test_a_target_that_is_no_disk_is_named(kind, source, word):
     said = warnings(hardware.summarise([facts()], 0.95), {"type": kind, "source": source})
     assert any(word in line for line in said) if word else said == []
@@ -246,6 +250,8 @@ def test_servers_are_counted_and_their_file_systems_named():
 
     assert hardware.describe_servers({"servers": []}) == {}
     assert hardware.describe_servers({"servers": [server("xfs"), server("xfs", "xfs")]}) == {
-        "probed_servers": 2, "base_filesystem": "xfs"}  # fmt: skip
+        "probed_servers": 2,
+        "base_filesystem": "xfs",
+    }
     mixed = hardware.describe_servers({"servers": [server("xfs"), server("ext4"), server(None)]})
     assert mixed == {"probed_servers": 3, "base_filesystem": ", ".join(("ext4", "unknown", "xfs"))}

@@ -18,8 +18,10 @@ def facts(*links):
     nodes = [{"host": f"n{i + 1}", "rank": i, "cores": 2, "copy_one": 5e9, "copy_all": 8e9} for i in range(3)]
     pair = {"a": 0, "b": 1, "sweep": [[8, 1e-6]], "forth": 2e9, "back": 2e9, "sent_bytes": 10, "crossed_bytes": 10}
     return {
-        "hosts": ["n1", "n2", "n3"], "nodes": [0, 1, 2], "probe": {"pairs": [pair], "tcp": list(links), "nodes": nodes}
-    }  # fmt: skip
+        "hosts": ["n1", "n2", "n3"],
+        "nodes": [0, 1, 2],
+        "probe": {"pairs": [pair], "tcp": list(links), "nodes": nodes},
+    }
 
 
 def link(a, b, forth=1e9, error=""):
@@ -35,7 +37,9 @@ def test_tcp_is_a_table_a_factor_rows_and_raw_output():
     one = facts(link(0, 1, 9e8), link(1, 2))
     made = hardware.summarise([one, facts()], 0.95)
     assert [(each["hosts"], each["bandwidth"].value, each["bandwidth"].n) for each in made["tcp"]] == [
-        (["n1", "n2"], 9e8, 1), (["n2", "n3"], 1e9, 1)]  # fmt: skip
+        (["n1", "n2"], 9e8, 1),
+        (["n2", "n3"], 1e9, 1),
+    ]
     assert hardware.slowest(made)["tcp_bandwidth"] == 8e8
     text = "\n".join(text_of.lines(probed([one, facts()], 0.95)))
     assert "n2 → n1" in text
@@ -43,7 +47,11 @@ def test_tcp_is_a_table_a_factor_rows_and_raw_output():
     assert all(len(line) < 80 for line in text.splitlines())
     found = one["probe"]
     assert {(row.operation, row.rank) for row in repetition.observations(found) if row.operation[:3] == "tcp"} == {
-        ("tcp_to_1", 0), ("tcp_to_0", 1), ("tcp_to_2", 1), ("tcp_to_1", 2)}  # fmt: skip
+        ("tcp_to_1", 0),
+        ("tcp_to_0", 1),
+        ("tcp_to_2", 1),
+        ("tcp_to_1", 2),
+    }
     assert repetition.outputs(found)["iperf3-0001-0002-back.json"] == b"{2}"
 
 

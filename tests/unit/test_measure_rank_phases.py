@@ -31,8 +31,17 @@ class Recorder:
 
 def record(**more):
     totals = [{"kind": 2, "count": 3, "bytes": 3, "errors": 0, "sum_duration_ns": 1}]
-    fields = {"started_ns": 1, "ended_ns": 2, "stopped": "count", "complete": True, "totals": totals, "errors": [],
-              "histograms": {}, "extra_bytes": 0, "operations": None}  # fmt: skip
+    fields = {
+        "started_ns": 1,
+        "ended_ns": 2,
+        "stopped": "count",
+        "complete": True,
+        "totals": totals,
+        "errors": [],
+        "histograms": {},
+        "extra_bytes": 0,
+        "operations": None,
+    }
     return SimpleNamespace(**(fields | more))
 
 
@@ -42,8 +51,9 @@ WORN = {"time_limit": "1s", "passes": 0, "wear_out": True}
 @pytest.mark.parametrize("more", [{}, {"timed": False}, WORN, {"timed": False, **WORN}])
 def test_a_phase_of_the_first_rank_alone_has_the_same_collective_calls_on_all(monkeypatch, more):
     """A timed one hung with two ranks: the first entered an agreed start that the others left out."""
-    session = SimpleNamespace(prepare=lambda _: 0, operations_done=lambda: 0, run=lambda *_: [record()],
-                              close=lambda: 0)  # fmt: skip
+    session = SimpleNamespace(
+        prepare=lambda _: 0, operations_done=lambda: 0, run=lambda *_: [record()], close=lambda: 0
+    )
     monkeypatch.setattr(rank_phases.sessions, "open_session", lambda *_: session)
     monkeypatch.setattr(rank_phases.spool, "write", lambda *_: None)
     monkeypatch.setattr(rank_phases.spool, "as_operations", lambda *_: None)

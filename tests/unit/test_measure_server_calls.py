@@ -19,8 +19,12 @@ def test_a_phase_has_what_was_counted_after_it_less_what_was_before(tmp_path):
     counted(tmp_path, BEGUN, lookup=5, read=1)
     counted(tmp_path, ENDED, lookup=5, read=8, open=2)
     assert server_calls.count_calls(tmp_path, 1) == {"open": 4, "read": 14}
-    entry = {"operation": "read", "counted_kind": "read", "server_calls": {"open": 4, "read": 14},
-             "totals": {"read": {"count": 6}}}  # fmt: skip
+    entry = {
+        "operation": "read",
+        "counted_kind": "read",
+        "server_calls": {"open": 4, "read": 14},
+        "totals": {"read": {"count": 6}},
+    }
     (row,) = server_calls.rows(entry, 2)
     assert (row.metric, row.value, row.unit, row.repetition) == ("server_calls_per_operation", 3.0, "calls", 2)
     (none,) = server_calls.rows(entry | {"server_calls": {}}, 2)

@@ -92,5 +92,7 @@ def test_what_they_counted_is_kept_whole_and_summed():
     assert asked == ["count"] and json.loads(servers.raw[RAW]) == COUNTED
     assert servers.facts["profile"]["operations"] == 3
     assert [(one.operation, one.metric, one.value, one.repetition) for one in servers.observations] == [
-        ("servers", "read_bytes", 1, 4), ("servers", "written_bytes", 2, 4), ("servers", "operations", 3, 4),
-    ]  # fmt: skip
+        ("servers", "read_bytes", 1, 4),
+        ("servers", "written_bytes", 2, 4),
+        ("servers", "operations", 3, 4),
+    ]

@@ -29,9 +29,14 @@ def test_steps_run_in_order_at_one_setting_and_are_recorded(target, tmp_path):
         CommandStep("echo ${NODENAME}/${RANKS} ${record_size} $IOSONDE_STRIPE", on=ALL, name="show"),
         NativeStep("envelope", Settings(small_files=3, large_file_size=2**16, transfer_size=2**16).to_json()),
         CommandStep("cat ${MACHINEFILE}; ls ${TARGET}; ls ${TARGET_ROOT}; touch ${TARGET}/mine; exit 3", expect=(0, 3)),
-    ]  # fmt: skip
-    done = run(target, steps, factors={"record_size": 65536, "stripe": 4}, set_up=(CommandStep("echo up"),),
-               tear_down=(CommandStep("ls ${TARGET}/mine"),))  # fmt: skip
+    ]
+    done = run(
+        target,
+        steps,
+        factors={"record_size": 65536, "stripe": 4},
+        set_up=(CommandStep("echo up"),),
+        tear_down=(CommandStep("ls ${TARGET}/mine"),),
+    )
     assert done.complete, done.missing
     assert printed(done)[1] == {0: b"0/1 65536 4\n"}
     machinefile, _, rest = printed(done)[3][0].decode().partition("\n")
@@ -145,8 +150,12 @@ def test_an_unknown_placeholder_is_refused_before_anything_starts(target, steps,
 
 
 def test_levels_keep_their_type_on_the_way_into_a_workload():
-    (item,) = items.items((), [NativeStep("envelope", {"small_files": "${files}", "cache": "${cache}"})], (),
-                          {"files": 7, "cache": "warm"})  # fmt: skip
+    (item,) = items.items(
+        (),
+        [NativeStep("envelope", {"small_files": "${files}", "cache": "${cache}"})],
+        (),
+        {"files": 7, "cache": "warm"},
+    )
     assert item["settings"] == {"small_files": 7, "cache": "warm"}
     (part,) = items.layout([item], 0, 1, 0)
     assert part.plans[0].phase.files.count == 7

@@ -42,14 +42,29 @@ def test_what_would_not_fit_is_refused(tmp_path, need, limits, says):
 
 @pytest.mark.parametrize(
     "lies",
-    [{"f_files": 1, "f_ffree": -1, "f_favail": -1}, {"f_files": 0, "f_ffree": 0, "f_favail": 0},
-     {"f_blocks": -1, "f_bfree": -1, "f_bavail": -(2**40)}, {"f_blocks": 0, "f_bfree": 0, "f_bavail": 0}],
-)  # fmt: skip
+    [
+        {"f_files": 1, "f_ffree": -1, "f_favail": -1},
+        {"f_files": 0, "f_ffree": 0, "f_favail": 0},
+        {"f_blocks": -1, "f_bfree": -1, "f_bavail": -(2**40)},
+        {"f_blocks": 0, "f_bfree": 0, "f_bavail": 0},
+    ],
+)
 def test_a_count_that_is_negative_or_of_nothing_is_unknown_and_no_shortage(tmp_path, monkeypatch, lies):
     """CephFS says -1 where it does not know; 2^64-1 is -1, too."""
     true = os.statvfs(tmp_path)
-    names = ("f_bsize", "f_frsize", "f_blocks", "f_bfree", "f_bavail", "f_files", "f_ffree", "f_favail", "f_flag",
-             "f_namemax", "f_fsid")  # fmt: skip
+    names = (
+        "f_bsize",
+        "f_frsize",
+        "f_blocks",
+        "f_bfree",
+        "f_bavail",
+        "f_files",
+        "f_ffree",
+        "f_favail",
+        "f_flag",
+        "f_namemax",
+        "f_fsid",
+    )
     said = os.statvfs_result([lies.get(name, getattr(true, name)) for name in names])
     monkeypatch.setattr(os, "statvfs", lambda _: said)
     space.check(tmp_path, SMALL, Limits())
@@ -68,8 +83,19 @@ def test_a_count_that_is_negative_or_of_nothing_is_unknown_and_no_shortage(tmp_p
 )
 def test_too_few_inodes_and_a_read_only_mount_are_refused(tmp_path, monkeypatch, true, code, values):
     found = os.statvfs(tmp_path)
-    names = ("f_bsize", "f_frsize", "f_blocks", "f_bfree", "f_bavail", "f_files", "f_ffree", "f_favail", "f_flag",
-             "f_namemax", "f_fsid")  # fmt: skip
+    names = (
+        "f_bsize",
+        "f_frsize",
+        "f_blocks",
+        "f_bfree",
+        "f_bavail",
+        "f_files",
+        "f_ffree",
+        "f_favail",
+        "f_flag",
+        "f_namemax",
+        "f_fsid",
+    )
     monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result([true.get(n, getattr(found, n)) for n in names]))
     with raises(code, TargetError, target=tmp_path, **values):
         space.check(tmp_path, Need(1, 10), Limits())

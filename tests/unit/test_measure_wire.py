@@ -52,7 +52,7 @@ READ = Moved(10 * MIB, 0, 10)
         (part(received=10 * MIB), Moved(10 * MIB, 0), "unclear", 1.0),
         (part(received=9000), Moved(9000, 0, 9), "", None),
     ],
-)  # fmt: skip
+)
 def test_what_came_is_held_against_what_was_read(timed, moved, state, share):
     said = wire.judged([counted(timed=timed)], moved, 1.0)
     assert (said["reads"], said["share_received"], said["why"]) == (state, share and pytest.approx(share), "")
@@ -72,15 +72,21 @@ def test_a_write_is_sent_as_often_as_the_client_copies(sent, copies, state, shar
     [
         (counted(why="RDMA"), "RDMA"),
         (counted(timed=part(received=-5)), "a counter was set back"),
-        (counted(assumed=True, timed=part(received=MIB // 2)),
-         "no server of it is known, and next to nothing went over the network"),
+        (
+            counted(assumed=True, timed=part(received=MIB // 2)),
+            "no server of it is known, and next to nothing went over the network",
+        ),
         (counted(), "the counters were not read to the end"),
-        (counted(timed=part(received=10 * MIB, loopback=2 * MIB)),
-         "2 MiB went over loopback: a server runs on a node of ours"),
-        (counted(idle=part(received=MIB, seconds=0.1), timed=part(received=12 * MIB, seconds=0.2)),
-         "others used the network (10.0 MiB/s before we began)"),
+        (
+            counted(timed=part(received=10 * MIB, loopback=2 * MIB)),
+            "2 MiB went over loopback: a server runs on a node of ours",
+        ),
+        (
+            counted(idle=part(received=MIB, seconds=0.1), timed=part(received=12 * MIB, seconds=0.2)),
+            "others used the network (10.0 MiB/s before we began)",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_told_is_unknown_with_the_reason(found, why):
     said = wire.judged([found], READ, 1.0)
     assert (said["reads"], said["share_received"], said["why"]) == ("unknown", None, why)
@@ -125,7 +131,7 @@ def test_rows_are_of_each_part_of_the_whole_and_of_each_node():
         ("warm", "served-by-cache", "warm"),
         ("warm", "came", "warm"),
     ],
-)  # fmt: skip
+)
 def test_the_wire_says_what_the_cache_was(before, reads, after):
     assert wire.cache_state(before, {"reads": reads}) == after
     assert wire.cache_state(before, None) == before
@@ -140,7 +146,7 @@ def test_the_wire_says_what_the_cache_was(before, reads, after):
         ({}, 1.0),
         (None, 1.0),
     ],
-)  # fmt: skip
+)
 def test_how_often_a_client_sends_each_byte(said, copies):
     assert wire.copies_sent(said) == copies
 
@@ -169,8 +175,11 @@ def test_a_meter_counts_the_parts_of_a_phase_apart(tmp_path):
         meter.keep(frame)
     found = spool.read_wire(tmp_path)
     assert {name: found[0][3][name]["received_bytes"] for name in ("idle", "preparing", "timed", "flush")} == {
-        "idle": 1, "preparing": 2, "timed": 10, "flush": 10,
-    }  # fmt: skip
+        "idle": 1,
+        "preparing": 2,
+        "timed": 10,
+        "flush": 10,
+    }
     assert found[0][3]["timed"]["sent_bytes"] == 20
     assert found[0][3]["timed"]["loopback_bytes"] == 10
     assert found[1][3]["preparing"]["received_bytes"] == 1
@@ -210,21 +219,35 @@ def test_what_was_counted_travels_with_the_rest_and_a_torn_line_is_left_out(tmp_
 
 
 def rank_phase(phase, kinds, **more):
-    totals = [{"kind": assemble.kind_names().index(kind), "count": count, "bytes": size, "errors": 0,
-               "sum_duration_ns": 1, "first_start_ns": 1, "last_end_ns": 10**9}
-              for kind, (count, size) in kinds.items()]  # fmt: skip
+    totals = [
+        {
+            "kind": assemble.kind_names().index(kind),
+            "count": count,
+            "bytes": size,
+            "errors": 0,
+            "sum_duration_ns": 1,
+            "first_start_ns": 1,
+            "last_end_ns": 10**9,
+        }
+        for kind, (count, size) in kinds.items()
+    ]
     return spool.RankPhase(0, phase, 1, 10**9, "count", False, totals, [], **more)
 
 
 @pytest.mark.parametrize(
     ("received", "state", "client_cache"),
-    [(MIB, "cold-verified", "cold-verified"), (0, "served-by-cache", "served-by-cache"),
-     (None, "cold-requested", "cold-requested")],
-)  # fmt: skip
+    [
+        (MIB, "cold-verified", "cold-verified"),
+        (0, "served-by-cache", "served-by-cache"),
+        (None, "cold-requested", "cold-requested"),
+    ],
+)
 def test_the_run_has_what_came_as_a_fact_and_as_rows_and_its_cache_follows(tmp_path, received, state, client_cache):
     """One rank writes a file and reads it."""
-    phases = [{"name": name, "files": "f", "steps": [step, {"kind": kind, "transfer_size": MIB, "count": 1}]}
-              for name, kind, step in (("write_it", "write", "create"), ("read_it", "read", "open"))]  # fmt: skip
+    phases = [
+        {"name": name, "files": "f", "steps": [step, {"kind": kind, "transfer_size": MIB, "count": 1}]}
+        for name, kind, step in (("write_it", "write", "create"), ("read_it", "read", "open"))
+    ]
     item = items.items((), (NativeStep("phases", {"phases": phases}),), (), {})
     parts = items.layout(item, 0, 1, 0)
     looked = {"state": "cold-requested", "resident_bytes": 0, "bytes": MIB}
@@ -258,9 +281,14 @@ COMMAND = {
 
 @pytest.mark.parametrize(
     ("more", "yes"),
-    [({}, True), ({"command": "ior -o /mnt/g/f"}, True), ({"command": "ior -o /tmp/f"}, False),
-     ({"on": "servers"}, False), ({"stage": items.SET_UP}, False)],
-)  # fmt: skip
+    [
+        ({}, True),
+        ({"command": "ior -o /mnt/g/f"}, True),
+        ({"command": "ior -o /tmp/f"}, False),
+        ({"on": "servers"}, False),
+        ({"stage": items.SET_UP}, False),
+    ],
+)
 def test_a_command_is_judged_only_where_it_works_on_the_target(more, yes):
     assert commands.on_target(COMMAND | more, "/mnt/g") is yes
     assert not commands.on_target(COMMAND | {"command": "true"}, "")
@@ -286,7 +314,7 @@ def test_a_command_that_read_what_it_had_just_written():
         ("iozone/gen-v489-directio-ext4.txt", 8 * MIB, 8 * MIB),  # read, reread, write, rewrite of 4 MiB
         ("iozone/gen-v489-t2-threads-cpu.txt", 131072, 16 * MIB),  # where a process ended the others: the least
     ],
-)  # fmt: skip
+)
 def test_how_much_a_tool_says_it_moved(file, read, written):
     path = FIXTURES / file
     found = tool_bytes.moved(registry.understand(Text(path.read_bytes(), path.name), None).runs)

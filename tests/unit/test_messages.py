@@ -54,7 +54,7 @@ _ERRORS = {
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
     if isinstance(node, ast.ClassDef)
     and any(getattr(base, "id", getattr(base, "attr", "")).endswith("Error") for base in node.bases)
-} | {"IosondeError"}  # fmt: skip
+} | {"IosondeError"}
 _ERRORS -= {"SpecError"}
 
 
@@ -159,13 +159,19 @@ def test_an_option_is_spelled_by_the_front_end():
 def test_an_error_keeps_its_code_through_processes_and_places():
     error = InputError("unknown-run", "there is no run {name}", "choose with {spell.where}", name="x")
     assert (str(error), error.hint, error.code, error.values) == (
-        "there is no run x", "choose with --where", "unknown-run", {"name": "x"},
-    )  # fmt: skip
+        "there is no run x",
+        "choose with --where",
+        "unknown-run",
+        {"name": "x"},
+    )
     for copied in (pickle.loads(pickle.dumps(error)), error_from_json(error.to_json())):
         assert type(copied) is InputError
         assert (copied.message, copied.hint, copied.code, copied.values) == (
-            error.message, error.hint, "unknown-run", {"name": "x"},
-        )  # fmt: skip
+            error.message,
+            error.hint,
+            "unknown-run",
+            {"name": "x"},
+        )
     placed = error.prefixed("a.csv")
     assert (str(placed), placed.hint, placed.code) == ("a.csv: there is no run x", error.hint, "unknown-run")
     assert placed.values == {"name": "x", "place": "a.csv"}
@@ -198,6 +204,8 @@ def test_python_and_the_terminal_are_told_their_own_words(tmp_path):
     assert "incomplete=True" in caught.value.hint
     done = subprocess.run(
         [sys.executable, "-m", "iosonde.cli.main", "summary", str(table), "--incomplete"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 2 and "--incomplete" in done.stderr

@@ -48,8 +48,17 @@ def test_fewer_disks_than_servers_are_refused():
         ceiling(System(clients=1, servers=4, disks=2, network=I, disk=8 * MB))
 
 
-@pytest.mark.parametrize("wrong", [{"network": 0}, {"disk": -1}, {"clients": 0}, {"operation": "append"},
-                                   {"redundancy": "raid"}, {"stripe_count": 9}])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"network": 0},
+        {"disk": -1},
+        {"clients": 0},
+        {"operation": "append"},
+        {"redundancy": "raid"},
+        {"stripe_count": 9},
+    ],
+)
 def test_what_cannot_be_is_refused(wrong):
     with pytest.raises(InputError):
         ceiling(small(**wrong))
@@ -71,10 +80,12 @@ def test_settings_take_the_place_of_fields():
 def test_replication_by_the_client_divides_every_term():
     by_client = ceiling(small(redundancy="client", replicas=2))
     assert {t.name: t.bytes_per_s / MB for t in by_client.terms} == pytest.approx(
-        {"network_clients": 200, "network_servers": 200, "disks": 240})  # fmt: skip
+        {"network_clients": 200, "network_servers": 200, "disks": 240}
+    )
     chained = ceiling(small(redundancy="chained", replicas=2))
     assert {t.name: t.bytes_per_s / MB for t in chained.terms} == pytest.approx(
-        {"network_clients": 400, "network_servers": 200, "disks": 240})  # fmt: skip
+        {"network_clients": 400, "network_servers": 200, "disks": 240}
+    )
     assert bound(small(redundancy="client", replicas=2, operation="read")) == bound(small(operation="read"))
 
 
@@ -103,7 +114,8 @@ def test_partial_stripes_read_first(k, m, chunks, written, read):
 def test_separate_links_fabric_directions_and_measured_terms():
     system = small(client_network=10 * MB, server_network=30 * MB, fabric=35 * MB, disk_read=5 * MB, disk_write=2 * MB)
     assert {t.name: t.bytes_per_s / MB for t in ceiling(system).terms} == pytest.approx(
-        {"network_clients": 40, "network_servers": 120, "disks": 16, "fabric": 35})  # fmt: skip
+        {"network_clients": 40, "network_servers": 120, "disks": 16, "fabric": 35}
+    )
     assert bound(system, {"operation": "read", "fabric": None}) == 40 * MB
     little = ceiling(System(clients=2, latency=1e-3, request_size=65536, queue_depth=4))
     assert little.s == 2 * 4 * 65536 / 1e-3 and little.limit == ("latency",)
@@ -128,8 +140,13 @@ def test_random_placement_is_the_mean_over_all_placements():
     mean, low, high = random_share(4, 1, 4)
     assert mean == pytest.approx(exact, abs=0.015) and low <= mean <= high
     pairs = list(itertools.combinations(range(3), 2))
-    exact = sum(2 / max(sum(s in pair for pair in chosen) for s in range(3))
-                for chosen in itertools.product(pairs, repeat=3)) / len(pairs) ** 3  # fmt: skip
+    exact = (
+        sum(
+            2 / max(sum(s in pair for pair in chosen) for s in range(3))
+            for chosen in itertools.product(pairs, repeat=3)
+        )
+        / len(pairs) ** 3
+    )
     assert random_share(3, 2, 3)[0] == pytest.approx(exact, abs=0.015)
 
 
@@ -158,14 +175,17 @@ def test_of_fixed_groups_with_the_same_copies_chance_chooses_one_for_each_file()
     assert ceiling(system).balance == pytest.approx(0.75, abs=0.02)
     assert ceiling(with_settings(system, {"placement": "random"})).balance == pytest.approx(7 / 12, abs=0.02)
     assert ceiling(with_settings(system, {"operation": "read"})).balance == pytest.approx(
-        ceiling(small(stripe_count=1, files=2, placement="random")).balance)  # fmt: skip
+        ceiling(small(stripe_count=1, files=2, placement="random")).balance
+    )
 
 
 def test_copies_placed_at_random_lie_on_different_servers_and_a_read_takes_one():
     system = small(stripe_count=1, files=2, servers=3, replicas=2, redundancy="client", placement="random")
     pairs = list(itertools.combinations(range(3), 2))
-    exact = sum(4 / 3 / max(sum(s in p for p in chosen) for s in range(3))
-                for chosen in itertools.product(pairs, repeat=2)) / 9  # fmt: skip
+    exact = (
+        sum(4 / 3 / max(sum(s in p for p in chosen) for s in range(3)) for chosen in itertools.product(pairs, repeat=2))
+        / 9
+    )
     assert ceiling(system).balance == pytest.approx(exact, abs=0.015)
     assert bound(small(operation="read", stripe_count=1, files=1, replicas=2, redundancy="client")) == 100 * MB
 
@@ -216,8 +236,10 @@ def test_sweep_gives_every_ceiling():
     assert lines["s"] == [100 * MB, 200 * MB, 400 * MB]
 
 
-@pytest.mark.parametrize(("text", "value"), [("117MB/s", 117e6), ("94.11Mbit/s", I), ("1 GiB/s", 2**30),
-                                             ("1Gbit/s", 1.25e8), ("5 bytes/s", 5), ("1MB/S", 1e6)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("117MB/s", 117e6), ("94.11Mbit/s", I), ("1 GiB/s", 2**30), ("1Gbit/s", 1.25e8), ("5 bytes/s", 5), ("1MB/S", 1e6)],
+)
 def test_rates_are_read(text, value):
     assert parse_rate(text) == pytest.approx(value)
 

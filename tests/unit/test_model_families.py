@@ -25,15 +25,22 @@ def sample(n: int = 60, seed: int = 3, repeats: int = 1):
     size = 2.0 ** rng.integers(9, 24, n)
     fs, mode = rng.integers(0, 3, n), rng.integers(0, 2, n)
     rate = 20 + 4 * np.log2(size) * (1 + fs) + 30 * mode + rng.normal(0, 3, n)
-    rows = {"size": size, "fs": [FILE_SYSTEMS[i] for i in fs], "mode": ["ab"[i] for i in mode],
-            "depth": rng.uniform(1, 64, n), "rate": rate}  # fmt: skip
+    rows = {
+        "size": size,
+        "fs": [FILE_SYSTEMS[i] for i in fs],
+        "mode": ["ab"[i] for i in mode],
+        "depth": rng.uniform(1, 64, n),
+        "rate": rate,
+    }
     table = table_of({name: [v for v in values for _ in range(repeats)] for name, values in rows.items()})
     return examples(table, "rate", ["size", "fs", "mode", "depth"])
 
 
 # A bound knows nothing of itself.
-GIVEN = {"bound": {"unit": "MB/s", "disks": "8", "disk": "20MB/s"},
-         "bound_tree": {"unit": "MB/s", "disks": "8", "disk": "20MB/s"}}  # fmt: skip
+GIVEN = {
+    "bound": {"unit": "MB/s", "disks": "8", "disk": "20MB/s"},
+    "bound_tree": {"unit": "MB/s", "disks": "8", "disk": "20MB/s"},
+}
 
 
 def through_json(form):
@@ -54,8 +61,14 @@ def test_every_family_is_plain_json_and_gives_the_same_for_the_same_seed(name):
 def _ranks(data):
     """The columns as the trees learn them, from the definition: rank of numbers, indicator of levels."""
     size, fs, mode, depth = data.x.T
-    columns = [np.unique(size, return_inverse=True)[1], fs == 0, fs == 1, fs == 2, mode == 1,
-               np.unique(depth, return_inverse=True)[1]]  # fmt: skip
+    columns = [
+        np.unique(size, return_inverse=True)[1],
+        fs == 0,
+        fs == 1,
+        fs == 2,
+        mode == 1,
+        np.unique(depth, return_inverse=True)[1],
+    ]
     return np.column_stack(columns).astype(float)
 
 
@@ -199,8 +212,14 @@ def cluster(noise: float = 0.02):
 
 def test_the_bound_is_the_bound_in_the_responses_unit():
     data = cluster()
-    options = {"clients": "nodes", "client_network": "60MB/s", "servers": "2", "disks": "8", "disk": "30MB/s",
-               "unit": "MB/s"}  # fmt: skip
+    options = {
+        "clients": "nodes",
+        "client_network": "60MB/s",
+        "servers": "2",
+        "disks": "8",
+        "disk": "30MB/s",
+        "unit": "MB/s",
+    }
     form = through_json(family("bound").fit(data, options, 0))
     expected = np.minimum(60.0 * data.x[:, 0], 240)
     assert family("bound").predict(form, data.x) == pytest.approx(expected)
@@ -213,8 +232,7 @@ def test_bound_and_tree_know_a_node_count_that_no_tree_has_seen():
     seen = data.take(np.flatnonzero(data.x[:, 0] != 1))
     new = data.x[data.x[:, 0] == 1]
     truth = 60 * np.where(new[:, 1] == 0, 1.0, 0.8)
-    both, alone = (family(name).fit(seen, {**o, "depth": 1}, 0)
-                   for name, o in (("bound_tree", options), ("tree", {})))  # fmt: skip
+    both, alone = (family(name).fit(seen, {**o, "depth": 1}, 0) for name, o in (("bound_tree", options), ("tree", {})))
     assert family("bound_tree").predict(through_json(both), new) == pytest.approx(truth, rel=0.05)
     assert np.abs(family("tree").predict(alone, new) - truth).min() > 40
 

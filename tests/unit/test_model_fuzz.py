@@ -20,9 +20,11 @@ from iosonde.model.fit.validate import Candidate
 
 FAMILIES = ["mean", "linear", "loglinear", "tree", "classes", "neighbours", "gaussian", "kcca"]
 NUMBERS = st.one_of(
-    st.integers(-3, 3), st.floats(-1e6, 1e6, allow_nan=False),
-    st.sampled_from([0.0, 1e-130, 1e-30, 1e30, 1e139, -1e139, 1e-300, float("inf")]), st.none(),
-)  # fmt: skip
+    st.integers(-3, 3),
+    st.floats(-1e6, 1e6, allow_nan=False),
+    st.sampled_from([0.0, 1e-130, 1e-30, 1e30, 1e139, -1e139, 1e-300, float("inf")]),
+    st.none(),
+)
 TEXTS = st.sampled_from(["a", "b", "a:b", "C(a)", "\x1b[31m", "größe", "1", "", None])
 NAMES = st.sampled_from(["a", "log2", "C(a)", "I", "a b", "a:b", "size (KiB)", "1", "\x1b[31m", "y "])
 
@@ -31,10 +33,13 @@ NAMES = st.sampled_from(["a", "log2", "C(a)", "I", "a b", "a:b", "size (KiB)", "
 def tables(draw):
     n = draw(st.integers(1, 14))
     names = draw(st.lists(NAMES, min_size=1, max_size=3, unique=True))
-    columns = {name: draw(st.lists(draw(st.sampled_from([NUMBERS, TEXTS, st.integers(0, 2)])), min_size=n, max_size=n))
-               for name in names}  # fmt: skip
-    columns["y"] = draw(st.lists(draw(st.sampled_from([NUMBERS, st.integers(0, 3), st.floats(1, 2)])), min_size=n,
-                                 max_size=n))  # fmt: skip
+    columns = {
+        name: draw(st.lists(draw(st.sampled_from([NUMBERS, TEXTS, st.integers(0, 2)])), min_size=n, max_size=n))
+        for name in names
+    }
+    columns["y"] = draw(
+        st.lists(draw(st.sampled_from([NUMBERS, st.integers(0, 3), st.floats(1, 2)])), min_size=n, max_size=n)
+    )
     return columns, names
 
 

@@ -34,8 +34,10 @@ def test_it_is_scikit_learns_node_by_node(depth, min_leaf):
     limits = {"max_depth": depth, "min_samples_leaf": min_leaf}
     for n, n_levels in ((1, 1), (2, 2), (5, 2), (18, 3), (40, 40), (300, 7), (500, 99)):
         ranks, y = ranks_and_values(rng, n, n_levels)
-        ours, library = (one_column.grow(ranks, y, limits),
-                         DecisionTreeRegressor(**limits, random_state=0).fit(ranks, y).tree_)  # fmt: skip
+        ours, library = (
+            one_column.grow(ranks, y, limits),
+            DecisionTreeRegressor(**limits, random_state=0).fit(ranks, y).tree_,
+        )
         for name in ("children_left", "children_right", "n_node_samples"):
             assert getattr(ours, name).tolist() == getattr(library, name).tolist()
         branches = ours.feature >= 0

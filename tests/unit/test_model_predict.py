@@ -22,8 +22,9 @@ from messages import assert_problem, codes, raises, with_code
 
 
 def fitted(d, *candidates, n_folds=None, level=0.95):
-    return choose(d, [Candidate(*c) if isinstance(c, tuple) else Candidate(c) for c in candidates], groups(d), n_folds,
-                  level, 0)  # fmt: skip
+    return choose(
+        d, [Candidate(*c) if isinstance(c, tuple) else Candidate(c) for c in candidates], groups(d), n_folds, level, 0
+    )
 
 
 def grid(noise=1.0, seed=2, repeats=1):
@@ -101,8 +102,19 @@ def test_inside_the_range_there_is_an_interval_and_a_count():
     model = fitted(grid(), ("tree", {"depth": 4})).model
     made = ask(model, {"a": 3, "fs": "y"}, 0.95)
     assert made.value.low < 160 < made.value.high and not made.extrapolated and made.n_alike >= 1
-    assert set(made.to_json()) == {"at", "fit", "low", "high", "level", "n", "n_alike", "extrapolated", "warnings",
-                                   "interval_of", "repeats_mean"}  # fmt: skip
+    assert set(made.to_json()) == {
+        "at",
+        "fit",
+        "low",
+        "high",
+        "level",
+        "n",
+        "n_alike",
+        "extrapolated",
+        "warnings",
+        "interval_of",
+        "repeats_mean",
+    }
     assert made.to_json()["interval_of"] == "settings"
 
 
@@ -248,8 +260,9 @@ def test_the_simplest_of_equally_good_models_is_taken():
 
 def test_nothing_to_learn_leaves_the_mean():
     rng = np.random.default_rng(3)
-    d = examples(table_of({"a": np.arange(40) % 10, "b": np.arange(40) // 10, "y": rng.normal(9, 1, 40)}), "y",
-                 ["a", "b"])  # fmt: skip
+    d = examples(
+        table_of({"a": np.arange(40) % 10, "b": np.arange(40) // 10, "y": rng.normal(9, 1, 40)}), "y", ["a", "b"]
+    )
     assert fitted(d, "mean", "linear", "tree", "forest").model.family == "mean"
 
 

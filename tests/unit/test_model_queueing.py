@@ -59,8 +59,10 @@ def test_several_servers_agree_with_the_machine_repairman():
     assert solve([CLIENT, DISK], n).rate == pytest.approx(rate, rel=1e-12)
 
 
-@given(st.lists(st.tuples(st.floats(1e-5, 1), st.integers(1, 50), st.sampled_from(Kind)), min_size=1, max_size=4),
-       st.integers(1, 300))  # fmt: skip
+@given(
+    st.lists(st.tuples(st.floats(1e-5, 1), st.integers(1, 50), st.sampled_from(Kind)), min_size=1, max_size=4),
+    st.integers(1, 300),
+)
 @settings(max_examples=40, deadline=None)
 def test_every_operation_is_somewhere_and_the_rate_within_its_bounds(drawn, clients):
     stations = [Station("first", 0.01), *(Station(f"s{i}", d, c, k) for i, (d, c, k) in enumerate(drawn))]

@@ -25,12 +25,30 @@ from outside import published_table
 from settings_table import data_of, grid
 
 # The coefficients of a published regression (write speed of a parallel file system) and the levels it was made of.
-WRITE = {"network": 271.936, "base": 4.149, "servers": 30.729, "striping": 10.38, "replication": -59.182,
-         "clients": -34.359}  # fmt: skip
-LEVELS = {"network": [0, 1], "base": [0, 1], "servers": [1, 2, 3, 4, 5], "striping": [0, 2, 3, 4, 5],
-          "replication": [0, 2, 3, 4, 5], "clients": [1, 2, 3, 4, 5]}  # fmt: skip
-WRITE_S1 = {"network": 0.553055, "base": 0.000128742518, "servers": 0.056497, "striping": 0.009541,
-            "replication": 0.310146, "clients": 0.070633}  # fmt: skip
+WRITE = {
+    "network": 271.936,
+    "base": 4.149,
+    "servers": 30.729,
+    "striping": 10.38,
+    "replication": -59.182,
+    "clients": -34.359,
+}
+LEVELS = {
+    "network": [0, 1],
+    "base": [0, 1],
+    "servers": [1, 2, 3, 4, 5],
+    "striping": [0, 2, 3, 4, 5],
+    "replication": [0, 2, 3, 4, 5],
+    "clients": [1, 2, 3, 4, 5],
+}
+WRITE_S1 = {
+    "network": 0.553055,
+    "base": 0.000128742518,
+    "servers": 0.056497,
+    "striping": 0.009541,
+    "replication": 0.310146,
+    "clients": 0.070633,
+}
 
 
 def by_name(ranking) -> dict:
@@ -65,14 +83,20 @@ def test_the_published_line_ranks_as_its_closed_form_from_coefficients_and_from_
 @pytest.mark.parametrize(
     ("line", "shares"),
     [
-        ((237.502, -4.406, 15.89, 3.508, -21.058, -21.094),
-         (0.836874, 0.000288014743, 0.029968, 0.002162, 0.077895, 0.052812)),
-        ((162.003, -17.888, 14.204, -0.961, -22.799, -16.546),
-         (0.718362, 0.008758, 0.044178, 0.000299292609, 0.168454, 0.059948)),
-        ((230.091, -2.19, 34.241, 13.538, -60.986, -39.06),
-         (0.438485, 3.97231607e-05, 0.077685, 0.017973, 0.364727, 0.10109)),
+        (
+            (237.502, -4.406, 15.89, 3.508, -21.058, -21.094),
+            (0.836874, 0.000288014743, 0.029968, 0.002162, 0.077895, 0.052812),
+        ),
+        (
+            (162.003, -17.888, 14.204, -0.961, -22.799, -16.546),
+            (0.718362, 0.008758, 0.044178, 0.000299292609, 0.168454, 0.059948),
+        ),
+        (
+            (230.091, -2.19, 34.241, 13.538, -60.986, -39.06),
+            (0.438485, 3.97231607e-05, 0.077685, 0.017973, 0.364727, 0.10109),
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_published_lines_of_reads_and_random_access_rank_as_their_closed_form(line, shares):
     made = by_name(rank_line("speed", dict(zip(LEVELS, line, strict=True)), None, LEVELS, 0.95))
     for name, s1 in zip(LEVELS, shares, strict=True):
@@ -82,12 +106,18 @@ def test_the_published_lines_of_reads_and_random_access_rank_as_their_closed_for
 @pytest.mark.parametrize(
     ("line", "raw", "standardised"),
     [
-        ((237.502, -4.406, 15.89, 3.508, -21.058, -21.094), "network clients replication servers base striping",
-         "network replication clients servers striping base"),
-        ((162.003, -17.888, 14.204, -0.961, -22.799, -16.546), "network replication base clients servers striping",
-         "network replication clients servers base striping"),
+        (
+            (237.502, -4.406, 15.89, 3.508, -21.058, -21.094),
+            "network clients replication servers base striping",
+            "network replication clients servers striping base",
+        ),
+        (
+            (162.003, -17.888, 14.204, -0.961, -22.799, -16.546),
+            "network replication base clients servers striping",
+            "network replication clients servers base striping",
+        ),
     ],
-)  # fmt: skip
+)
 def test_raw_and_standardised_coefficients_rank_differently(line, raw, standardised):
     factors = rank_line("read", dict(zip(LEVELS, line, strict=True)), None, LEVELS, 0.95).factors
     by_raw = sorted(factors, key=lambda f: -abs(f.slope.raw.value))
@@ -310,8 +340,9 @@ def test_a_line_that_ranks_nothing_is_refused(line, levels, code):
 
 
 def test_standard_errors_of_a_line_give_its_shares_intervals():
-    made = rank_line("y", {"a": 3.0, "b": 2.9, "c": 0.5}, {"a": 0.2, "b": 0.2, "c": 0.1},
-                     dict.fromkeys("abc", [0, 1]), 0.95)  # fmt: skip
+    made = rank_line(
+        "y", {"a": 3.0, "b": 2.9, "c": 0.5}, {"a": 0.2, "b": 0.2, "c": 0.1}, dict.fromkeys("abc", [0, 1]), 0.95
+    )
     assert made.order == (("a", "b"), ("c",))
     assert made.factors[0].over_all.s1.low < 0.5 < made.factors[0].over_all.s1.high
 
@@ -333,8 +364,9 @@ def test_a_function_with_known_shares_is_found_from_scattered_settings():
 
     x = np.random.default_rng(0).uniform(-np.pi, np.pi, (1500, 3))
     made = rank(data_of(x, Ishigami.evaluate(x)), 0.95)
-    for factor, s1, total in zip(sorted(made.factors, key=lambda f: f.name), (0.314, 0.442, 0.0),
-                                 (0.558, 0.442, 0.244), strict=True):  # fmt: skip
+    for factor, s1, total in zip(
+        sorted(made.factors, key=lambda f: f.name), (0.314, 0.442, 0.0), (0.558, 0.442, 0.244), strict=True
+    ):
         shares = factor.over_all
         assert shares.s1.low <= s1 <= shares.s1.high and shares.s1_corrected == pytest.approx(s1, abs=0.04)
         assert shares.st.low <= total <= shares.st.high and shares.st.value == pytest.approx(total, abs=0.12)
@@ -430,8 +462,12 @@ def test_whatever_the_table_there_is_an_answer_in_finite_numbers_or_a_refusal(da
     how = data.draw(st.sampled_from(["plain", "fixed", "blocks"]))
     table = table_of({**{name: [row[name] for row in rows] for name in names}, "y": y})
     try:
-        made = rank(examples(table, "y", list(names)), 0.95, fixed=["a"] if how == "fixed" else [],
-                    blocks={"first": ["a"]} if how == "blocks" else None)  # fmt: skip
+        made = rank(
+            examples(table, "y", list(names)),
+            0.95,
+            fixed=["a"] if how == "fixed" else [],
+            blocks={"first": ["a"]} if how == "blocks" else None,
+        )
     except (DataError, InputError):
         return
     json.dumps(made.to_json(), allow_nan=False)
@@ -439,8 +475,11 @@ def test_whatever_the_table_there_is_an_answer_in_finite_numbers_or_a_refusal(da
 
 def test_s1_of_a_balanced_design_is_the_share_that_a_summary_names():
     rng = np.random.default_rng(1)
-    cells = [TrialCell({"t": t, "n": n}, "y", "", 10 + place + 0.5 * n + rng.normal(size=4))
-             for place, t in enumerate(("4k", "64k", "1m")) for n in (1, 2)]  # fmt: skip
+    cells = [
+        TrialCell({"t": t, "n": n}, "y", "", 10 + place + 0.5 * n + rng.normal(size=4))
+        for place, t in enumerate(("4k", "64k", "1m"))
+        for n in (1, 2)
+    ]
     columns = {name: [cell.by[name] for cell in cells for _ in cell.values] for name in ("t", "n")}
     table = table_of({**columns, "y": np.concatenate([cell.values for cell in cells]).tolist()})
     ranked = {one.name: one.over_all.s1 for one in rank(examples(table, "y", ["t", "n"]), 0.95).factors}

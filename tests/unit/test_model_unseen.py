@@ -57,10 +57,14 @@ def test_only_rows_at_the_levels_held_are_drawn_with_what_else_varies():
 
 @pytest.mark.parametrize(
     ("factor", "held", "code", "name"),
-    [("sise", {}, "unknown-factor", "sise"), ("size", {"size": 1}, "conflicting-options", "size"),
-     ("fs", {"size": 3}, "no-matching-rows", "size"), ("size", {"fs": "c"}, "unknown-level", "fs"),
-     ("fs", {"size": "x"}, "not-a-number", "size")],
-)  # fmt: skip
+    [
+        ("sise", {}, "unknown-factor", "sise"),
+        ("size", {"size": 1}, "conflicting-options", "size"),
+        ("fs", {"size": 3}, "no-matching-rows", "size"),
+        ("size", {"fs": "c"}, "unknown-level", "fs"),
+        ("fs", {"size": "x"}, "not-a-number", "size"),
+    ],
+)
 def test_what_cannot_be_held_is_refused(factor, held, code, name):
     with raises(code, InputError, factor=name):
         unseen_against(rows(), judged([1.0] * 8), factor, held)

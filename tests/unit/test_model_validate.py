@@ -122,7 +122,10 @@ def test_levels_of_one_bring_up_each_cannot_be_told_from_it():
 def test_a_level_left_out_is_a_fold_with_its_name():
     text = examples(table_of({"fs": ["x", "y", "x", "z"], "n": [1, 2, 3, 4], "y": [1, 2, 3, 5]}), "y", ["fs", "n"])
     assert [(fold.name, fold.test.tolist()) for fold in folds.leave_out(text, "fs")] == [
-        ("fs=x", [0, 2]), ("fs=y", [1]), ("fs=z", [3])]  # fmt: skip
+        ("fs=x", [0, 2]),
+        ("fs=y", [1]),
+        ("fs=z", [3]),
+    ]
     assert [fold.name for fold in folds.leave_out(text, "n")] == ["n=1", "n=2", "n=3", "n=4"]
 
 

@@ -56,10 +56,13 @@ def test_the_best_and_the_worst_of_each_metric_of_another_tool_and_over_what():
 def test_several_metrics_of_one_operation_name_it_once():
     rows = [
         row("read", metric, value, unit, bs=bs)
-        for metric, unit in (("completion_latency_p99", "s"), ("bandwidth_last_done", "bytes/s"),
-                             ("rate_last_done", "operations/s"))
+        for metric, unit in (
+            ("completion_latency_p99", "s"),
+            ("bandwidth_last_done", "bytes/s"),
+            ("rate_last_done", "operations/s"),
+        )
         for bs, value in (("4k", 2e-3 if unit == "s" else 2048.0), ("64k", 6e-3 if unit == "s" else 8192.0))
-    ]  # fmt: skip
+    ]
     said = headline("t", "fio", [imported("fio 3")], overview(*rows), AXIS)
     assert rates(said) == ["2.00", "8.00 KiB/s", "2.00", "6.00 ms", "2.05", "8.19 kop/s"]
     assert said.count("read") == said.count("p99") == 1
@@ -145,9 +148,13 @@ def test_levels_that_were_swept(levels, said):
 
 
 def test_titles_are_those_of_the_table_of_summary():
-    rows = [row("read", "bandwidth_last_done", 1.0), row("read", "completion_latency_p99", 1.0, "s"),
-            row("write", "bandwidth_last_done", 1.0), row("write_large", "bandwidth_last_done", 1.0),
-            row("step-01", "seconds", 1.0, "s")]  # fmt: skip
+    rows = [
+        row("read", "bandwidth_last_done", 1.0),
+        row("read", "completion_latency_p99", 1.0, "s"),
+        row("write", "bandwidth_last_done", 1.0),
+        row("write_large", "bandwidth_last_done", 1.0),
+        row("step-01", "seconds", 1.0, "s"),
+    ]
     titles = list(titles_of(rows).values())
     assert len(set(titles)) == len(rows) and titles[2::2] == ["write", "step-01"]
     assert [title.split()[0] for title in titles] == ["read", "read", "write", "Write,", "step-01"]

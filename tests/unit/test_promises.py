@@ -59,10 +59,29 @@ def test_the_main_process_leaves_the_target_to_its_helper(tmp_path, words):
     target.mkdir()
     (target / "precious").write_text("mine")
     done = subprocess.run(
-        [sys.executable, "-c", WATCHED, str(target), str(report), "run", *words, "--target", str(target),
-         "--store", "store", "--repetitions", "1", "--seed", "1"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-c",
+            WATCHED,
+            str(target),
+            str(report),
+            "run",
+            *words,
+            "--target",
+            str(target),
+            "--store",
+            "store",
+            "--repetitions",
+            "1",
+            "--seed",
+            "1",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     before, seen = json.loads(report.read_text())
     assert {what for what, _ in before} == {"stat", "os.listdir", "open"}, "else the watch sees nothing"

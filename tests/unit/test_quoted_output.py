@@ -18,11 +18,17 @@ import_command = command_of("import")
 MDTEST = Path(__file__).parents[1] / "golden" / "fixtures" / "mdtest" / "gen-mdtest400-3iter.txt"
 
 QUOTING = {
-    "README.md": "# How fast it is\n\n```\n{}```\n", "README": "Of last week:\n\n{}", "notes.rst": "Results::\n\n{}",
-    "test_it.py": 'SAMPLE = """\\\n{}"""\n', "output.c": "/*\n{}*/\n", "mdtest.1": '.TH mdtest 1 "2010"\n.nf\n{}.fi\n',
-    "wiki.txt": "A page\n\n```text\n{}```\n", "book.ipynb": "{{\"cells\": []}}\n{}", "page.html": "<pre>\n{}</pre>\n",
+    "README.md": "# How fast it is\n\n```\n{}```\n",
+    "README": "Of last week:\n\n{}",
+    "notes.rst": "Results::\n\n{}",
+    "test_it.py": 'SAMPLE = """\\\n{}"""\n',
+    "output.c": "/*\n{}*/\n",
+    "mdtest.1": '.TH mdtest 1 "2010"\n.nf\n{}.fi\n',
+    "wiki.txt": "A page\n\n```text\n{}```\n",
+    "book.ipynb": '{{"cells": []}}\n{}',
+    "page.html": "<pre>\n{}</pre>\n",
     "notes.MD.gz": "{}",
-}  # fmt: skip
+}
 
 
 def quoting(directory, output):

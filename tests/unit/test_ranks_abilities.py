@@ -208,8 +208,9 @@ def test_what_is_missed_for_one_reason_is_said_once():
     shown, (ior, *_, iozone) = text.splitlines(), BAD[1:]
     at = shown.index(f"no      ior, mdtest, iozone: {ior.detail}")
     assert [line.split(" ", 9)[-1] for line in shown[at + 2 : at + 4]] == [
-        f"ior, mdtest: {ior.cure}", f"iozone: {iozone.cure}",
-    ]  # fmt: skip
+        f"ior, mdtest: {ior.cure}",
+        f"iozone: {iozone.cure}",
+    ]
     assert shown[at + 1].split()[-1] == ior.needed_for and text.count(ior.detail) == 1
     assert {"1", "5"} <= set(shown[-1].split())
 

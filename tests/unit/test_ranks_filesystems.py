@@ -177,8 +177,9 @@ def test_gluster_is_asked_without_a_daemon_on_this_node(tmp_path, tools):
     assert (facts["family"], facts["volume"], facts["version"]) == ("gluster", "rep2", "10.3")
     assert (facts["status"], facts["type"], facts["shard_block_size"]) == ("Started", "replicate", "64.0MB")
     assert facts["options_set"] == {
-        "performance.client-io-threads": "off", "performance.write-behind-window-size": "16MB",
-    }, "who may mount it is nobody's business"  # fmt: skip
+        "performance.client-io-threads": "off",
+        "performance.write-behind-window-size": "16MB",
+    }, "who may mount it is nobody's business"
     assert asked.read_text() == "--mode=script --remote-host=10.94.0.1 volume info rep2 --xml\n"
     now = filesystems.condition(tmp_path / "g", found)
     assert now["health"] == [] and now["at"].endswith("Z")
@@ -265,9 +266,15 @@ def test_moosefs_is_known_by_its_source_and_told_by_its_master(tools, tmp_path):
     found = on(tmp_path, "mfs#10.94.0.1:9421", "fuse")  # what mfsmount 3.0.117 has in the mount table
     facts = filesystems.identity(tmp_path, found)
     assert facts == {
-        "family": "moosefs", "server": "10.94.0.1:9421", "version": "3.0.117", "copies": 2, "copied_by": "servers",
-        "data_parts": None, "parity_parts": None, "servers": list(SERVERS),
-    }  # fmt: skip
+        "family": "moosefs",
+        "server": "10.94.0.1:9421",
+        "version": "3.0.117",
+        "copies": 2,
+        "copied_by": "servers",
+        "data_parts": None,
+        "parity_parts": None,
+        "servers": list(SERVERS),
+    }
     assert "-H 10.94.0.1 -P 9421 -SCS" in asked.read_text()
     now = filesystems.condition(tmp_path, found)
     assert (now["health"], now["options"]) == ([], {"goal": "2"})
@@ -310,9 +317,15 @@ def test_of_ceph_s_warnings_those_count_that_change_what_is_measured(checks, sai
     assert ceph.troubles({"status": "HEALTH_WARN", "checks": checks}) == said
 
 
-TREE = {"nodes": [{"name": "default", "type": "root", "children": [-3, -2]},
-                  {"name": "fa2", "type": "host", "children": [0]}, {"name": "osd.0", "type": "osd"},
-                  {"name": "fa3", "type": "host", "children": [1]}, {"name": "empty", "type": "host"}]}  # fmt: skip
+TREE = {
+    "nodes": [
+        {"name": "default", "type": "root", "children": [-3, -2]},
+        {"name": "fa2", "type": "host", "children": [0]},
+        {"name": "osd.0", "type": "osd"},
+        {"name": "fa3", "type": "host", "children": [1]},
+        {"name": "empty", "type": "host"},
+    ]
+}
 
 
 def test_how_a_pool_keeps_its_data():

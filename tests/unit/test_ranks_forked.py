@@ -91,12 +91,18 @@ def test_a_module_that_cannot_be_loaded_leaves_the_ordinary_way(tmp_path):
 
 def test_a_rank_that_hangs_is_ended_and_the_next_is_forked_anew(ranks, tmp_path, monkeypatch):
     monkeypatch.setenv("MARK", "m")
-    first = watchdog.watch([sys.executable, "-m", "a_rank", "sleep"], heartbeat_dir=tmp_path / "a",
-                           limits=watchdog.TimeLimits(0.5), forked=ranks)  # fmt: skip
+    first = watchdog.watch(
+        [sys.executable, "-m", "a_rank", "sleep"],
+        heartbeat_dir=tmp_path / "a",
+        limits=watchdog.TimeLimits(0.5),
+        forked=ranks,
+    )
     assert (first.reason, first.leftover_pids) == ("deadline", ())
     assert ranks._process is None
-    assert watchdog.watch([sys.executable, "-m", "a_rank", "well"], heartbeat_dir=tmp_path / "b",
-                          forked=ranks).exit_code == 0  # fmt: skip
+    assert (
+        watchdog.watch([sys.executable, "-m", "a_rank", "well"], heartbeat_dir=tmp_path / "b", forked=ranks).exit_code
+        == 0
+    )
     assert ranks._process is not None
 
 
@@ -133,8 +139,21 @@ def descendants(pid):
 
 @pytest.mark.parametrize("killed_after_s", [1.5, 3.0])
 def test_a_comparison_that_was_killed_goes_on_under_its_seal(tmp_path, killed_after_s):
-    words = [sys.executable, "-m", "iosonde.cli.main", "run", "sleep 0.1", "--against", "sleep 0.4", "--a-name", "a",
-             "--b-name", "b", "--store", "s"]  # fmt: skip
+    words = [
+        sys.executable,
+        "-m",
+        "iosonde.cli.main",
+        "run",
+        "sleep 0.1",
+        "--against",
+        "sleep 0.4",
+        "--a-name",
+        "a",
+        "--b-name",
+        "b",
+        "--store",
+        "s",
+    ]
     process = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     give_up = time.monotonic() + 60
     while time.monotonic() < give_up and not list(tmp_path.glob("s/experiments/*.json")):

@@ -275,9 +275,25 @@ def test_a_node_list_of_single_numbers_and_of_ranges_names_the_same_nodes(prefix
 
 
 @pytest.mark.parametrize(
-    "text", ["", ",", "n[", "n[]", "n[1-]", "n[3-1]", "n[a]", "n 1", "n1,,n2", "-x", "n[1-9999999]", "$(x)",
-             "a[0-999]b[0-999]", "n[1-2]]", "n\x1b"]
-)  # fmt: skip
+    "text",
+    [
+        "",
+        ",",
+        "n[",
+        "n[]",
+        "n[1-]",
+        "n[3-1]",
+        "n[a]",
+        "n 1",
+        "n1,,n2",
+        "-x",
+        "n[1-9999999]",
+        "$(x)",
+        "a[0-999]b[0-999]",
+        "n[1-2]]",
+        "n\x1b",
+    ],
+)
 def test_what_is_no_node_list_is_refused(text):
     with raises("invalid-node-list"):
         nodelist.expand(text)

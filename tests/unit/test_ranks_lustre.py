@@ -109,19 +109,27 @@ def test_a_layout_of_components_is_not_taken_for_its_first_one():
         "mirrors": 1,
         "components": [
             {"start": 0, "end": 65536, "stripe_count": 0, "stripe_size": 65536, "pattern": "mdt", "stripe_offset": -1},
-            {"start": 65536, "end": None, "stripe_count": -1, "stripe_size": 1048576, "pattern": "raid0",
-             "stripe_offset": -1},
+            {
+                "start": 65536,
+                "end": None,
+                "stripe_count": -1,
+                "stripe_size": 1048576,
+                "pattern": "raid0",
+                "stripe_offset": -1,
+            },
         ],
-    }  # fmt: skip
+    }
     assert not has_unsplit_files("lustre", {"striping": found})
     assert has_unsplit_files("lustre", {"striping": lustre.parse_getstripe(PLAIN)})
 
 
 def test_parameters_are_those_of_this_file_system_and_what_differs_is_said():
     assert lustre.parse_parameters(PARAMETERS, "scratch") == {
-        "osc.max_rpcs_in_flight": "8, 16", "osc.checksums": "1", "llite.max_read_ahead_mb": "64.00",
+        "osc.max_rpcs_in_flight": "8, 16",
+        "osc.checksums": "1",
+        "llite.max_read_ahead_mb": "64.00",
         "llite.max_cached_mb": "2007",
-    }  # fmt: skip
+    }
     assert lustre.parse_parameters(PARAMETERS, "home") == {"osc.max_rpcs_in_flight": "1", "llite.max_cached_mb": "11"}
     assert lustre.parse_parameters("error: get_param: param_path 'mdc/*/x': No such file", "scratch") == {}
 
@@ -129,8 +137,10 @@ def test_parameters_are_those_of_this_file_system_and_what_differs_is_said():
 def test_a_target_without_a_connection_is_a_trouble_and_an_idle_one_is_none():
     found = lustre.parse_imports(imports(), "scratch")
     assert found == {
-        "OST0000": ("IDLE", "10.0.0.5@tcp"), "OST0001": ("FULL", "10.0.0.6@tcp"), "MDT0000": ("FULL", "10.0.0.2@tcp"),
-    }  # fmt: skip
+        "OST0000": ("IDLE", "10.0.0.5@tcp"),
+        "OST0001": ("FULL", "10.0.0.6@tcp"),
+        "MDT0000": ("FULL", "10.0.0.2@tcp"),
+    }
     assert lustre.troubles(found) == []
     assert lustre.troubles(lustre.parse_imports(imports("DISCONN"), "scratch")) == ["OST0001 on 10.0.0.6@tcp: DISCONN"]
     assert lustre.parse_imports(imports(), "scr") == {}
@@ -142,8 +152,12 @@ def test_its_name_is_that_of_the_source():
 
 
 def test_all_of_it_together(tools, tmp_path):
-    tools |= {"--version": "lfs 2.15.3\n", "getstripe": PLAIN, ".import": imports("CONNECTING"),
-              "get_param": PARAMETERS}  # fmt: skip
+    tools |= {
+        "--version": "lfs 2.15.3\n",
+        "getstripe": PLAIN,
+        ".import": imports("CONNECTING"),
+        "get_param": PARAMETERS,
+    }
     found = filesystems.identity(tmp_path, of_scratch(tmp_path))
     assert (found["family"], found["version"], found["striping"]["stripe_count"]) == ("lustre", "2.15.3", 1)
     assert (found["copies"], found["servers"]) == (1, ["10.0.0.5@tcp", "10.0.0.6@tcp"])

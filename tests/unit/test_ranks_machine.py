@@ -134,15 +134,25 @@ def test_cgroup_version_1_says_no_limit_with_a_huge_number(tmp_path):
     ("kind", "group", "names"),
     [
         ("cgroup2 cgroup2 rw", "0::/job", ("memory.max", "memory.current", "inactive_file")),
-        ("cgroup cgroup rw,memory", "4:memory:/job",
-         ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")),
+        (
+            "cgroup cgroup rw,memory",
+            "4:memory:/job",
+            ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_a_control_group_leaves_is_all_that_is_available(tmp_path, kind, group, names):
     limit, used, cache = names
-    root = fake_cgroup(tmp_path, kind, group, {
-        f"job/{limit}": "1000000", f"job/{used}": "700000", "job/memory.stat": f"anon 5\n{cache} 300000\n",
-    })  # fmt: skip
+    root = fake_cgroup(
+        tmp_path,
+        kind,
+        group,
+        {
+            f"job/{limit}": "1000000",
+            f"job/{used}": "700000",
+            "job/memory.stat": f"anon 5\n{cache} 300000\n",
+        },
+    )
     for available_kib, left in ((10, 10240), (10**9, 600000)):
         (root / "proc/meminfo").write_text(f"MemTotal: 99 kB\nMemAvailable: {available_kib} kB\n")
         assert host.available_bytes(root) == left
@@ -162,12 +172,22 @@ def write(root: Path, files: dict[str, str]) -> None:
 def fake_sys(root: Path) -> Path:
     """dm-0 on the partition vda1 of the disk vda."""
     disk = "devices/block/vda"
-    write(root, {
-        f"{disk}/dev": "254:0", f"{disk}/size": "2048", f"{disk}/device/model": "QEMU DISK ",
-        f"{disk}/queue/rotational": "0", f"{disk}/queue/scheduler": "none [mq-deadline] kyber",
-        f"{disk}/queue/physical_block_size": "4096", f"{disk}/vda1/dev": "254:1", f"{disk}/vda1/partition": "1",
-        f"{disk}/vda1/size": "1024", "devices/block/dm-0/dev": "253:0", "devices/block/dm-0/dm/name": "vg-data",
-    })  # fmt: skip
+    write(
+        root,
+        {
+            f"{disk}/dev": "254:0",
+            f"{disk}/size": "2048",
+            f"{disk}/device/model": "QEMU DISK ",
+            f"{disk}/queue/rotational": "0",
+            f"{disk}/queue/scheduler": "none [mq-deadline] kyber",
+            f"{disk}/queue/physical_block_size": "4096",
+            f"{disk}/vda1/dev": "254:1",
+            f"{disk}/vda1/partition": "1",
+            f"{disk}/vda1/size": "1024",
+            "devices/block/dm-0/dev": "253:0",
+            "devices/block/dm-0/dm/name": "vg-data",
+        },
+    )
     for number, place in (("254:0", disk), ("254:1", f"{disk}/vda1"), ("253:0", "devices/block/dm-0")):
         (root / "dev/block").mkdir(parents=True, exist_ok=True)
         (root / "dev/block" / number).symlink_to(root / place)
@@ -195,8 +215,17 @@ def test_a_mount_without_a_device_has_none():
 
 
 def test_interfaces_and_ports(tmp_path):
-    write(tmp_path / "net", {"eth0/speed": "25000", "eth0/operstate": "up", "eth0/mtu": "9000", "lo/mtu": "65536",
-                             "eth1/speed": "-1", "eth1/operstate": "down"})  # fmt: skip
+    write(
+        tmp_path / "net",
+        {
+            "eth0/speed": "25000",
+            "eth0/operstate": "up",
+            "eth0/mtu": "9000",
+            "lo/mtu": "65536",
+            "eth1/speed": "-1",
+            "eth1/operstate": "down",
+        },
+    )
     write(tmp_path / "ib/mlx5_0/ports/1", {"state": "4: ACTIVE", "rate": "200 Gb/sec (4X HDR)"})
     first, second = network.interfaces(tmp_path / "net")
     assert (first["name"], first["bits_per_s"], first["mtu_bytes"]) == ("eth0", 25 * 10**9, 9000)
@@ -211,7 +240,11 @@ def test_interfaces_and_ports(tmp_path):
 def test_lustre_striping():
     several = "stripe_count:  4 stripe_size:   1048576 pattern:       raid0 stripe_offset: -1\n"
     assert lustre.parse_getstripe(several) == {
-        "stripe_count": 4, "stripe_size": 1048576, "pattern": "raid0", "stripe_offset": -1}  # fmt: skip
+        "stripe_count": 4,
+        "stripe_size": 1048576,
+        "pattern": "raid0",
+        "stripe_offset": -1,
+    }
     assert lustre.parse_getstripe("lmm_stripe_count:  2\nlmm_pool: fast\n") == {"stripe_count": 2, "pool": "fast"}
     assert lustre.parse_getstripe("") == {}
 
@@ -302,8 +335,12 @@ def test_a_directory_without_a_project_has_none(tmp_path):
 
 
 def test_a_slurm_job_and_its_end():
-    env = {"SLURM_JOB_ID": "42", "SLURM_JOB_NUM_NODES": "3", "SLURM_JOB_NODELIST": "n[1-3]",
-           "SLURM_JOB_END_TIME": "1795262400"}  # fmt: skip
+    env = {
+        "SLURM_JOB_ID": "42",
+        "SLURM_JOB_NUM_NODES": "3",
+        "SLURM_JOB_NODELIST": "n[1-3]",
+        "SLURM_JOB_END_TIME": "1795262400",
+    }
     found = scheduler.job(env)
     assert (found["name"], found["job"], found["nodes"]) == ("slurm", "42", 3)
     assert found["walltime_end"] == "2026-11-21T12:00:00+00:00"
@@ -433,13 +470,20 @@ def test_a_place_is_below_another_by_whatever_name():
         "32 22 8:1 /home/x /mnt/c rw - ext4 /dev/sda1 rw\n"
     )
     below = [
-        ("/mnt/a/data/store", "/mnt/a/data"), ("/mnt/b/store", "/mnt/a/data"), ("/mnt/b/store", "/mnt/a"),
-        ("/mnt/a/data/store", "/mnt/b"), ("/mnt/b", "/mnt/a/data"), ("/mnt/c/store", "/home/x"),
+        ("/mnt/a/data/store", "/mnt/a/data"),
+        ("/mnt/b/store", "/mnt/a/data"),
+        ("/mnt/b/store", "/mnt/a"),
+        ("/mnt/a/data/store", "/mnt/b"),
+        ("/mnt/b", "/mnt/a/data"),
+        ("/mnt/c/store", "/home/x"),
         ("/home/x/y/store", "/mnt/c/y"),
-    ]  # fmt: skip
+    ]
     apart = [
-        ("/mnt/b/store", "/mnt/a/other"), ("/mnt/a/database", "/mnt/b"), ("/home/store", "/mnt/c"),
-        ("/data/store", "/mnt/b"), ("/mnt/a", "/mnt/a/data"),
-    ]  # fmt: skip
+        ("/mnt/b/store", "/mnt/a/other"),
+        ("/mnt/a/database", "/mnt/b"),
+        ("/home/store", "/mnt/c"),
+        ("/data/store", "/mnt/b"),
+        ("/mnt/a", "/mnt/a/data"),
+    ]
     assert [pair for pair in below if not mount.is_below(*pair, mounts)] == []
     assert [pair for pair in apart if mount.is_below(*pair, mounts)] == []

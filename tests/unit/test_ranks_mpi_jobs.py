@@ -94,9 +94,14 @@ def test_the_library_of_a_program_is_what_its_loader_says(bin_, tmp_path):
 
 @pytest.mark.parametrize(
     ("content", "flavour"),
-    [(b"\x7fELF xx MPIR_CVAR_X", mpiexec.MPICH), (b"\x7fELF Intel(R) MPI MPIR_CVAR_X", mpiexec.INTEL),
-     (b"\x7fELF nothing", ""), (b"#!/bin/sh\n# MPICH\n", ""), (b"", "")],
-)  # fmt: skip
+    [
+        (b"\x7fELF xx MPIR_CVAR_X", mpiexec.MPICH),
+        (b"\x7fELF Intel(R) MPI MPIR_CVAR_X", mpiexec.INTEL),
+        (b"\x7fELF nothing", ""),
+        (b"#!/bin/sh\n# MPICH\n", ""),
+        (b"", ""),
+    ],
+)
 def test_the_library_of_a_static_program_is_in_it(bin_, tmp_path, content, flavour):
     tool = tmp_path / "tool"
     tool.write_bytes(content)

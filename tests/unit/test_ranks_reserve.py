@@ -141,14 +141,18 @@ def test_without_salloc_or_sbatch_there_is_a_sentence(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("talk", "why"),
     [
-        ("salloc: error: bad\nsalloc: error: Job submit/allocate failed: Invalid partition name specified\n",
-         "Invalid partition name specified"),
-        ("sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)\n",
-         "Unable to contact slurm controller (connect failure)"),
+        (
+            "salloc: error: bad\nsalloc: error: Job submit/allocate failed: Invalid partition name specified\n",
+            "Invalid partition name specified",
+        ),
+        (
+            "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)\n",
+            "Unable to contact slurm controller (connect failure)",
+        ),
         ("salloc: Job allocation 3 has been revoked.\n", "salloc: Job allocation 3 has been revoked."),
         ("", "no message"),
     ],
-)  # fmt: skip
+)
 def test_slurms_refusal_in_its_own_words(talk, why):
     assert_problem(slurm._build_refusal(5, talk), "allocation-refused", nodes=5, reason=why)
     assert slurm._build_refusal(5, talk).message.endswith(why)

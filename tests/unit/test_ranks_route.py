@@ -38,7 +38,7 @@ LINKS = {link.index: link for link in EVERY}
         ((BRIDGE, ETH1), (BRIDGE, ETH1)),
         ((DOCKER,), (DOCKER,)),
     ],
-)  # fmt: skip
+)
 def test_no_byte_is_counted_twice(some, counted):
     assert route.once([link.index for link in some], LINKS) == {link.index for link in counted}
 
@@ -74,7 +74,7 @@ def network(routed=(2, 3), ports=(), ways=None):
         (mounted("beegfs", "beegfs_nodev"), (), {"routed": (2, 14), "ports": ("mlx5_0/1",)}, ("eth0",), ("mlx5_0/1",)),
         (mounted("nfs", "10.0.0.3:/x"), (), {"ports": ("mlx5_0/1",), "ways": {"10.0.0.3": Way(14)}}, ("ib0",), ()),
     ],
-)  # fmt: skip
+)
 def test_the_interfaces_that_lead_to_the_servers(found, also, more, interfaces, ports):
     assert route.to_servers(found, network(**more), also) == route.Route(interfaces, ports)
 
@@ -103,7 +103,7 @@ def test_where_neither_kind_nor_address_names_a_server_there_may_be_none(found, 
         (mounted("fuse.sshfs", "10.0.0.1:/x", "compression=yes"), {}, "its client compresses what it sends"),
         (mounted("fuse", "mfs#10.0.0.50:9421"), {"routed": ()}, "no interface of this node has a route to others"),
     ],
-)  # fmt: skip
+)
 def test_where_nothing_can_be_told_there_is_a_reason(found, more, why):
     assert route.to_servers(found, network(**more)) == route.Route(why=why)
 

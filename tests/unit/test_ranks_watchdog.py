@@ -164,8 +164,10 @@ def test_progress_on_another_node_is_not_idle(tmp_path, monkeypatch):
     outcome = watchdog.watch(words, heartbeat_dir=tmp_path, limits=limits, env=env, on_tick=seen.extend, ranks=2)
     assert outcome.reason == "idle"
     assert outcome.seconds > 2
-    assert [(beat.rank, beat.phase, beat.state) for beat in outcome.beats] == [(0, "write", "waiting"),
-                                                                              (1, "read", "waiting")]  # fmt: skip
+    assert [(beat.rank, beat.phase, beat.state) for beat in outcome.beats] == [
+        (0, "write", "waiting"),
+        (1, "read", "waiting"),
+    ]
     assert {beat.rank for beat in seen} == {0, 1}
 
 
@@ -235,8 +237,18 @@ def test_a_launcher_that_does_not_read_does_not_stop_a_rank(tmp_path):
     assert relay.parse(os.read(reading, 2**16).decode(), 0) is not None
 
 
-@pytest.mark.parametrize("line", ["", "hello", "iosonde-beat", "iosonde-beat [1, 2", 'iosonde-beat {"rank": 1}',
-                                  "iosonde-beat [1]", 'iosonde-beat [1,"x","n","p",1,"s","y",1]'])  # fmt: skip
+@pytest.mark.parametrize(
+    "line",
+    [
+        "",
+        "hello",
+        "iosonde-beat",
+        "iosonde-beat [1, 2",
+        'iosonde-beat {"rank": 1}',
+        "iosonde-beat [1]",
+        'iosonde-beat [1,"x","n","p",1,"s","y",1]',
+    ],
+)
 def test_what_is_no_beat_is_left_out(line):
     assert relay.parse(line, 0.0) is None
 
@@ -517,8 +529,14 @@ def test_what_was_held_is_removed_and_nothing_else(tmp_path, monkeypatch):
     monkeypatch.setattr(leftovers, "SHARED_MEMORY", tmp_path / "shm")
     for name in ("tmp", "shm", "spool"):
         (tmp_path / name).mkdir()
-    names = ["shm/mpich_shm_1_0", "shm/mpich_shm_2_0", "shm/other", "tmp/hydra_hwloc_xmlfile_a",
-             "tmp/hydra_hwloc_xmlfile_b", "tmp/hydra_hwloc_xmlfile_foreign"]  # fmt: skip
+    names = [
+        "shm/mpich_shm_1_0",
+        "shm/mpich_shm_2_0",
+        "shm/other",
+        "tmp/hydra_hwloc_xmlfile_a",
+        "tmp/hydra_hwloc_xmlfile_b",
+        "tmp/hydra_hwloc_xmlfile_foreign",
+    ]
     for name in names:
         (tmp_path / name).write_bytes(bytes(4096))
     with contextlib.ExitStack() as held:

@@ -64,11 +64,18 @@ def test_very_many_factors_are_one_column_of_what_a_cell_has_a_level_of():
 def settings(title, unit="bytes/s", sizes=(4096, 65536), nodes=(1, 2), left_out=()):
     """A response by size and nodes, 100 MiB/s and more."""
     rows = tuple(
-        SummaryRow((f"{size // 1024} KiB", str(count)), (size, count),
-                   Estimate((100 + 10 * place + count) * 2.0**20, 90.0 * 2**20, 150.0 * 2**20, 0.95, 3),
-                   Estimate(None, None, None, 0.95, 3), None, 0.01 * count)
-        for place, size in enumerate(sizes) for count in nodes if (size, count) not in left_out
-    )  # fmt: skip
+        SummaryRow(
+            (f"{size // 1024} KiB", str(count)),
+            (size, count),
+            Estimate((100 + 10 * place + count) * 2.0**20, 90.0 * 2**20, 150.0 * 2**20, 0.95, 3),
+            Estimate(None, None, None, 0.95, 3),
+            None,
+            0.01 * count,
+        )
+        for place, size in enumerate(sizes)
+        for count in nodes
+        if (size, count) not in left_out
+    )
     return ResponseSummary(title, unit, ("size", "nodes"), rows)
 
 

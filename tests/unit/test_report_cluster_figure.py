@@ -29,14 +29,32 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "upgrade.yaml"
 MB = 1e6
 # Field → a value at which it limits ALL.
 SLOW = {
-    "cpu": 1e-3, "client_network": 1.0, "server_network": 1.0, "disk_write": 1.0, "fabric": 1.0, "server_cpu": 1e-3,
-    "memory_copy": 1.0, "latency": 1e5, "metadata_rate": 1e-6,
-}  # fmt: skip
+    "cpu": 1e-3,
+    "client_network": 1.0,
+    "server_network": 1.0,
+    "disk_write": 1.0,
+    "fabric": 1.0,
+    "server_cpu": 1e-3,
+    "memory_copy": 1.0,
+    "latency": 1e5,
+    "metadata_rate": 1e-6,
+}
 ALL = {
-    "clients": 1000, "servers": 2, "disks": 25, "client_network": 1e9, "server_network": 1e10, "disk_write": 200 * MB,
-    "fabric": 4e11, "cpu": 1e-9, "server_cpu": 1e-11, "memory_copy": 8e9, "latency": 2e-3, "request_size": 2**20,
-    "metadata_rate": 1e6, "file_size": 2**20,
-}  # fmt: skip
+    "clients": 1000,
+    "servers": 2,
+    "disks": 25,
+    "client_network": 1e9,
+    "server_network": 1e10,
+    "disk_write": 200 * MB,
+    "fabric": 4e11,
+    "cpu": 1e-9,
+    "server_cpu": 1e-11,
+    "memory_copy": 8e9,
+    "latency": 2e-3,
+    "request_size": 2**20,
+    "metadata_rate": 1e6,
+    "file_size": 2**20,
+}
 
 
 def cluster(name: str = "c", words: dict | None = None, **values: float | tuple[float, float]) -> Cluster:
@@ -65,10 +83,19 @@ def test_what_limits_is_marked_and_nothing_else(slow):
     assert [one.rate.value for one in marked] == [pytest.approx(today(made, 0.95).s.value)]
     assert marked[0].formula.split("/")[0] == TERMS[limit][0].split("/")[0]
     assert texts(made).count("limits") == 1
-    marked = [one["mark"] for mark in ("rule", "rect") for one in layers(drawing, mark)
-              if VERMILION in (one["mark"].get("color"), one["mark"].get("stroke"))]  # fmt: skip
-    drawn = [row for mark in ("rule", "rect") for one in layers(drawing, mark) if one["mark"] in marked
-             for row in one["data"]["values"]]  # fmt: skip
+    marked = [
+        one["mark"]
+        for mark in ("rule", "rect")
+        for one in layers(drawing, mark)
+        if VERMILION in (one["mark"].get("color"), one["mark"].get("stroke"))
+    ]
+    drawn = [
+        row
+        for mark in ("rule", "rect")
+        for one in layers(drawing, mark)
+        if one["mark"] in marked
+        for row in one["data"]["values"]
+    ]
     assert len(drawn) >= 2, "the frame of the number, and the part itself"
     assert all(one["strokeWidth"] > 2 for one in marked)
     assert sum(part.limits for part in drawing.parts.values()) == 1
@@ -139,8 +166,10 @@ def test_a_hostile_name_is_text(name):
 
 def test_nothing_leaves_the_page():
     """Also of the largest counts and the longest intervals."""
-    wide = {name: (value * 0.9, value * 1.1) if name not in ("clients", "servers", "disks") else value
-            for name, value in ALL.items()}  # fmt: skip
+    wide = {
+        name: (value * 0.9, value * 1.1) if name not in ("clients", "servers", "disks") else value
+        for name, value in ALL.items()
+    }
     drawing = content(cluster("W" * 40, **{**wide, "clients": 10**9}), 0.95)
     spec = cluster_figure(drawing).spec
     svg = cluster_figure(drawing).image("svg").decode()
@@ -183,22 +212,36 @@ def test_the_drawing_of_the_example_is_that_of_its_file():
 
 
 def test_nodes_of_a_file_are_drawn_by_their_names_with_their_roles_and_disks():
-    found = read_cluster({
-        "name": "x", "today": {"network": "112MB/s", "disk": "60MB/s"},
-        "nodes": {"head": "login", "n[1-6]": "compute", "both": ["client", "server"], "mds": "metadata",
-                  "io1": {"role": "server", "disks": 4}, "io2": {"role": ["server", "metadata"], "disks": 1},
-                  "silo[1-5]": "tape"},
-    })  # fmt: skip
+    found = read_cluster(
+        {
+            "name": "x",
+            "today": {"network": "112MB/s", "disk": "60MB/s"},
+            "nodes": {
+                "head": "login",
+                "n[1-6]": "compute",
+                "both": ["client", "server"],
+                "mds": "metadata",
+                "io1": {"role": "server", "disks": 4},
+                "io2": {"role": ["server", "metadata"], "disks": 1},
+                "silo[1-5]": "tape",
+            },
+        }
+    )
     drawing = cluster_plot.content(found.cluster, today_of(found.cluster, 0.95), 0.95, found.nodes)
     assert [one and (one.title, one.fact.split()[1:]) for one in drawing.clients] == [
-        ("n1", []), None, ("both", ["server"]),
-    ]  # fmt: skip
+        ("n1", []),
+        None,
+        ("both", ["server"]),
+    ]
     assert [(one.title, one.fact.split()[1:], one.disks) for one in drawing.servers] == [
-        ("both", ["client"], None), ("io1", [], 4), ("io2", ["metadata"], 1),
-    ]  # fmt: skip
+        ("both", ["client"], None),
+        ("io1", [], 4),
+        ("io2", ["metadata"], 1),
+    ]
     assert [(one.title, re.findall(r"\w*\d|head", one.fact)) for one in drawing.others] == [
-        ("login", ["head"]), ("tape", ["silo1", "silo2", "3"]),
-    ]  # fmt: skip
+        ("login", ["head"]),
+        ("tape", ["silo1", "silo2", "3"]),
+    ]
     assert drawing.parts["metadata"].title.split(": ") == ["metadata", ", ".join(("mds", "io2"))]
     said = [row["said"] for one in layers(drawing, "text") for row in one["data"]["values"]]
     assert {"n1", "io1", "head", "tape", "4"} <= set(said) and "n2" not in said
@@ -208,6 +251,7 @@ def test_nodes_of_a_file_are_drawn_by_their_names_with_their_roles_and_disks():
 def test_a_name_of_a_node_is_text_and_fits_into_its_box():
     found = read_cluster({"nodes": {"n" * 90: "compute"}, "today": {"servers": 1, "network": "1MB/s"}})
     drawing = cluster_plot.content(found.cluster, today_of(found.cluster, 0.95), 0.95, found.nodes)
-    (client,) = [row["said"] for one in layers(drawing, "text") for row in one["data"]["values"]
-                 if row["said"].startswith("nnn")]  # fmt: skip
+    (client,) = [
+        row["said"] for one in layers(drawing, "text") for row in one["data"]["values"] if row["said"].startswith("nnn")
+    ]
     assert client == "n" * 19 + "…"

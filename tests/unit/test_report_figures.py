@@ -56,8 +56,22 @@ def influence(name: str) -> Influence:
 def over_time(name: str) -> OverTimePlot:
     """A phase of three bins, with a name wherever there is one."""
     ranks = {0: (1e8, 1e8, 1e8), 1: (0.0, 1e8, 2e8)}
-    made = OverTime(name, "bytes/s", 0.1, 0.31, (0.0, 0.1, 0.2), (1e8, 2e8, 3e8), ranks, name, (1e-4, None, 2e-4),
-                    (None, None, 1e-3), (1e-3, 5e-3, 2e-3), 100, 1000, 3)  # fmt: skip
+    made = OverTime(
+        name,
+        "bytes/s",
+        0.1,
+        0.31,
+        (0.0, 0.1, 0.2),
+        (1e8, 2e8, 3e8),
+        ranks,
+        name,
+        (1e-4, None, 2e-4),
+        (None, None, 1e-3),
+        (1e-3, 5e-3, 2e-3),
+        100,
+        1000,
+        3,
+    )
     return OverTimePlot(name, name, (PhaseOverTime(name, name, True, made),), (name,), (name,))
 
 
@@ -76,13 +90,14 @@ def renamed(name: str) -> list[Figure]:
         over_time_figure(over_time(name)),
         factor_figure(FactorPanel(name, [(0.0, name), (1.0, name)], False, name, 1.0, [series, series], named=True)),
         roofline_figure(line),
-        scaling_figure(ScalingPlot(name, name, name, [(1, 2.0), (2, 3.0)], [Curve(name, [1, 2], [2, 3], 2, 3)],
-                                    [], [1.5], 1)),
+        scaling_figure(
+            ScalingPlot(name, name, name, [(1, 2.0), (2, 3.0)], [Curve(name, [1, 2], [2, 3], 2, 3)], [], [1.5], 1)
+        ),
         depth_figure([0.2, 0.1], [around(0.3), None], 1, name),
         *(settings_figure(sample_plot(name, bars)) for bars in (False, True)),
         heatmap_figure(sample_plot(name)),
         errors_figure(ModelErrors(name, [name, "b"], [(1.0, 0.9, 1.1), (2.0, None, None)], 0.5, 3.0)),
-    ]  # fmt: skip
+    ]
 
 
 def vega_of(spec):
@@ -179,10 +194,14 @@ def test_a_long_title_is_wrapped_and_not_cut():
 def test_a_heat_map_of_single_trials_says_so_and_names_every_level():
     plot = sample_plot("name")
     single = [
-        dataclasses.replace(panel, points=tuple(
-            dataclasses.replace(one, mean=Estimate(one.mean.value, None, None, 0.95, 1)) for one in panel.points))
+        dataclasses.replace(
+            panel,
+            points=tuple(
+                dataclasses.replace(one, mean=Estimate(one.mean.value, None, None, 0.95, 1)) for one in panel.points
+            ),
+        )
         for panel in plot.panels
-    ]  # fmt: skip
+    ]
     texts = tuple(f"{2**k} KiB" for k in range(3))
     made = heatmap_figure(
         dataclasses.replace(plot, panels=tuple(single), x=dataclasses.replace(plot.x, texts=texts), omissions=())
@@ -262,8 +281,22 @@ def test_a_specification_is_plain_json_with_fixed_fields():
         layers = [layer for one in views for layer in one["layer"]]
         rows = [row for layer in layers for row in layer["data"]["values"]]
         assert {key for row in rows for key in row} <= {
-            "x", "x2", "y", "y2", "low", "high", "end", "said", "tip", "series", "name", "line", "aside", "value",
-            "half"}  # fmt: skip
+            "x",
+            "x2",
+            "y",
+            "y2",
+            "low",
+            "high",
+            "end",
+            "said",
+            "tip",
+            "series",
+            "name",
+            "line",
+            "aside",
+            "value",
+            "half",
+        }
 
 
 def test_a_notebook_is_given_the_specification_and_a_picture():

@@ -15,8 +15,10 @@ def test_each_run_is_drawn_once_and_yours_is_marked(tmp_path):
     runs = bandwidth["layer"][0]["data"]["values"]
     assert len([row for row in runs if row["y"] == "ior_easy_write"]) == made.runs
     assert [row["y"] for row in bandwidth["layer"][-1]["data"]["values"]] == [
-        "ior_easy_write", "ior_hard_write", " ".join(("score", "bandwidth"))
-    ]  # fmt: skip
+        "ior_easy_write",
+        "ior_hard_write",
+        " ".join(("score", "bandwidth")),
+    ]
     assert bandwidth["layer"][-1]["mark"]["shape"] == "diamond"
 
 

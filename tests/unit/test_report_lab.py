@@ -53,9 +53,12 @@ def test_what_is_wrong_is_said():
 
 @pytest.mark.parametrize(
     ("mount_bytes", "should", "sizes"),
-    [(2 * MIB, 2 * MIB, ["2 MiB", "4 MiB"]), (3 * MIB, 2 * MIB, ["3 MiB", "2 MiB", "4 MiB"]),
-     (1 * MIB, None, ["1 MiB", "4 MiB"])],
-)  # fmt: skip
+    [
+        (2 * MIB, 2 * MIB, ["2 MiB", "4 MiB"]),
+        (3 * MIB, 2 * MIB, ["3 MiB", "2 MiB", "4 MiB"]),
+        (1 * MIB, None, ["1 MiB", "4 MiB"]),
+    ],
+)
 def test_how_much_it_holds_is_said_and_whether_that_is_right(mount_bytes, should, sizes):
     holds = holding(mount_bytes, should)
     at = [text(holds).index(f" {size}") for size in sizes]

@@ -49,5 +49,6 @@ def test_evidence_of_several_parts_is_no_code():
     said = _cell_text([{"phase": "read", "index": 1.25, "low": None}, {"phase": "write", "index": 2.0}])
     parts = [part.split(", ") for part in said.split("; ")]
     assert [[word.split() for word in part] for part in parts] == [
-        [["phase", "read"], ["index", "1.25"], ["low"]], [["phase", "write"], ["index", "2"]],
-    ]  # fmt: skip
+        [["phase", "read"], ["index", "1.25"], ["low"]],
+        [["phase", "write"], ["index", "2"]],
+    ]

@@ -21,13 +21,17 @@ KIB, MIB = 1024, 1024**2
         (Step("read", 2048 * KIB, size=100 * MIB), "50 reads of 2 MiB, 100 MiB"),
         (Step("read", 4 * KIB, size=MIB, offsets="rnd"), "256 reads of 4 KiB at offsets rnd, 1 MiB"),
         (Step("write", 64 * KIB, count=1), "1 write of 64 KiB, 64 KiB"),
-        (Step("read", KIB, size=64 * KIB, offsets={"stride": {"hole": KIB}}, sieve={"buffer": 16 * KIB}),
-         "32 reads of 1 KiB at offsets stride, 32 KiB, sieved by 16 KiB"),
-        (Step("mix", count=9, of=(MixPart(7, Step("read", KIB)), MixPart(3, Step("write", KIB)))),
-         "mix of 7 read : 3 write"),
+        (
+            Step("read", KIB, size=64 * KIB, offsets={"stride": {"hole": KIB}}, sieve={"buffer": 16 * KIB}),
+            "32 reads of 1 KiB at offsets stride, 32 KiB, sieved by 16 KiB",
+        ),
+        (
+            Step("mix", count=9, of=(MixPart(7, Step("read", KIB)), MixPart(3, Step("write", KIB)))),
+            "mix of 7 read : 3 write",
+        ),
         (Step("fsync"), "fsync"),
     ],
-)  # fmt: skip
+)
 def test_a_plan_says_operations(step, said):
     assert _describe_step(step) == said
 
@@ -49,5 +53,9 @@ def test_a_fault_that_is_a_factor_is_said_by_its_levels():
     said = _format_faults(Spec({}, (), (Factor("fault", "", ("none", "stop")),), faults=(fault,)))
     words = re.findall(r"[\w|]+", " ".join(said))
     assert [word for word in words if word in (*fault.values(), "none|stop")] == [
-        "none|stop", "server2", "2s", "write", "500ms",
-    ]  # fmt: skip
+        "none|stop",
+        "server2",
+        "2s",
+        "write",
+        "500ms",
+    ]

@@ -85,12 +85,19 @@ def test_a_tree_without_a_file_has_a_page(tmp_path):
 def test_how_fast_files_were_read_is_on_the_page_by_type_and_state(tmp_path):
     survey_tree.make(tmp_path, files=60)
     made = survey(SurveyQuery(str(tmp_path)))
-    told = tuple(ReadSpeed(kind, state, Estimate(rate, 0.8 * rate, 1.2 * rate, 0.95, 9), size)
-                 for kind, state, rate, size in (("text", "cold", 2e8, 300), ("NetCDF", "cold", 1e8, 200),
-                                                 ("text", "cached", 9e9, 100)))  # fmt: skip
+    told = tuple(
+        ReadSpeed(kind, state, Estimate(rate, 0.8 * rate, 1.2 * rate, 0.95, 9), size)
+        for kind, state, rate, size in (
+            ("text", "cold", 2e8, 300),
+            ("NetCDF", "cold", 1e8, 200),
+            ("text", "cached", 9e9, 100),
+        )
+    )
     page = survey_page(replace(made, reading=told))
     assert [("not" in one.title.split(), [name for name, _ in one.bars]) for one in page.rates] == [
-        (True, ["text", "NetCDF"]), (False, ["text"])]  # fmt: skip
+        (True, ["text", "NetCDF"]),
+        (False, ["text"]),
+    ]
     text = survey_html(page)
     assert 'id="rates"' in text and 'href="#rates"' in text and "83.3 %" in text
     drawn = json.dumps([estimates_figure(one).spec for one in page.rates])

@@ -27,9 +27,13 @@ def test_each_way_has_a_panel_with_band_first_survey_and_truth(made):
     drawn = panels(figure(made).to_dict())
     ways = [title.split(",")[0].split() for title in drawn]
     assert [("count" in way, "size" in way, "replacement" in way, "wrong" in way, "80" in way) for way in ways] == [
-        (True, False, False, False, False), (False, True, False, False, False), (False, True, False, False, False),
-        (True, False, False, True, False), (False, True, True, False, False), (False, False, True, False, True),
-    ]  # fmt: skip
+        (True, False, False, False, False),
+        (False, True, False, False, False),
+        (False, True, False, False, False),
+        (True, False, False, True, False),
+        (False, True, True, False, False),
+        (False, False, True, False, True),
+    ]
     by_size = [one for one in made.shares if one.way == "by size" and one.true_number.what == "type"]
     said = {(one.n, one.true_number.name): one for one in by_size}
     by_size = next(title for title in drawn if re.fullmatch(r"\w+ by size, for the capacity", title))

@@ -113,9 +113,13 @@ def test_a_fitting_table_is_never_too_wide(names):
 
 @pytest.mark.parametrize(
     ("low", "value", "high", "text"),
-    [(205, 212, 219, "212 ± 7"), (198, 212, 241, "212, 198–241"), (None, 212, None, "212 ~"), (0.0949, 0.1, 0.1051,
-     "0.100 ± 0.005")],
-)  # fmt: skip
+    [
+        (205, 212, 219, "212 ± 7"),
+        (198, 212, 241, "212, 198–241"),
+        (None, 212, None, "212 ~"),
+        (0.0949, 0.1, 0.1051, "0.100 ± 0.005"),
+    ],
+)
 def test_a_number_in_a_table_of_many_columns_keeps_its_interval(low, value, high, text):
     assert estimate_short(Estimate(value, low, high, 0.95, 6)) == text
 

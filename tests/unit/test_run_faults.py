@@ -401,8 +401,13 @@ def test_a_target_that_a_shell_would_take_apart_is_refused_before_anything_start
     (tmp_path / name).mkdir()
     for command, code in (('ls "${TARGET}" > ${TARGET}/f', 2), ('ls "$IOSONDE_TARGET"', 0)):
         words = ["run", command, "--target", name, "--repetitions", "1", "--store", "s"]
-        done = subprocess.run([sys.executable, "-m", "iosonde.cli.main", *words], cwd=tmp_path, capture_output=True,
-                              text=True, timeout=120)  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-m", "iosonde.cli.main", *words],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
         assert done.returncode == code, done.stderr
         assert (tmp_path / "s").exists() == (code == 0)
     assert not (tmp_path / "PWNED").exists()
@@ -416,8 +421,9 @@ def test_a_workspace_that_is_replaced_leads_nowhere(place, tmp_path):
     for number in range(10):
         (victim / f"trial-{number:04d}").mkdir(parents=True)
         (victim / f"trial-{number:04d}" / "thesis.tex").write_text("precious")
-    process = subprocess.Popen(words(target, store, "--repetitions", "10"), stdout=subprocess.DEVNULL,
-                               stderr=subprocess.PIPE, text=True)  # fmt: skip
+    process = subprocess.Popen(
+        words(target, store, "--repetitions", "10"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
     while len(list(store.glob("runs/2*"))) < 2:
         time.sleep(0.01)
         assert process.poll() is None

@@ -38,14 +38,33 @@ def folder(tmp_path_factory):
     sample_store.main(str(made / "results"))
     store = Store.create(made / "<b>other")
     facts = {"subject_commit": HOSTILE, "target": HOSTILE, "machine": {"mount": {"type": HOSTILE}}}
-    store.save_experiment(Experiment("odd", HOSTILE, [Factor(HOSTILE)], {"steps": []},
-                                     [Trial(n, {"nodes": 1}, n, n, n) for n in range(3)], 1, HOSTILE))  # fmt: skip
-    store.append_many([
-        Run(id=f"odd-{n}", experiment="odd", source=HOSTILE, started_at=f"2026-11-0{n + 1}T00:00:00Z", seconds=1.0,
-            factors={HOSTILE: HOSTILE, "nodes": 1, "repetition": n}, facts=facts,
-            observations=[Observation(HOSTILE, HOSTILE, 1.0, HOSTILE)], missing=[HOSTILE] if n else [])
-        for n in range(2)
-    ])  # fmt: skip
+    store.save_experiment(
+        Experiment(
+            "odd",
+            HOSTILE,
+            [Factor(HOSTILE)],
+            {"steps": []},
+            [Trial(n, {"nodes": 1}, n, n, n) for n in range(3)],
+            1,
+            HOSTILE,
+        )
+    )
+    store.append_many(
+        [
+            Run(
+                id=f"odd-{n}",
+                experiment="odd",
+                source=HOSTILE,
+                started_at=f"2026-11-0{n + 1}T00:00:00Z",
+                seconds=1.0,
+                factors={HOSTILE: HOSTILE, "nodes": 1, "repetition": n},
+                facts=facts,
+                observations=[Observation(HOSTILE, HOSTILE, 1.0, HOSTILE)],
+                missing=[HOSTILE] if n else [],
+            )
+            for n in range(2)
+        ]
+    )
     (store.path / "runs" / "<i>x").mkdir()
     (store.path / "runs" / "<i>x" / "run.json").write_text("{}")
     return made
@@ -154,12 +173,23 @@ def test_what_is_measured_now(shelf, folder):
     assert holder(other, "odd") is None and "process" not in text(shelf, "/live")
 
 
-@pytest.mark.parametrize("path", ["/", "/runs", "/live", "/compare", "/run?store=2&run=odd-1", "/runs?where=nods%3D1",
-                                  pytest.param("/report?store=2&experiment=odd", marks=pytest.mark.slow),
-                                  "/history?store=2&where=complete%3Dany",
-                                  "/run?store=2&run=%3Cscript%3E", f"/runs?where={quote(HOSTILE)}%3D1",
-                                  f"/report?store=2&run={quote(HOSTILE)}",
-                                  f"/history?store={quote(HOSTILE)}"])  # fmt: skip
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/runs",
+        "/live",
+        "/compare",
+        "/run?store=2&run=odd-1",
+        "/runs?where=nods%3D1",
+        pytest.param("/report?store=2&experiment=odd", marks=pytest.mark.slow),
+        "/history?store=2&where=complete%3Dany",
+        "/run?store=2&run=%3Cscript%3E",
+        f"/runs?where={quote(HOSTILE)}%3D1",
+        f"/report?store=2&run={quote(HOSTILE)}",
+        f"/history?store={quote(HOSTILE)}",
+    ],
+)
 def test_hostile_names_are_data(shelf, path):
     said = asked(shelf, path).body.decode()
     assert not [one for one in ("<script>alert", "\x1b", "\u202e", "<b>other", "<i>x") if one in said]
@@ -169,24 +199,58 @@ def test_hostile_names_are_data(shelf, path):
 @pytest.mark.parametrize(
     "target",
     [
-        "/../secret", "/..%2fsecret", "/%2e%2e/secret", "//etc/passwd", "/page.css/../../secret", "/assets/base.html",
-        "/run?store=1&run=../../secret", "/run?store=1&run=%2e%2e%2f%2e%2e%2fsecret", "/run?store=../secret&run=x",
-        "/run?store=1&run=%00", "/report?store=1&run=../../secret", "/report?store=1&experiment=../../secret",
-        "/history?store=../secret", "/compare?a=../secret&b=1", "/runs?page=-1", "/runs?page=1e9", "/runs?store=9",
-        "/runs?page=%D9%A1", "/history?store=1&last=99999999999999999999", "/report?store=1", "/run?store=1",
-        "http://[", "/runs?" + "a=1&" * 100, "*", "", "/\ud800",
+        "/../secret",
+        "/..%2fsecret",
+        "/%2e%2e/secret",
+        "//etc/passwd",
+        "/page.css/../../secret",
+        "/assets/base.html",
+        "/run?store=1&run=../../secret",
+        "/run?store=1&run=%2e%2e%2f%2e%2e%2fsecret",
+        "/run?store=../secret&run=x",
+        "/run?store=1&run=%00",
+        "/report?store=1&run=../../secret",
+        "/report?store=1&experiment=../../secret",
+        "/history?store=../secret",
+        "/compare?a=../secret&b=1",
+        "/runs?page=-1",
+        "/runs?page=1e9",
+        "/runs?store=9",
+        "/runs?page=%D9%A1",
+        "/history?store=1&last=99999999999999999999",
+        "/report?store=1",
+        "/run?store=1",
+        "http://[",
+        "/runs?" + "a=1&" * 100,
+        "*",
+        "",
+        "/\ud800",
     ],
-)  # fmt: skip
+)
 def test_an_address_is_words_and_no_path(shelf, target):
     said = asked(shelf, target)
     assert said.status in (400, 404) and b"not for you" not in said.body
 
 
-@pytest.mark.parametrize(("host", "known"), [
-    ("127.0.0.1:8642", True), ("localhost:8642", True), ("LOCALHOST", True), ("[::1]:8642", True), ("10.0.0.7", True),
-    ("evil.example:8642", False), ("localhost.evil.example", False), ("127.0.0.1.evil.example", False), ("", False),
-    (None, False), ("localhost:80", False), ("localhost:8642:1", False), ("127.0.0.1:x", False), ("[", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("host", "known"),
+    [
+        ("127.0.0.1:8642", True),
+        ("localhost:8642", True),
+        ("LOCALHOST", True),
+        ("[::1]:8642", True),
+        ("10.0.0.7", True),
+        ("evil.example:8642", False),
+        ("localhost.evil.example", False),
+        ("127.0.0.1.evil.example", False),
+        ("", False),
+        (None, False),
+        ("localhost:80", False),
+        ("localhost:8642:1", False),
+        ("127.0.0.1:x", False),
+        ("[", False),
+    ],
+)
 def test_a_name_that_is_not_ours_is_not_answered(shelf, host, known):
     for guard in (OPEN, CLOSED):
         assert guard.knows_name(host) is known
@@ -199,11 +263,20 @@ def test_the_name_that_was_asked_for_is_ours():
     assert Doorkeeper("login1.cluster", PORT, TOKEN).knows_name("login1.cluster:8642")
 
 
-@pytest.mark.parametrize("headers", [
-    {}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN}, {"Authorization": "Bearer "},
-    {"Cookie": f"iosonde-{PORT}=wrong"}, {"Cookie": f"iosonde-1={TOKEN}"}, {"Cookie": ";;=\x00"},
-    {"Authorization": "Bearer \udcff"}, {"Cookie": f"iosonde-{PORT}="},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Authorization": "Bearer wrong"},
+        {"Authorization": TOKEN},
+        {"Authorization": "Bearer "},
+        {"Cookie": f"iosonde-{PORT}=wrong"},
+        {"Cookie": f"iosonde-1={TOKEN}"},
+        {"Cookie": ";;=\x00"},
+        {"Authorization": "Bearer \udcff"},
+        {"Cookie": f"iosonde-{PORT}="},
+    ],
+)
 def test_without_the_token_nothing_is_said(shelf, headers):
     for path in [*PAGES, "/nothing", "/?token=wrong", "/?token="]:
         said = asked(shelf, path, CLOSED, **headers)
@@ -336,10 +409,14 @@ def test_a_port_in_use_is_an_error(folder):
     assert done.returncode == 2 and f" {port} " in done.stderr and "127.0.0.1" in done.stderr
 
 
-@pytest.mark.parametrize(("words", "said"), [
-    (["--host", "no.such.name.invalid"], "is not a name or an address"), (["--port", "70000"], "invalid port"),
-    (["--host", "203.0.113.1", "--port", "0"], "cannot listen"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--host", "no.such.name.invalid"], "is not a name or an address"),
+        (["--port", "70000"], "invalid port"),
+        (["--host", "203.0.113.1", "--port", "0"], "cannot listen"),
+    ],
+)
 def test_a_place_where_nobody_can_listen(folder, words, said):
     done = iosonde("serve", "results", *words, where=folder)
     assert done.returncode == 2 and said in done.stderr

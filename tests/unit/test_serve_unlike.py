@@ -24,10 +24,12 @@ NAN = math.nan
 # A factor in bytes, one of text with a number, and none but the nodes.
 EXPERIMENTS = {
     "sizes": ([Factor("block_size", "bytes", (4096, 65536))], [{"block_size": 4096}, {"block_size": 65536}]),
-    "words": ([Factor("layout", levels=("a", "b")), Factor("depth", levels=(1, 2))],
-              [{"layout": "a", "depth": 1}, {"layout": "b", "depth": 2.5}]),
+    "words": (
+        [Factor("layout", levels=("a", "b")), Factor("depth", levels=(1, 2))],
+        [{"layout": "a", "depth": 1}, {"layout": "b", "depth": 2.5}],
+    ),
     "plain": ([], [{}, {}]),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -37,13 +39,20 @@ def store(tmp_path_factory):
         trials = [Trial(n, {**cell, "nodes": 1}, n // 2, n // 2, n) for n, cell in enumerate(cells * 4)]
         declared = [Factor("nodes", levels=(1,)), *factors]
         store.save_experiment(Experiment(name, name, declared, {}, trials, 1, f"2026-11-0{day}T00:00:00Z"))
-        store.append_many([
-            Run(id=f"{name}-{trial.index}", experiment=name, source="test", seconds=1.0,
-                started_at=f"2026-11-0{day}T00:0{trial.index}:00Z",
-                factors={**trial.factors, "repetition": trial.repetition},
-                observations=[Observation("read", "bandwidth_last_done", 1e8 + trial.index * 1e6, "bytes/s")])
-            for trial in trials
-        ])  # fmt: skip
+        store.append_many(
+            [
+                Run(
+                    id=f"{name}-{trial.index}",
+                    experiment=name,
+                    source="test",
+                    seconds=1.0,
+                    started_at=f"2026-11-0{day}T00:0{trial.index}:00Z",
+                    factors={**trial.factors, "repetition": trial.repetition},
+                    observations=[Observation("read", "bandwidth_last_done", 1e8 + trial.index * 1e6, "bytes/s")],
+                )
+                for trial in trials
+            ]
+        )
     return store
 
 
@@ -55,9 +64,12 @@ def shelf(store, tmp_path_factory):
 
 
 QUERIES = {
-    "/run": "?store=1&run=sizes-0", "/compare": "?a=1&where_a=block_size=4096&b=1&where_b=block_size=65536",
-    "/report": "?store=1&experiment=sizes", "/live": "?store=1&experiment=sizes", "/runs": "?where=experiment=words",
-}  # fmt: skip
+    "/run": "?store=1&run=sizes-0",
+    "/compare": "?a=1&where_a=block_size=4096&b=1&where_b=block_size=65536",
+    "/report": "?store=1&experiment=sizes",
+    "/live": "?store=1&experiment=sizes",
+    "/runs": "?where=experiment=words",
+}
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -166,8 +166,12 @@ def test_shares_of_large_counts_that_differ_by_little_are_shares():
     """The squares of 1e15 have no digits left for them."""
     y = [1e15 + one for one in (1, 9, 40, 2, 80, 5, 30, 60)]
     made = anova(table_of({"fs": list("aaaabbbb"), "nodes": list("11221122"), "y": y}), "y", ["fs", "nodes"], 0.95)
-    near = anova(table_of({"fs": list("aaaabbbb"), "nodes": list("11221122"), "y": [one - 1e15 for one in y]}), "y",
-                 ["fs", "nodes"], 0.95)  # fmt: skip
+    near = anova(
+        table_of({"fs": list("aaaabbbb"), "nodes": list("11221122"), "y": [one - 1e15 for one in y]}),
+        "y",
+        ["fs", "nodes"],
+        0.95,
+    )
     assert made.ss_total == pytest.approx(near.ss_total) and made.ss_residual == pytest.approx(near.ss_residual)
     assert [one.p for one in made.sources] == pytest.approx([one.p for one in near.sources])
 
@@ -175,8 +179,13 @@ def test_shares_of_large_counts_that_differ_by_little_are_shares():
 def s304_of(y, repeats: int, order=None) -> list:
     levels = [(f"a{i}", f"b{j}") for i in range(12) for j in range(2) for _ in range(repeats)]
     rows = range(len(levels)) if order is None else order
-    table = table_of({"a": [levels[row][0] for row in rows], "b": [levels[row][1] for row in rows],
-                      "y": [float(y[row]) for row in rows]})  # fmt: skip
+    table = table_of(
+        {
+            "a": [levels[row][0] for row in rows],
+            "b": [levels[row][1] for row in rows],
+            "y": [float(y[row]) for row in rows],
+        }
+    )
     return [found for found in anova(table, "y", ["a*b"], 0.95).findings if found.code == "S304"]
 
 

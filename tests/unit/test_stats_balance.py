@@ -14,10 +14,15 @@ from messages import assert_problem
 
 def run(written, number=0, read=0, **factors):
     by_server = {f"s{i}": {"written_bytes": n, "read_bytes": read} for i, n in enumerate(written)}
-    return StoredRun({
-        "id": f"r{number}", "experiment": "e", "missing": [], "factors": {"repetition": number, **factors},
-        "facts": {"servers": {"profile": {"by_server": by_server}}},
-    })  # fmt: skip
+    return StoredRun(
+        {
+            "id": f"r{number}",
+            "experiment": "e",
+            "missing": [],
+            "factors": {"repetition": number, **factors},
+            "facts": {"servers": {"profile": {"by_server": by_server}}},
+        }
+    )
 
 
 def found(*runs):

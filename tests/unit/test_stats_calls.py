@@ -10,10 +10,23 @@ from iosonde.stats.overview.calls import calls
 
 
 def run(number, served, reads=10, **factors):
-    phase = {"index": 1, "name": "read", "counted_kind": "read", "server_calls": served,
-             "totals": {"open": {"count": reads}, "read": {"count": reads}}}  # fmt: skip
-    return StoredRun({"id": f"r{number}", "experiment": "e", "missing": [], "phases": [phase],
-                      "factors": {"repetition": number, "nodes": 1, **factors}, "facts": {}})  # fmt: skip
+    phase = {
+        "index": 1,
+        "name": "read",
+        "counted_kind": "read",
+        "server_calls": served,
+        "totals": {"open": {"count": reads}, "read": {"count": reads}},
+    }
+    return StoredRun(
+        {
+            "id": f"r{number}",
+            "experiment": "e",
+            "missing": [],
+            "phases": [phase],
+            "factors": {"repetition": number, "nodes": 1, **factors},
+            "facts": {},
+        }
+    )
 
 
 def test_calls_are_counted_for_each_operation_of_the_rate_over_trials():
@@ -41,14 +54,20 @@ def test_what_the_client_did_in_all_has_its_interval_over_trials():
 
 
 def test_settings_are_apart_and_a_bring_up_counts_once():
-    runs = [run(8 * at + i, {"read": 10 * (1 + i)}, quick=on, bring_up=2 * at + i // 2)
-            for at, on in enumerate(("on", "off")) for i in range(4)]  # fmt: skip
+    runs = [
+        run(8 * at + i, {"read": 10 * (1 + i)}, quick=on, bring_up=2 * at + i // 2)
+        for at, on in enumerate(("on", "off"))
+        for i in range(4)
+    ]
     made = calls(runs, 0.95)
     assert [(one.setting, one.in_all.n, one.in_all.value) for one in made] == [
-        ("quick=on", 2, 2.5), ("quick=off", 2, 2.5),
-    ]  # fmt: skip
-    seen = [run(0, {"read": 10}, client_cache="cold-verified", network_bandwidth=1e8, centre_trial=True),
-            run(1, {"read": 20}, client_cache="served-by-cache", network_bandwidth=2e8)]  # fmt: skip
+        ("quick=on", 2, 2.5),
+        ("quick=off", 2, 2.5),
+    ]
+    seen = [
+        run(0, {"read": 10}, client_cache="cold-verified", network_bandwidth=1e8, centre_trial=True),
+        run(1, {"read": 20}, client_cache="served-by-cache", network_bandwidth=2e8),
+    ]
     assert [(one.setting, one.in_all.n) for one in calls(seen, 0.95)] == [("", 2)], "what is observed splits no setting"
     assert calls([run(0, None)], 0.95) == () == calls([run(0, {"read": 1}, reads=0)], 0.95)
 

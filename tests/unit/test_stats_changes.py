@@ -116,8 +116,23 @@ def test_levels_know_the_correlation():
 
 def test_discoveries_of_benjamini_and_hochberg():
     """The example of their paper, table 1: 4 of 15 at 5 %."""
-    paper = [0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719, 0.6528,
-             0.7590, 1.0]  # fmt: skip
+    paper = [
+        0.0001,
+        0.0004,
+        0.0019,
+        0.0095,
+        0.0201,
+        0.0278,
+        0.0298,
+        0.0344,
+        0.0459,
+        0.3240,
+        0.4262,
+        0.5719,
+        0.6528,
+        0.7590,
+        1.0,
+    ]
     assert discovered_up_to(paper, 0.05) == pytest.approx(0.05 * 4 / 15)  # which lies between 0.0095 and 0.0201
     assert discovered_up_to([0.5, 0.9], 0.05) == 0.025
 
@@ -136,8 +151,12 @@ def test_old_changes_of_others_make_no_new_alarm_likelier():
     quiet = [noise(160, seed) for seed in range(48)]
     now = np.where(np.arange(160) >= 151, 0.955, 1.0)
     then = np.where(np.arange(160) >= 80, 0.9, 1.0)
-    weak = next(n for n in range(48) if not find([x * (now if i == n else 1) for i, x in enumerate(quiet)], Search())[n]
-                and find([x * now for x in quiet], Search())[n])  # fmt: skip
+    weak = next(
+        n
+        for n in range(48)
+        if not find([x * (now if i == n else 1) for i, x in enumerate(quiet)], Search())[n]
+        and find([x * now for x in quiet], Search())[n]
+    )
     beside = find([x * (now if i == weak else then) for i, x in enumerate(quiet)], Search())
     assert all(beside[:weak] + beside[weak + 1 :]) and not beside[weak]
 

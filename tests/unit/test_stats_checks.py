@@ -183,14 +183,24 @@ def test_cache_suspicion_is_about_reads_only():
 
 @pytest.mark.parametrize(
     ("bits_per_s", "kind", "server", "speaks"),
-    [(1e9, "nfs4", "10.0.0.1", True), (1e10, "nfs4", "10.0.0.1", False), (None, "nfs4", "10.0.0.1", False),
-     (1e9, "nfs4", "127.0.0.1", False), (1e9, "xfs", None, False), (1e9, "fuse.ceph-fuse", None, True)],
-)  # fmt: skip
+    [
+        (1e9, "nfs4", "10.0.0.1", True),
+        (1e10, "nfs4", "10.0.0.1", False),
+        (None, "nfs4", "10.0.0.1", False),
+        (1e9, "nfs4", "127.0.0.1", False),
+        (1e9, "xfs", None, False),
+        (1e9, "fuse.ceph-fuse", None, True),
+    ],
+)
 def test_a_read_faster_than_the_network_is_suspicious(bits_per_s, kind, server, speaks):
     run = read_run(state="cold-verified", resident_bytes=0, bytes=10)
     run["phases"][0] |= {"duration_ns": 10**9, "ranks": [{"node": 0, "bytes": 2 * 10**8}]}
-    run["facts"] = {"machine": {"network": [{"state": "up", "bits_per_s": bits_per_s}, {"state": "down"}],
-                                "mount": {"type": kind, "server": server}}}  # fmt: skip
+    run["facts"] = {
+        "machine": {
+            "network": [{"state": "up", "bits_per_s": bits_per_s}, {"state": "down"}],
+            "mount": {"type": kind, "server": server},
+        }
+    }
     found = checks.run(subject_of([], [run]), ["S104"])
     assert bool(found) == speaks
     if speaks:
@@ -247,10 +257,12 @@ def test_the_index_of_the_client_tasks_has_an_interval_and_says_who_had_more_to_
 
 @pytest.mark.parametrize(
     ("trials", "said", "ends"),
-    [([200], ": it has 60.0 (~) % more work in a single trial: inconclusive", False),
-     ([110, 300, 120], "% more work: not significant", True),
-     ([190, 200, 210], "% more work", True)],
-)  # fmt: skip
+    [
+        ([200], ": it has 60.0 (~) % more work in a single trial: inconclusive", False),
+        ([110, 300, 120], "% more work: not significant", True),
+        ([190, 200, 210], "% more work", True),
+    ],
+)
 def test_how_much_more_the_slowest_has_to_do_is_known_over_trials_and_never_over_ranks(trials, said, ends):
     runs = [phases(times=(1000, 1000, 1000, 1500)) for _ in trials]
     for run, work in zip(runs, trials, strict=True):
@@ -408,9 +420,13 @@ def looked(number: int, health: str | None, before=(), after=()) -> dict:
 
 def test_servers_that_were_down_are_named_with_trial_and_time():
     later = "ok, then n2 down"
-    runs = [looked(0, "ok"), looked(1, later, (), ["n2 down"]),
-            looked(2, "n2 down", ["n2 down"], ["n2 down"]), looked(3, "n2 down", ["n2 down"], ["n2 down"]),
-            looked(4, None)]  # fmt: skip
+    runs = [
+        looked(0, "ok"),
+        looked(1, later, (), ["n2 down"]),
+        looked(2, "n2 down", ["n2 down"], ["n2 down"]),
+        looked(3, "n2 down", ["n2 down"], ["n2 down"]),
+        looked(4, None),
+    ]
     (finding,) = checks.run(subject_of([], runs), ["S117"])
     assert_problem(finding.sentence, "unhealthy", n=3, n_trials=4)
     first, second = finding.sentence.values["trials"].split("; ")

@@ -31,8 +31,10 @@ def test_a_published_interval_stands_in_for_one_side():
     made = compare.compare(group("Ficus", CP1), published(PublishedSummary("UFS", **UFS)), 0.9, 0.02)
     assert (made.overlap, made.mean_inside) == (True, False)
     assert (made.t, made.df, made.p) == (
-        pytest.approx(2.618035, abs=1e-3), pytest.approx(12.923033, abs=1e-3), pytest.approx(0.02135, abs=1e-4),
-    )  # fmt: skip
+        pytest.approx(2.618035, abs=1e-3),
+        pytest.approx(12.923033, abs=1e-3),
+        pytest.approx(0.02135, abs=1e-4),
+    )
     assert made.verdict == DIFFERENT and made.rank_test is None
     assert made.mean_b.low == pytest.approx(167.6)
 
@@ -44,9 +46,13 @@ def test_an_interval_made_with_z_is_read_with_z():
 
 @pytest.mark.parametrize(
     "summary",
-    [{"mean": 1, "n": 1, "sd": 1}, {"mean": 1, "n": 8}, {"mean": 9, "n": 8, "low": 1, "high": 2, "level": 0.9},
-     {"mean": 1, "n": 8, "low": 0, "high": 2, "level": 1.0}],
-)  # fmt: skip
+    [
+        {"mean": 1, "n": 1, "sd": 1},
+        {"mean": 1, "n": 8},
+        {"mean": 9, "n": 8, "low": 1, "high": 2, "level": 0.9},
+        {"mean": 1, "n": 8, "low": 0, "high": 2, "level": 1.0},
+    ],
+)
 def test_a_summary_that_cannot_be_is_refused(summary):
     with pytest.raises(InputError):
         published(PublishedSummary("x", **summary))
@@ -54,9 +60,16 @@ def test_a_summary_that_cannot_be_is_refused(summary):
 
 @pytest.mark.parametrize(
     ("low", "high", "said"),
-    [(0.99, 1.01, EQUAL), (1.005, 1.015, NEGLIGIBLE), (1.005, 1.5, DIFFERENT), (0.5, 0.9, DIFFERENT),
-     (0.9, 1.01, CANNOT_TELL), (None, None, CANNOT_TELL), (0.985, 0.995, NEGLIGIBLE)],
-)  # fmt: skip
+    [
+        (0.99, 1.01, EQUAL),
+        (1.005, 1.015, NEGLIGIBLE),
+        (1.005, 1.5, DIFFERENT),
+        (0.5, 0.9, DIFFERENT),
+        (0.9, 1.01, CANNOT_TELL),
+        (None, None, CANNOT_TELL),
+        (0.985, 0.995, NEGLIGIBLE),
+    ],
+)
 def test_the_interval_decides(low, high, said):
     assert compare.verdict(Estimate(1.0, low, high, 0.95, 6), 0.02) == said
 
@@ -199,11 +212,16 @@ def test_sentences_can_be_quoted():
 
 @pytest.mark.parametrize(
     ("metric", "up", "down"),
-    [(Metric("real", "s", Better.LOWER), "slower", "faster"), (Metric("x", "MB/s"), "faster", "slower"),
-     (Metric("bandwidth", ""), "faster", "slower"), (Metric("latency_p99", "", Better.LOWER), "slower", "faster"),
-     (Metric("errors", "", Better.LOWER), "more", "less"), (Metric("memory", "bytes"), "more", "less"),
-     (Metric("temperature", ""), "more", "less")],
-)  # fmt: skip
+    [
+        (Metric("real", "s", Better.LOWER), "slower", "faster"),
+        (Metric("x", "MB/s"), "faster", "slower"),
+        (Metric("bandwidth", ""), "faster", "slower"),
+        (Metric("latency_p99", "", Better.LOWER), "slower", "faster"),
+        (Metric("errors", "", Better.LOWER), "more", "less"),
+        (Metric("memory", "bytes"), "more", "less"),
+        (Metric("temperature", ""), "more", "less"),
+    ],
+)
 def test_the_words_follow_the_metric(metric, up, down):
     few, many = group("a", [10.0, 10.1, 9.9]), group("b", [20.0, 20.1, 19.9])
     made, back = compare.compare(few, many, 0.95, 0.02), compare.compare(many, few, 0.95, 0.02)

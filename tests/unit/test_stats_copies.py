@@ -146,17 +146,22 @@ def test_a_rate_that_comes_again_without_the_rest_of_its_run_was_rounded_and_no_
     rates = np.round(rng.normal(100, 5, (4, 8)), 6)
     rates[2, 5:], rates[3] = rates[2, :3], rates[1]
     runs = [[f"{cell}-{trial}" for trial in range(8)] for cell in range(4)]
-    trials = [TrialCell({"x": i}, "rate", "", row, "read", places=[f"run {one}" for one in runs[i]])
-              for i, row in enumerate(rates)]  # fmt: skip
+    trials = [
+        TrialCell({"x": i}, "rate", "", row, "read", places=[f"run {one}" for one in runs[i]])
+        for i, row in enumerate(rates)
+    ]
 
     def rows(latencies):
         numbers = [("rate", rates), ("latency", latencies)]
-        return table_of({
-            "run": [one for _ in numbers for row in runs for one in row],
-            "operation": ["read"] * 64, "iteration": [0] * 64,
-            "metric": [name for name, _ in numbers for _ in range(32)],
-            "value": [float(value) for _, values in numbers for value in values.ravel()],
-        })  # fmt: skip
+        return table_of(
+            {
+                "run": [one for _ in numbers for row in runs for one in row],
+                "operation": ["read"] * 64,
+                "iteration": [0] * 64,
+                "metric": [name for name, _ in numbers for _ in range(32)],
+                "value": [float(value) for _, values in numbers for value in values.ravel()],
+            }
+        )
 
     others = rng.random((4, 8))
     assert copies.find(trials, copies.records_of(rows(others))) is None

@@ -50,9 +50,17 @@ def work(*rows: tuple[int, str, int, int], **phase: object) -> clock.Work:
 # Rank 0: open 0-10, writes 10-30 and 30-50, fsync 50-60, close 60-70 ms.
 # Rank 1: open 20-40, writes 40-80 and 80-120, fsync 120-160, close 160-200 ms.
 STAGGERED = (
-    (0, "create", 0, 10), (0, "write", 10, 30), (0, "write", 30, 50), (0, "fsync", 50, 60), (0, "close", 60, 70),
-    (1, "create", 20, 40), (1, "write", 40, 80), (1, "write", 80, 120), (1, "fsync", 120, 160), (1, "close", 160, 200),
-)  # fmt: skip
+    (0, "create", 0, 10),
+    (0, "write", 10, 30),
+    (0, "write", 30, 50),
+    (0, "fsync", 50, 60),
+    (0, "close", 60, 70),
+    (1, "create", 20, 40),
+    (1, "write", 40, 80),
+    (1, "write", 80, 120),
+    (1, "fsync", 120, 160),
+    (1, "close", 160, 200),
+)
 
 
 def test_ior_runs_from_the_first_open_to_the_last_close_and_its_parts_overlap():
@@ -143,8 +151,14 @@ def test_elbencho_opens_a_shared_file_before_its_clock():
 
 
 def test_mdtest_takes_the_slowest_task_until_the_barrier():
-    files = ((0, "create", 0, 10), (0, "close", 10, 20), (0, "create", 20, 30), (0, "close", 30, 40),
-             (1, "create", 10, 50), (1, "close", 50, 60))  # fmt: skip
+    files = (
+        (0, "create", 0, 10),
+        (0, "close", 10, 20),
+        (0, "create", 20, 30),
+        (0, "close", 30, 40),
+        (1, "create", 10, 50),
+        (1, "close", 50, 60),
+    )
     made = work(*files)
     assert mdtest.operation_of("create", made) == ("File creation", "create")
     # Rank 0: 2 items in 60 ms; rank 1: 1 in 50 ms, which is slower and counts for both.
@@ -160,9 +174,15 @@ def test_mdtest_statistics_are_over_iterations_with_n_minus_1():
 
 @pytest.mark.parametrize(
     ("kind", "name", "title"),
-    [("stat", "stat", "File stat"), ("stat", "directory_stat", "Directory stat"), ("mkdir", "x", "Directory creation"),
-     ("rmdir", "x", "Directory removal"), ("unlink", "x", "File removal"), ("open", "open", "File read")],
-)  # fmt: skip
+    [
+        ("stat", "stat", "File stat"),
+        ("stat", "directory_stat", "Directory stat"),
+        ("mkdir", "x", "Directory creation"),
+        ("rmdir", "x", "Directory removal"),
+        ("unlink", "x", "File removal"),
+        ("open", "open", "File read"),
+    ],
+)
 def test_phases_get_mdtests_names(kind, name, title):
     assert mdtest.operation_of(name, work((0, kind, 0, 1)))[0] == title
 
@@ -252,10 +272,11 @@ def test_all_definitions_agree_when_ranks_start_and_end_together_and_open_and_cl
 @given(
     rows=st.lists(
         st.tuples(st.integers(0, 2), st.sampled_from(["open", "write", "fsync", "close"]), st.integers(1, 30)),
-        min_size=1, max_size=30,
+        min_size=1,
+        max_size=30,
     ),
     late=st.tuples(*[st.integers(0, 40)] * 3),
-)  # fmt: skip
+)
 def test_sums_are_never_below_the_span_and_more_inside_is_never_faster(rows, late):
     now = list(late)
     laid = []

@@ -86,21 +86,27 @@ def test_what_a_text_tells_together_is_one_part_and_what_it_does_not_tell_stays_
     iozone = printed(Clock(frozenset({"fsync"}), SUM_UNTIL_FIRST), 300.0, (Clock(frozenset({"fsync"}), PARENT), 250.0))
     found = split(ior, iozone)
     assert [(part.names, pytest.approx(part.factor)) for part in found.parts] == [
-        (("open", "close"), 1.25), ((REST,), 2.0), (("stops",), 1.2),
-    ]  # fmt: skip
+        (("open", "close"), 1.25),
+        ((REST,), 2.0),
+        (("stops",), 1.2),
+    ]
     assert found.residual_attributes == ("stops",)  # the parent's number is nearer to IOR's, and still another
 
 
 def test_what_only_b_tells_is_walked_from_bs_side():
     a = printed(Clock(frozenset(), LAST_DONE), 100.0)
     b = printed(
-        Clock(frozenset({"open", "close"}), SUM_OF_RANKS), 120.0,
-        (Clock(frozenset({"open", "close"}), LAST_DONE), 90.0), (Clock(frozenset(), LAST_DONE), 99.0),
-    )  # fmt: skip
+        Clock(frozenset({"open", "close"}), SUM_OF_RANKS),
+        120.0,
+        (Clock(frozenset({"open", "close"}), LAST_DONE), 90.0),
+        (Clock(frozenset(), LAST_DONE), 99.0),
+    )
     found = split(a, b)
     assert [(part.names, part.on) for part in found.parts] == [
-        ((REST,), "both"), (("open", "close"), "b"), (("stops",), "b"),
-    ]  # fmt: skip
+        ((REST,), "both"),
+        (("open", "close"), "b"),
+        (("stops",), "b"),
+    ]
     assert [part.factor for part in found.parts] == pytest.approx([0.99, 90 / 99, 120 / 90])
 
 

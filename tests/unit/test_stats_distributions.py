@@ -17,11 +17,21 @@ LEAST = ours.LEAST_P
 def test_what_is_not_defined_is_nan_and_ends():
     nan, inf = math.nan, math.inf
     for found in (
-        ours.t_quantile(0.9, 0), ours.t_quantile(nan, 3), ours.t_quantile(1.1, 3), ours.t_quantile(0.9, nan),
-        ours.t_two_sided_p(nan, 3), ours.t_two_sided_p(1, 0), ours.t_two_sided_p(1, nan), ours.normal_quantile(-0.1),
-        ours.normal_two_sided_p(nan), ours.chi2_quantile(0.5, -1), ours.chi2_upper_p(1, 0), ours.f_upper_p(nan, 1, 2),
-        ours.f_upper_p(1, 0, 2), ours.f_quantile(0.5, 0, 1),
-    ):  # fmt: skip
+        ours.t_quantile(0.9, 0),
+        ours.t_quantile(nan, 3),
+        ours.t_quantile(1.1, 3),
+        ours.t_quantile(0.9, nan),
+        ours.t_two_sided_p(nan, 3),
+        ours.t_two_sided_p(1, 0),
+        ours.t_two_sided_p(1, nan),
+        ours.normal_quantile(-0.1),
+        ours.normal_two_sided_p(nan),
+        ours.chi2_quantile(0.5, -1),
+        ours.chi2_upper_p(1, 0),
+        ours.f_upper_p(nan, 1, 2),
+        ours.f_upper_p(1, 0, 2),
+        ours.f_quantile(0.5, 0, 1),
+    ):
         assert math.isnan(found)
     assert (ours.t_quantile(0, 3), ours.t_quantile(1, 3), ours.t_quantile(0.5, 3)) == (-inf, inf, 0)
     assert (ours.f_upper_p(inf, 1, 2), ours.f_upper_p(0, 1, 2), ours.chi2_upper_p(inf, 2)) == (LEAST, 1, LEAST)

@@ -25,8 +25,11 @@ def test_repeating_a_submission_changes_nothing():
     rng = np.random.default_rng(1)
     values = np.exp(rng.normal(size=20))
     once, thrice = Clustered(values, np.arange(20)), Clustered(np.tile(values, 3), np.tile(np.arange(20), 3))
-    for ask in (lambda one: one.share_below(1.0, 0.95), lambda one: one.quantile(0.5, 0.95),
-                lambda one: one.geometric_mean(0.95)):  # fmt: skip
+    for ask in (
+        lambda one: one.share_below(1.0, 0.95),
+        lambda one: one.quantile(0.5, 0.95),
+        lambda one: one.geometric_mean(0.95),
+    ):
         a, b = ask(once), ask(thrice)
         assert (a.value, a.low, a.high) == pytest.approx((b.value, b.low, b.high)) and a.n == b.n == 20
 
@@ -46,9 +49,11 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
     rng, held, n = np.random.default_rng(3), {"share": 0, "median": 0, "mean": 0}, 400
     for _ in range(n):
         made = drawn(rng, 15)
-        for name, estimate, truth in (("share", made.share_below(1.0, 0.95), 0.5),
-                                      ("median", made.quantile(0.5, 0.95), 1.0),
-                                      ("mean", made.geometric_mean(0.95), 1.0)):  # fmt: skip
+        for name, estimate, truth in (
+            ("share", made.share_below(1.0, 0.95), 0.5),
+            ("median", made.quantile(0.5, 0.95), 1.0),
+            ("mean", made.geometric_mean(0.95), 1.0),
+        ):
             held[name] += estimate.low <= truth <= estimate.high
     assert min(held.values()) > 0.925 * n, held
 

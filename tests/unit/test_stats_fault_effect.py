@@ -26,8 +26,15 @@ def operations(lengths_ms) -> np.ndarray:
 
 def trial(*done: FaultDone, comparable=True, **facts) -> StoredRun:
     ranks = [{"rank": 0, "host": "n0", "operations": 0, "clock_offset_ns": 0}]
-    phase = {"index": 0, "name": "write", "measures": "bandwidth", "counted_kind": "write", "recorded_all": True,
-             "comparable": comparable, "ranks": ranks}  # fmt: skip
+    phase = {
+        "index": 0,
+        "name": "write",
+        "measures": "bandwidth",
+        "counted_kind": "write",
+        "recorded_all": True,
+        "comparable": comparable,
+        "ranks": ranks,
+    }
     return StoredRun({"id": "r", "phases": [phase], "facts": {"faults": [one.to_dict() for one in done], **facts}})
 
 
@@ -68,8 +75,10 @@ def test_a_fault_that_was_never_undone_or_lies_elsewhere():
 
 
 def test_on_several_servers_at_once_it_is_one_fault_from_the_first_to_the_last():
-    one, two = (FaultDone(PlannedFault("stop", "servers"), host, 0, ZERO, *(ZERO + int(s * S) for s in moments))
-                for host, moments in (("server1", (2, 2, 5, 5, 6)), ("server2", (2.1, 2.1, 5.1, 5.1, 7))))  # fmt: skip
+    one, two = (
+        FaultDone(PlannedFault("stop", "servers"), host, 0, ZERO, *(ZERO + int(s * S) for s in moments))
+        for host, moments in (("server1", (2, 2, 5, 5, 6)), ("server2", (2.1, 2.1, 5.1, 5.1, 7)))
+    )
     (made,) = effects(trial(one, two), HUNG, KINDS, 0.95)
     assert made.fault == "stop on 2 servers"
     assert [part.seconds for part in made.parts] == pytest.approx([2, 3.1, 1.9, 1])
@@ -81,5 +90,7 @@ def test_where_clocks_cannot_be_compared_nothing_is_told():
 
 def test_marks_are_the_moments_within_the_phase():
     run = trial(done(2.0, 5.0, 70.0))
-    assert marks(run, phase_rows(run.phases[0], HUNG, KINDS)) == (FaultMark(2.0, "stop on server2"),
-                                                                  FaultMark(5.0, "undone"))  # fmt: skip
+    assert marks(run, phase_rows(run.phases[0], HUNG, KINDS)) == (
+        FaultMark(2.0, "stop on server2"),
+        FaultMark(5.0, "undone"),
+    )

@@ -20,11 +20,14 @@ def test_logarithms_are_turned_back():
     assert (far.value, far.low, far.high, far.warnings) == (None, None, None, (TOO_FAR,))
 
 
-@pytest.mark.parametrize("of", [
-    lambda a, b: geometric_mean(np.array([a[0], a[1]]), 0.999),
-    lambda a, b: compare(group("a", a), group("b", b), 0.999, 0.02, pairs=True).ratio,
-    lambda a, b: compare_within(("a", "b"), [(a[:1], b[:1]), (a[1:], b[1:])], 0.999, 0.02, None).ratio,
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda a, b: geometric_mean(np.array([a[0], a[1]]), 0.999),
+        lambda a, b: compare(group("a", a), group("b", b), 0.999, 0.02, pairs=True).ratio,
+        lambda a, b: compare_within(("a", "b"), [(a[:1], b[:1]), (a[1:], b[1:])], 0.999, 0.02, None).ratio,
+    ],
+)
 def test_one_spike_in_two_trials_is_no_error_and_no_interval(of):
     """It was an OverflowError, or an interval from 0 to inf."""
     made = of(np.array([1000.0, 1e9]), np.array([1028.5, 1028.5]))

@@ -31,8 +31,15 @@ def operations(n: int, ranks: int = 2, seed: int = 1) -> np.ndarray:
 
 def phase(**changes) -> StoredPhase:
     of_ranks = [{"rank": rank, "host": f"n{rank}", "operations": 0, "clock_offset_ns": 0} for rank in range(2)]
-    known = {"index": 0, "name": "p", "measures": "bandwidth", "counted_kind": "read", "recorded_all": True,
-             "comparable": True, "ranks": of_ranks}  # fmt: skip
+    known = {
+        "index": 0,
+        "name": "p",
+        "measures": "bandwidth",
+        "counted_kind": "read",
+        "recorded_all": True,
+        "comparable": True,
+        "ranks": of_ranks,
+    }
     return StoredPhase({**known, **changes})
 
 
@@ -132,7 +139,11 @@ def test_the_slowest_are_those_of_a_full_sort_with_their_place_in_the_phase():
 def test_what_is_only_in_histograms_is_counted_with_the_end_of_its_last_bucket():
     edges = np.geomspace(1, 1e12, 300)
     whole = phase(totals={"read": {"count": 10, "bytes": 1, "errors": 0}})
-    sample = phase(index=1, recorded_all=False, histograms={"read": [[5, 60], [200, 30]]},
-                   totals={"read": {"count": 90, "bytes": 1, "errors": 0}})  # fmt: skip
+    sample = phase(
+        index=1,
+        recorded_all=False,
+        histograms={"read": [[5, 60], [200, 30]]},
+        totals={"read": {"count": 90, "bytes": 1, "errors": 0}},
+    )
     assert unseen(run([whole], 10), edges) == (0, 0.0)
     assert unseen(run([whole, sample], 30), edges) == (70, pytest.approx(edges[201] / 1e9))

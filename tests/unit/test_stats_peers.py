@@ -86,8 +86,9 @@ def test_contrasts_with_an_interaction_are_differences_of_marginal_means(seed):
 @given(seeds, st.booleans())
 def test_regression_with_levels_interaction_and_transform(seed, robust):
     data = frame(seed)
-    made = regress(table(data), "y", ["log2(size)", "net", "log2(size):net"], 0.9, robust=robust,
-                   at=[{"size": "32", "net": "ib"}])  # fmt: skip
+    made = regress(
+        table(data), "y", ["log2(size)", "net", "log2(size):net"], 0.9, robust=robust, at=[{"size": "32", "net": "ib"}]
+    )
     second = next(level for level in data.net if level != data.net[0])
     data["ls"], data["other"] = np.log2(data["size"]), (data.net == second).astype(float)
     fit = formula_ols("y ~ ls + other + ls:other", data).fit(cov_type="HC3" if robust else "nonrobust", use_t=True)

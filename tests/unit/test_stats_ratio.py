@@ -80,10 +80,16 @@ def test_one_trial_gives_an_efficiency_without_interval():
 
 @pytest.mark.parametrize(
     ("low", "high", "said"),
-    [(0.95, 1.02, "linear"), (1.1, 1.2, "more than linear"), (0.6, 0.7, "less than linear"),
-     (0.49, 0.52, "adds nothing"), (0.2, 0.7, "adds little or nothing"),
-     (0.3, 0.4, "slower than on fewer"), (0.4, 0.99, "cannot tell")],
-)  # fmt: skip
+    [
+        (0.95, 1.02, "linear"),
+        (1.1, 1.2, "more than linear"),
+        (0.6, 0.7, "less than linear"),
+        (0.49, 0.52, "adds nothing"),
+        (0.2, 0.7, "adds little or nothing"),
+        (0.3, 0.4, "slower than on fewer"),
+        (0.4, 0.99, "cannot tell"),
+    ],
+)
 def test_verdicts(low, high, said):
     from iosonde.core.types import Estimate
 

@@ -46,21 +46,78 @@ def grid(rng: np.random.Generator, n: int = 60, noise: float = 1.0, **more) -> T
 def test_the_published_observations():
     fit = regress(cp(), "real_s", ["replicas"], 0.9).fit
     b0, b1 = fit.coefficients()
-    got = (fit.n, b0.estimate, b1.estimate, fit.ssr, fit.sse, fit.r2, fit.adjusted_r2, fit.s_e, b0.std_error,
-           b1.std_error, fit.f, fit.f_p)  # fmt: skip
-    assert got == pytest.approx((24, 197.420833, 6.05625, 586.850625, 14458.362708, 0.039006, -0.004676, 25.635879,
-                                 13.844957, 6.40897, 0.892958, 0.35494), abs=1e-4)  # fmt: skip
+    got = (
+        fit.n,
+        b0.estimate,
+        b1.estimate,
+        fit.ssr,
+        fit.sse,
+        fit.r2,
+        fit.adjusted_r2,
+        fit.s_e,
+        b0.std_error,
+        b1.std_error,
+        fit.f,
+        fit.f_p,
+    )
+    assert got == pytest.approx(
+        (
+            24,
+            197.420833,
+            6.05625,
+            586.850625,
+            14458.362708,
+            0.039006,
+            -0.004676,
+            25.635879,
+            13.844957,
+            6.40897,
+            0.892958,
+            0.35494,
+        ),
+        abs=1e-4,
+    )
 
 
 def test_published_sums_give_the_whole_report_with_the_right_degrees_of_freedom():
     made = regress_sums(SUMS, 0.9, at=[{"x": "9"}])
     fit = made.fit
     b0, b1 = fit.coefficients()
-    got = (fit.df, fit.r2, fit.adjusted_r2, fit.mse, fit.s_e, fit.f, fit.f_critical, b0.std_error, b1.std_error,
-           b0.low, b0.high, b1.low, b1.high, fit.mean_y)  # fmt: skip
-    assert got == pytest.approx((42, 0.554891, 0.544293, 1462.796667, 38.246525, 52.358883, 2.828964, 11.530358,
-                                 2.798394, 148.726487, 187.513513, 15.543235, 24.956765, 240.375682),
-                                abs=1e-3)  # fmt: skip
+    got = (
+        fit.df,
+        fit.r2,
+        fit.adjusted_r2,
+        fit.mse,
+        fit.s_e,
+        fit.f,
+        fit.f_critical,
+        b0.std_error,
+        b1.std_error,
+        b0.low,
+        b0.high,
+        b1.low,
+        b1.high,
+        fit.mean_y,
+    )
+    assert got == pytest.approx(
+        (
+            42,
+            0.554891,
+            0.544293,
+            1462.796667,
+            38.246525,
+            52.358883,
+            2.828964,
+            11.530358,
+            2.798394,
+            148.726487,
+            187.513513,
+            15.543235,
+            24.956765,
+            240.375682,
+        ),
+        abs=1e-3,
+    )
     assert fit.f_p == pytest.approx(6.69611e-09, rel=1e-3)
     (point,) = made.points
     p = point.prediction
@@ -215,8 +272,11 @@ def test_scaling_shifting_and_permuting(factor, constant, seed):
         ({"x": [1, 2, 3, 4], "y": [5, 5, 5, 5]}, ["x"], "the same in all 4 rows"),
         ({"x": [1, 1, 1, 1], "y": [1, 2, 3, 4]}, ["x"], "'x' is the same in every row"),
         ({"x": ["a", "a", "a"], "y": [1, 2, 3]}, ["x"], "single level"),
-        ({"x": [1, 2, 3, 4, 5], "z": [2, 4, 6, 8, 10], "w": [1, 0, 2, 5, 1], "y": [1, 3, 2, 5, 4]}, ["x", "w", "z"],
-         "the predictors x, z are linearly dependent"),
+        (
+            {"x": [1, 2, 3, 4, 5], "z": [2, 4, 6, 8, 10], "w": [1, 0, 2, 5, 1], "y": [1, 3, 2, 5, 4]},
+            ["x", "w", "z"],
+            "the predictors x, z are linearly dependent",
+        ),
         ({"x": [1, 2], "y": [1, 2]}, ["x"], "2 rows are too few for 2 parameters"),
         ({"x": [1, 2, 3], "y": [None, None, None]}, ["x"], "no row with all"),
         ({"x": [0, 1, 2], "y": [1, 2, 3]}, ["log(x)"], "log(x) is undefined for 0"),
@@ -226,7 +286,7 @@ def test_scaling_shifting_and_permuting(factor, constant, seed):
         ({"x": [1, 2, 3], "y": [1, 2, 3]}, ["y"], "both the response and a predictor"),
         ({"x": [1, 2, 3], "y": [1, 2, 3]}, [], "no predictor"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_fitted_is_refused_in_one_sentence(columns, on, said):
     with pytest.raises((DataError, InputError)) as refused:
         regress(table_of(columns), "y", on, 0.95)
@@ -255,8 +315,14 @@ def test_extrapolation_is_flagged(at, extrapolated):
     assert made.points[0].extrapolated == (True if extrapolated is None else extrapolated)
 
 
-@pytest.mark.parametrize(("at", "said"), [({"a": "1"}, "lacks b"), ({"a": "x", "b": "1"}, "a=x is not a number"),
-                                          ({"a": "1", "b": "1", "c": "1"}, "c, which is not a predictor")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        ({"a": "1"}, "lacks b"),
+        ({"a": "x", "b": "1"}, "a=x is not a number"),
+        ({"a": "1", "b": "1", "c": "1"}, "c, which is not a predictor"),
+    ],
+)
 def test_points_must_name_the_predictors(at, said):
     with pytest.raises(InputError) as refused:
         regress(grid(np.random.default_rng(1)), "y", ["a", "b"], 0.95, at=[at])

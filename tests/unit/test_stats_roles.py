@@ -7,10 +7,14 @@ from iosonde.core.stored import StoredRun
 from iosonde.stats import checks
 from messages import assert_problem
 
-NODES = ClusterNodes((
-    ClusterNode("n1", ("client",)), ClusterNode("n2", ("compute",)),
-    ClusterNode("io1", ("server",), address="10.0.0.1"), ClusterNode("io2", ("server",)),
-)).to_json()  # fmt: skip
+NODES = ClusterNodes(
+    (
+        ClusterNode("n1", ("client",)),
+        ClusterNode("n2", ("compute",)),
+        ClusterNode("io1", ("server",), address="10.0.0.1"),
+        ClusterNode("io2", ("server",)),
+    )
+).to_json()
 
 
 def found(hosts, server="10.0.0.1", holding=None, cluster=NODES):

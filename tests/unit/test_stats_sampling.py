@@ -160,8 +160,11 @@ def test_what_is_in_few_pieces_of_files_that_were_certain_is_within_the_interval
         seen = np.take_along_axis(whole, random.integers(0, 100, (60, 4, 1)), axis=2)[:, :, 0]
         within, pieces = seen.var(axis=1, ddof=1) / 4, [4] * 60
         values = seen.mean(axis=1)
-        found = (stratified_mean([StratumValues(sample, values, None, within, pieces)], 0.95) if strata
-                 else mean(sample, values, 0.95, None, within, pieces=pieces)).estimate  # fmt: skip
+        found = (
+            stratified_mean([StratumValues(sample, values, None, within, pieces)], 0.95)
+            if strata
+            else mean(sample, values, 0.95, None, within, pieces=pieces)
+        ).estimate
         held.append(found.low <= truth <= found.high)
     assert np.mean(held) >= 0.93
     usual = mean(sample, np.full(60, 0.5), 0.95, None, np.full(60, 0.01), pieces=[4] * 60).estimate

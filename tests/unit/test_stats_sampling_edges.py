@@ -32,16 +32,21 @@ def test_spread_of_rounding_is_no_spread(value):
     assert rounded == equal and equal[0] < value < equal[1]
 
 
-@pytest.mark.parametrize("estimate", [
-    lambda sample, values: mean(sample, values, 0.95),
-    lambda sample, values: stratified_mean([StratumValues(sample, values)] * 2, 0.95),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "estimate",
+    [
+        lambda sample, values: mean(sample, values, 0.95),
+        lambda sample, values: stratified_mean([StratumValues(sample, values)] * 2, 0.95),
+    ],
+)
 def test_less_spread_makes_no_interval_wider(estimate):
     """The interval shrinks with the spread down to that of equal values, and never below it."""
     shape = np.resize([-1.0, 1.0], 400)
     with limited(10):
-        widths = [np.ptp(limits(estimate(draws(400), 0.4 + scale * shape).estimate))
-                  for scale in (0.3, 1e-3, 1e-6, 1e-9, 1e-14, 1e-17, 0.0)]  # fmt: skip
+        widths = [
+            np.ptp(limits(estimate(draws(400), 0.4 + scale * shape).estimate))
+            for scale in (0.3, 1e-3, 1e-6, 1e-9, 1e-14, 1e-17, 0.0)
+        ]
     assert widths == sorted(widths, reverse=True)
     assert widths[-1] == pytest.approx(binomial_interval(0, 400 / (1 - 0.04), 0.95)[1], rel=0.5)
 

@@ -22,11 +22,16 @@ NOT_TESTED, NOT_SEPARABLE = "not tested", "not separable"
 
 def cells(rng, effect=(0.0, 0.0), repeats=4, noise=0.05) -> list[TrialCell]:
     return [
-        TrialCell({"t": t, "n": n}, "bandwidth_last_done", "bytes/s",
-                  np.exp(20 + effect[0] * place + effect[1] * n + noise * rng.normal(size=repeats)), "write")
+        TrialCell(
+            {"t": t, "n": n},
+            "bandwidth_last_done",
+            "bytes/s",
+            np.exp(20 + effect[0] * place + effect[1] * n + noise * rng.normal(size=repeats)),
+            "write",
+        )
         for place, t in enumerate(("4k", "64k", "1m"))
         for n in (1, 2)
-    ]  # fmt: skip
+    ]
 
 
 def told(found: list[TrialCell], beside: list[TrialCell] | None = None):
@@ -78,8 +83,10 @@ def test_the_interval_of_a_share_covers_it():
 
 
 def of_one_factor(rng, spread: float, repeats: int = 3) -> list[TrialCell]:
-    return [TrialCell({"t": t}, "bandwidth_last_done", "bytes/s", rng.normal(10 + t, spread, repeats), "write")
-            for t in (0, 1, 2)]  # fmt: skip
+    return [
+        TrialCell({"t": t}, "bandwidth_last_done", "bytes/s", rng.normal(10 + t, spread, repeats), "write")
+        for t in (0, 1, 2)
+    ]
 
 
 def test_three_trials_of_three_settings_are_covered_too():
@@ -140,16 +147,20 @@ def test_two_factors_that_act_together_alone_matter_and_one_depends_on_the_other
     (effect,) = judged(found).significant
     assert effect.is_joint and effect.factors == ("a", "b")
     assert_problem(sentences(told(found), {})[0], "significant", factors=["a+b"], matters_most=False)
-    found = [TrialCell({"a": a, "b": b, "c": c}, "y", "", rng.normal(10 + 5 * (a ^ b ^ c), 0.3, 5))
-             for a, b, c in np.ndindex(2, 2, 2)]  # fmt: skip
+    found = [
+        TrialCell({"a": a, "b": b, "c": c}, "y", "", rng.normal(10 + 5 * (a ^ b ^ c), 0.3, 5))
+        for a, b, c in np.ndindex(2, 2, 2)
+    ]
     (effect,) = judged(found).significant
     assert effect.is_joint and effect.factors == ("a", "b", "c")
 
 
 def test_of_two_factors_that_matter_alike_none_is_said_to_matter_most():
     rng = np.random.default_rng(9)
-    found = [TrialCell({"a": a, "b": b, "c": c}, "y", "", rng.normal(10 + a + b + 0.4 * c, 0.3, 6))
-             for a, b, c in np.ndindex(2, 2, 2)]  # fmt: skip
+    found = [
+        TrialCell({"a": a, "b": b, "c": c}, "y", "", rng.normal(10 + a + b + 0.4 * c, 0.3, 6))
+        for a, b, c in np.ndindex(2, 2, 2)
+    ]
     (sentence,) = sentences(told(found), {})
     assert set(sentence.values["factors"]) == {"a", "b"} and sentence.values["matters_most"]
     assert [effect.name for effect in judged(found).significant][-1] == "c"
@@ -186,8 +197,10 @@ def test_one_trial_a_setting_that_leaves_nothing_over_is_not_tested():
 def factors_that_go_together(b: dict[tuple[int, int], str], effect: float = 1.0, repeats: int = 5) -> list[TrialCell]:
     """b by (a, c); the value rises with a, and hardly with c."""
     rng = np.random.default_rng(6)
-    return [TrialCell({"a": a, "b": level, "c": c}, "y", "", rng.normal(10 + effect * a + 0.2 * c, 0.1, repeats))
-            for (a, c), level in b.items()]  # fmt: skip
+    return [
+        TrialCell({"a": a, "b": level, "c": c}, "y", "", rng.normal(10 + effect * a + 0.2 * c, 0.1, repeats))
+        for (a, c), level in b.items()
+    ]
 
 
 def test_factors_that_change_together_are_tested_together():
@@ -205,14 +218,18 @@ def test_factors_that_change_together_are_tested_together():
 def test_a_factor_inside_another_is_tested_with_it_and_beyond_it():
     """`replicas matters: 11 %` was said beside a file system of which it is a part: 99 % together."""
     found = factors_that_go_together({(1, 0): "u", (2, 0): "v", (3, 0): "w"})
-    nested = [TrialCell({"fs": "ufs" if cell.by["a"] == 1 else "ficus", "replicas": cell.by["b"]}, "y", "", cell.values)
-              for cell in found]  # fmt: skip
+    nested = [
+        TrialCell({"fs": "ufs" if cell.by["a"] == 1 else "ficus", "replicas": cell.by["b"]}, "y", "", cell.values)
+        for cell in found
+    ]
     (block,) = judged(nested).effects
     assert block.factors == ("fs", "replicas") and block.share > 0.9
     assert [own.factors for own in block.own] == [("replicas",)] and block.own[0].share < 0.5
     assert states(nested) == {
-        ("fs", "replicas"): "different", ("fs",): NOT_SEPARABLE, ("replicas",): "different",
-    }  # fmt: skip
+        ("fs", "replicas"): "different",
+        ("fs",): NOT_SEPARABLE,
+        ("replicas",): "different",
+    }
 
 
 def test_factors_that_nearly_always_change_together_are_one_block_too():
@@ -223,16 +240,22 @@ def test_factors_that_nearly_always_change_together_are_one_block_too():
 
 
 def test_a_product_goes_together_with_its_factors():
-    found = [TrialCell({"nodes": n, "per_node": k, "ranks": n * k}, "y", "", np.array([n, n + 0.01]) + k)
-             for n in (1, 2) for k in (1, 2)]  # fmt: skip
+    found = [
+        TrialCell({"nodes": n, "per_node": k, "ranks": n * k}, "y", "", np.array([n, n + 0.01]) + k)
+        for n in (1, 2)
+        for k in (1, 2)
+    ]
     assert [effect.factors for effect in judged(found).effects] == [("nodes", "per_node", "ranks")]
 
 
 def test_a_verdict_does_not_depend_on_what_is_shown():
     """Headline metrics are one family of tests, whichever of them are in the table."""
     rng = np.random.default_rng(21)
-    several = [TrialCell(one.by, one.metric, one.unit, one.values, f"op{k}") for k in range(6)
-               for one in cells(rng, (0.02, 0.0))]  # fmt: skip
+    several = [
+        TrialCell(one.by, one.metric, one.unit, one.values, f"op{k}")
+        for k in range(6)
+        for one in cells(rng, (0.02, 0.0))
+    ]
     every = {one.operation: [effect.adjusted for effect in one.effects.effects] for one in told(several)}
     for name, adjusted in every.items():
         shown = [cell for cell in several if cell.operation == name]
@@ -248,8 +271,11 @@ def test_nothing_is_said_where_only_the_nodes_vary():
 
 def test_many_responses_are_cut():
     rng = np.random.default_rng(7)
-    several = [TrialCell(one.by, one.metric, one.unit, one.values, f"op{k}") for k in range(5)
-               for one in cells(rng, (0.5, 0.0))]  # fmt: skip
+    several = [
+        TrialCell(one.by, one.metric, one.unit, one.values, f"op{k}")
+        for k in range(5)
+        for one in cells(rng, (0.5, 0.0))
+    ]
     assert_problem(sentences(told(several), {})[-1], "more-responses", n=2)
 
 
@@ -257,11 +283,17 @@ def in_labs(repetitions: int) -> list[TrialCell]:
     """net, set once for both trials of a lab, explains nearly all; n a little."""
     rng = np.random.default_rng(5)
     return [
-        TrialCell({"net": net, "n": n}, "bandwidth_last_done", "bytes/s",
-                  np.array([100 + 90 * net + 10 * n + rng.normal() for _ in range(repetitions)]), "write",
-                  bring_ups=np.array([[2 * i + net] for i in range(repetitions)]))
-        for net in (0, 1) for n in (1, 2, 3, 4)
-    ]  # fmt: skip
+        TrialCell(
+            {"net": net, "n": n},
+            "bandwidth_last_done",
+            "bytes/s",
+            np.array([100 + 90 * net + 10 * n + rng.normal() for _ in range(repetitions)]),
+            "write",
+            bring_ups=np.array([[2 * i + net] for i in range(repetitions)]),
+        )
+        for net in (0, 1)
+        for n in (1, 2, 3, 4)
+    ]
 
 
 def test_a_factor_that_nothing_is_held_against_leaves_no_other_to_matter_most():
@@ -275,35 +307,60 @@ def test_a_factor_that_nothing_is_held_against_leaves_no_other_to_matter_most():
 
 def in_bring_ups(values: dict[tuple[str, int], list[tuple[tuple[int, ...], float]]]) -> list[TrialCell]:
     """Cells of a file system and a number of nodes, whose trials are (its bring-ups, value)."""
-    return [TrialCell({"fs": fs, "nodes": nodes}, "network_sent", "bytes", np.array([y for _, y in trials]), "write",
-                      bring_ups=np.array([units for units, _ in trials]))
-            for (fs, nodes), trials in values.items()]  # fmt: skip
+    return [
+        TrialCell(
+            {"fs": fs, "nodes": nodes},
+            "network_sent",
+            "bytes",
+            np.array([y for _, y in trials]),
+            "write",
+            bring_ups=np.array([units for units, _ in trials]),
+        )
+        for (fs, nodes), trials in values.items()
+    ]
 
 
 def test_what_bring_ups_that_are_all_alike_leave_is_told_from_their_trials():
     """Bytes that are counted are often the same in every repetition: no error is left between bring-ups."""
-    found = in_bring_ups({
-        ("a", 1): [((0,), 824.0), ((1,), 824.0)], ("a", 2): [((0,), 1647.0), ((1,), 1647.0)],
-        ("b", 1): [((2,), 842.0), ((3,), 842.0)], ("b", 2): [((2,), 1666.0), ((3,), 1666.0)],
-    })  # fmt: skip
+    found = in_bring_ups(
+        {
+            ("a", 1): [((0,), 824.0), ((1,), 824.0)],
+            ("a", 2): [((0,), 1647.0), ((1,), 1647.0)],
+            ("b", 1): [((2,), 842.0), ((3,), 842.0)],
+            ("b", 2): [((2,), 1666.0), ((3,), 1666.0)],
+        }
+    )
     shares = {one.name: one for one in judged(found).effects}
     assert shares["nodes"].p == pytest.approx(f_dist.sf(1356304.5 / (0.5 / 3), 1, 3), rel=1e-3)
 
 
 def test_a_factor_that_only_bring_ups_tell_of_which_none_is_left_over_has_no_test():
-    found = in_bring_ups({
-        ("a", 2): [((0, 0), 19.9)], ("a", 4): [((0, 0), 353.0), ((1, 1), -881.0)],
-        ("b", 1): [((2, 2), -154.0), ((3, 4), -283.0)], ("b", 2): [((3, 3), 17.1)], ("b", 4): [((3, 3), -331.0)],
-    })  # fmt: skip
+    found = in_bring_ups(
+        {
+            ("a", 2): [((0, 0), 19.9)],
+            ("a", 4): [((0, 0), 353.0), ((1, 1), -881.0)],
+            ("b", 1): [((2, 2), -154.0), ((3, 4), -283.0)],
+            ("b", 2): [((3, 3), 17.1)],
+            ("b", 4): [((3, 3), -331.0)],
+        }
+    )
     assert {one.name for one in judged(found).effects if one.p is None} == {"fs"}
 
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_counts_that_are_exact_in_every_trial_are_told(shared):
     """Calls of an opening: two copies 2.01, three 3, in each of four trials."""
-    found = [TrialCell({"replica": copies}, "server_calls_per_operation", "", np.full(4, calls), "open",
-                       bring_ups=np.repeat(np.arange(2 * place, 2 * place + 2), 2)[:, None] if shared else None)
-             for place, (copies, calls) in enumerate({2: 2.01, 3: 3.0}.items())]  # fmt: skip
+    found = [
+        TrialCell(
+            {"replica": copies},
+            "server_calls_per_operation",
+            "",
+            np.full(4, calls),
+            "open",
+            bring_ups=np.repeat(np.arange(2 * place, 2 * place + 2), 2)[:, None] if shared else None,
+        )
+        for place, (copies, calls) in enumerate({2: 2.01, 3: 3.0}.items())
+    ]
     (one,) = judged(found).effects
     assert one.text == ("100 %" if shared else "100 % (100–100 %)")
     assert one.p < 1e-4
@@ -322,9 +379,17 @@ def test_a_value_that_the_hardware_cannot_do_is_never_the_best():
     lab = {"description": {"file_system": "openafs"}, "emulated": {"links": [{"bytes_per_s": 12e6}]}}
     facts = {"hosts": ["client1"], "machine": {"lab": lab}}
     runs = [StoredRun({"id": f"{fs}{n}", "facts": facts}) for fs in ("cached", "fast", "slow") for n in range(3)]
-    found = [TrialCell({"fs": fs}, "bandwidth_last_done", "bytes/s", rate * np.array([1, 1.01, 0.99]), "read",
-                       places=[f"run {fs}{n}" for n in range(3)])
-             for fs, rate in (("cached", 162e6), ("fast", 11e6), ("slow", 5e6))]  # fmt: skip
+    found = [
+        TrialCell(
+            {"fs": fs},
+            "bandwidth_last_done",
+            "bytes/s",
+            rate * np.array([1, 1.01, 0.99]),
+            "read",
+            places=[f"run {fs}{n}" for n in range(3)],
+        )
+        for fs, rate in (("cached", 162e6), ("fast", 11e6), ("slow", 5e6))
+    ]
     impossible = ProbedLimits((), 0.95).impossible(found, runs)
     assert impossible == found[:1]
     (one,) = stories([row_of(cell, 0.95) for cell in found], found, 0.95, (), impossible)
@@ -347,7 +412,10 @@ def test_factors_that_act_only_together_are_not_called_without_effect():
 def test_a_family_of_noise_is_called_an_effect_in_5_percent_of_tables_also_with_factors_that_go_together():
     rng, alarms = np.random.default_rng(31), 0
     for _ in range(400):
-        noise = [TrialCell({**one.by, "u": one.by["t"]}, one.metric, one.unit, rng.normal(size=4), f"op{k}")
-                 for k in range(3) for one in cells(rng)]  # fmt: skip
+        noise = [
+            TrialCell({**one.by, "u": one.by["t"]}, one.metric, one.unit, rng.normal(size=4), f"op{k}")
+            for k in range(3)
+            for one in cells(rng)
+        ]
         alarms += any(one.is_significant for one in told(noise))
     assert alarms <= 0.05 * 400 + 3 * np.sqrt(400 * 0.05 * 0.95)

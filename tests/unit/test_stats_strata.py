@@ -30,22 +30,33 @@ PULP = {
 # Box, Hunter & Hunter, Statistics for Experimenters, 2nd ed., table 9.1: corrosion resistance by heat of a furnace
 # (its temperature first) and coating of the bar.
 CORROSION = [
-    (360, (67, 73, 83, 89)), (370, (65, 91, 87, 86)), (380, (155, 127, 147, 212)),
-    (380, (108, 100, 90, 153)), (370, (140, 142, 121, 150)), (360, (33, 8, 46, 54)),
-]  # fmt: skip
+    (360, (67, 73, 83, 89)),
+    (370, (65, 91, 87, 86)),
+    (380, (155, 127, 147, 212)),
+    (380, (108, 100, 90, 153)),
+    (370, (140, 142, 121, 150)),
+    (360, (33, 8, 46, 54)),
+]
 
 
 def pulp() -> Table:
-    rows = [(day, f"m{method}", temperature, 3 * day + method, float(y))
-            for temperature, days in PULP.items() for day, all_of in enumerate(days)
-            for method, y in enumerate(all_of)]  # fmt: skip
-    return table_of(dict(zip(("day", "method", "temperature", "bring_up", "y"), map(list, zip(*rows, strict=True)),
-                             strict=True)))  # fmt: skip
+    rows = [
+        (day, f"m{method}", temperature, 3 * day + method, float(y))
+        for temperature, days in PULP.items()
+        for day, all_of in enumerate(days)
+        for method, y in enumerate(all_of)
+    ]
+    return table_of(
+        dict(zip(("day", "method", "temperature", "bring_up", "y"), map(list, zip(*rows, strict=True)), strict=True))
+    )
 
 
 def corrosion() -> Table:
-    rows = [(heat, str(at), f"c{coat}", float(y)) for heat, (at, all_of) in enumerate(CORROSION)
-            for coat, y in enumerate(all_of)]  # fmt: skip
+    rows = [
+        (heat, str(at), f"c{coat}", float(y))
+        for heat, (at, all_of) in enumerate(CORROSION)
+        for coat, y in enumerate(all_of)
+    ]
     return table_of(dict(zip(("bring_up", "temp", "coating", "y"), map(list, zip(*rows, strict=True)), strict=True)))
 
 
@@ -97,8 +108,9 @@ def test_of_one_bring_up_a_level_nothing_is_told_and_the_cure_is():
 
 
 def test_a_contrast_of_what_is_set_once_counts_bring_ups():
-    whole, sub = anova(corrosion(), "y", ["temp", "coating"], 0.95,
-                       contrasts=["temp: 380 - 360", "coating: c3 - c0"]).contrasts  # fmt: skip
+    whole, sub = anova(
+        corrosion(), "y", ["temp", "coating"], 0.95, contrasts=["temp: 380 - 360", "coating: c3 - c0"]
+    ).contrasts
     means = {at: [np.mean(y) for t, y in CORROSION if t == at] for at in (360, 370, 380)}
     pooled = np.sqrt(sum(np.var(y, ddof=1) for y in means.values()) / 3)
     assert whole.estimate.value == pytest.approx(np.mean(means[380]) - np.mean(means[360]))
@@ -137,8 +149,10 @@ def test_bring_ups_inside_bring_ups_are_judged_by_means_of_theirs():
 
     def of_means(unit: str, on: list[str], block: str | None = None) -> dict[str, tuple[float, float]]:
         means = frame.groupby(unit, as_index=False).mean()
-        table = table_of({k: means[k].astype(float).tolist() for k in frame if not k.startswith("bring")}
-                         | {"unit": means["bring_up"].tolist()})  # fmt: skip
+        table = table_of(
+            {k: means[k].astype(float).tolist() for k in frame if not k.startswith("bring")}
+            | {"unit": means["bring_up"].tolist()}
+        )
         plain = anova(table, "y", on, 0.95, block=block, kind=1)
         return {s.name: (s.f, s.df_error) for s in plain.sources}
 
@@ -160,8 +174,19 @@ def test_balanced_strata_are_ordinary_tables_of_means_and_of_deviations(seed, le
     frame = pd.DataFrame(data)
     means = frame.groupby("bring_up", as_index=False).mean()
     whole = anova(table_of({k: means[k].tolist() for k in ("a", "y")}), "y", ["a"], 0.95).sources[0]
-    inner = anova(table_of({"unit": frame["bring_up"].astype(float).tolist(), "b": frame["b"].astype(float).tolist(),
-                            "y": frame["y"].tolist()}), "y", ["b"], 0.95, block="unit").sources[1]  # fmt: skip
+    inner = anova(
+        table_of(
+            {
+                "unit": frame["bring_up"].astype(float).tolist(),
+                "b": frame["b"].astype(float).tolist(),
+                "y": frame["y"].tolist(),
+            }
+        ),
+        "y",
+        ["b"],
+        0.95,
+        block="unit",
+    ).sources[1]
     a, b = made.sources
     assert (a.f, a.df_error, a.p) == pytest.approx((whole.f, whole.df_error, whole.p), rel=1e-5)
     assert (b.f, b.df_error, b.p) == pytest.approx((inner.f, inner.df_error, inner.p), rel=1e-5)
@@ -209,8 +234,10 @@ def test_satterthwaites_degrees_of_freedom_are_those_of_plain_matrices():
     p = inverse - inverse @ x @ of_beta @ x.T @ inverse
     information = np.array([[0.5 * np.trace(p @ one @ p @ two) for two in parts] for one in parts])
     for row in np.eye(5)[1:]:
-        slope = [(row @ (covariance(model.theta + step)[1] - covariance(model.theta - step)[1]) @ row) / 2e-5
-                 for step in 1e-5 * np.eye(2)]  # fmt: skip
+        slope = [
+            (row @ (covariance(model.theta + step)[1] - covariance(model.theta - step)[1]) @ row) / 2e-5
+            for step in 1e-5 * np.eye(2)
+        ]
         variance = row @ of_beta @ row
         df = 2 * variance**2 / (slope @ np.linalg.inv(information) @ slope)
         assert model.value(x, row).df == pytest.approx(df, rel=1e-4)
@@ -238,8 +265,9 @@ def test_bring_ups_that_differ_less_than_chance_are_not_pooled():
     """A component below 0 keeps the degrees of freedom of its stratum; cut at 0 it would be judged by all trials."""
     rng = np.random.default_rng(0)
     y = np.tile([-1.0, 1.0, -1.0, 1.0], 6) + 0.01 * rng.normal(size=24)
-    table = table_of({"a": [float(i // 12) for i in range(24)], "bring_up": [float(i // 4) for i in range(24)],
-                      "y": y.tolist()})  # fmt: skip
+    table = table_of(
+        {"a": [float(i // 12) for i in range(24)], "bring_up": [float(i // 4) for i in range(24)], "y": y.tolist()}
+    )
     made = anova(table, "y", ["a"], 0.95)
     assert made.sources[0].df_error == 4
     between = made.strata[0].component
@@ -293,8 +321,9 @@ def test_trials_of_a_bring_up_that_are_all_but_alike_still_tell_what_bring_ups_d
     mode = np.array([0.0, 1.0, 0.0] * 5)[:-1]
     y = 100 + 10 * (unit % 2) + 3 * unit + noise * np.random.default_rng(1).normal(size=unit.size)
     rows = {"bring_up": unit, "temp": unit % 2, "mode": mode, "y": y}
-    temp, other = anova(table_of({name: list(map(float, one)) for name, one in rows.items()}), "y", ["temp", "mode"],
-                        0.95).sources  # fmt: skip
+    temp, other = anova(
+        table_of({name: list(map(float, one)) for name, one in rows.items()}), "y", ["temp", "mode"], 0.95
+    ).sources
     means = [[100 + 10 * side + 3 * one for one in range(5) if one % 2 == side] for side in (0, 1)]
     assert temp.p == pytest.approx(ttest_ind(*means).pvalue, rel=digits)
     assert other.p > 0.05
@@ -302,8 +331,12 @@ def test_trials_of_a_bring_up_that_are_all_but_alike_still_tell_what_bring_ups_d
 
 def test_bring_ups_that_are_all_alike_leave_the_error_within_as_it_is():
     """The information on rows would else be lost beside that on units."""
-    rows = {"fs": list("aaaabbbb"), "nodes": ["1", "1", "2", "2"] * 2, "bring_up": [0, 1, 0, 1, 2, 3, 2, 3],
-            "y": [824.0, 824.0, 1647.0, 1647.0, 842.0, 842.0, 1666.0, 1666.0]}  # fmt: skip
+    rows = {
+        "fs": list("aaaabbbb"),
+        "nodes": ["1", "1", "2", "2"] * 2,
+        "bring_up": [0, 1, 0, 1, 2, 3, 2, 3],
+        "y": [824.0, 824.0, 1647.0, 1647.0, 842.0, 842.0, 1666.0, 1666.0],
+    }
     found = by_name(anova(table_of(rows), "y", ["fs", "nodes"], 0.95))
     assert found["nodes"] == pytest.approx((1356304.5, 1, 1356304.5 / (0.5 / 3), 3), rel=1e-4)
     assert found["fs"][2] > 1e6
@@ -311,8 +344,16 @@ def test_bring_ups_that_are_all_alike_leave_the_error_within_as_it_is():
 
 def test_bring_ups_that_are_all_alike_have_the_same_degrees_of_freedom_in_every_order_of_rows():
     """Rounding, which differs by order and by CPU, made 2.9994 of 3."""
-    rows = [("a", "1", 0, 824.0), ("a", "1", 1, 824.0), ("a", "2", 0, 1647.0), ("a", "2", 1, 1647.0),
-            ("b", "1", 2, 842.0), ("b", "1", 3, 842.0), ("b", "2", 2, 1666.0), ("b", "2", 3, 1666.0)]  # fmt: skip
+    rows = [
+        ("a", "1", 0, 824.0),
+        ("a", "1", 1, 824.0),
+        ("a", "2", 0, 1647.0),
+        ("a", "2", 1, 1647.0),
+        ("b", "1", 2, 842.0),
+        ("b", "1", 3, 842.0),
+        ("b", "2", 2, 1666.0),
+        ("b", "2", 3, 1666.0),
+    ]
     for seed in range(8):
         fs, nodes, bring_up, y = zip(*random.Random(seed).sample(rows, len(rows)), strict=True)
         table = table_of({"fs": list(fs), "nodes": list(nodes), "bring_up": list(bring_up), "y": list(y)})

@@ -43,6 +43,8 @@ def test_outliers_of_many_cells_share_one_chance_of_a_false_alarm(cells, named):
     """A deviate that is beyond the limit of one table, and not beyond that of one in twenty."""
     deviate = (grubbs(FAMILY_ALPHA / 2) + grubbs(FAMILY_ALPHA / 40)) / 2
     first = 100 + sample_with_deviate(deviate)
-    trials = [TrialCell({"cell": i}, "rate", "", first if not i else 100 + np.append(QUIET, 0.1), "read")
-              for i in range(cells)]  # fmt: skip
+    trials = [
+        TrialCell({"cell": i}, "rate", "", first if not i else 100 + np.append(QUIET, 0.1), "read")
+        for i in range(cells)
+    ]
     assert bool(checks.run(checks.Subject(trials, 0.95), ["S108"])) is named

@@ -29,8 +29,13 @@ def campaigns(seed: int, effects=(0.0, 0.0, 0.0), loud=32, quiet=40) -> dict[str
     y = 50 * first + effects[0] * net + effects[1] * opened + effects[2] * cache
     y = y + rng.normal(0, 1, n) * np.where(first, LOUD, QUIET)
     names = np.array(["tunables", "hardware"])[first.astype(int)]
-    return {"campaign": names, "net": net.astype(float), "opened": opened.astype(float), "cache": cache.astype(float),
-            "y": y}  # fmt: skip
+    return {
+        "campaign": names,
+        "net": net.astype(float),
+        "opened": opened.astype(float),
+        "cache": cache.astype(float),
+        "y": y,
+    }
 
 
 def table(data) -> Table:

@@ -16,10 +16,15 @@ MIB = 2**20
 
 def phase(operation="read_it", reads="", writes="", received=None, sent=None, **more):
     network = {
-        "reads": reads, "writes": writes, "why": "", "packets_per_operation": None,
-        "share_received": received, "expected_received_bytes": 4 * MIB if received is not None else 0,
-        "share_sent": sent, "expected_sent_bytes": 4 * MIB if sent is not None else 0,
-    }  # fmt: skip
+        "reads": reads,
+        "writes": writes,
+        "why": "",
+        "packets_per_operation": None,
+        "share_received": received,
+        "expected_received_bytes": 4 * MIB if received is not None else 0,
+        "share_sent": sent,
+        "expected_sent_bytes": 4 * MIB if sent is not None else 0,
+    }
     rest = {name: more.pop(name) for name in ("cache", "totals", "tools", "command") if name in more}
     return {"index": 0, "name": operation, "operation": operation, "network": network | more} | rest
 

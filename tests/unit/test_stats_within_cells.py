@@ -33,8 +33,11 @@ def test_the_difference_is_that_of_least_squares_and_the_error_has_a_variance_of
     fitted = ols("y ~ C(cell) + side", pd.DataFrame(rows, columns=["cell", "side", "y"])).fit()
     made = within(data)
     total = sum(a.size * b.size / (a.size + b.size) for a, b in data)
-    parts = [((a.size * b.size / (a.size + b.size) / total) ** 2 * np.var(x, ddof=1) / x.size, x.size - 1)
-             for a, b in data for x in (a, b)]  # fmt: skip
+    parts = [
+        ((a.size * b.size / (a.size + b.size) / total) ** 2 * np.var(x, ddof=1) / x.size, x.size - 1)
+        for a, b in data
+        for x in (a, b)
+    ]
     variance = sum(part for part, _ in parts)
     df = variance**2 / sum(part**2 / (nu + 2) for part, nu in parts) - 2
     assert (made.value, made.error, made.df) == pytest.approx((fitted.params["side[T.b]"], variance**0.5, df))
@@ -66,9 +69,16 @@ def test_cells_that_differ_are_tested_by_welch_where_their_spread_differs():
 
 @pytest.mark.parametrize(
     ("k", "n", "sd"),
-    [(4, (3, 9), (0.10, 0.03)), (4, (2, 8), (0.20, 0.02)), (2, (3, 12), (0.15, 0.05)), (3, (3, 30), (0.10, 0.02)),
-     (4, (3, 3), (0.10, 0.10)), (9, (3, 3), (0.10, 0.02)), (2, (6, 6), (0.10, 0.10))],
-)  # fmt: skip
+    [
+        (4, (3, 9), (0.10, 0.03)),
+        (4, (2, 8), (0.20, 0.02)),
+        (2, (3, 12), (0.15, 0.05)),
+        (3, (3, 30), (0.10, 0.02)),
+        (4, (3, 3), (0.10, 0.10)),
+        (9, (3, 3), (0.10, 0.02)),
+        (2, (6, 6), (0.10, 0.10)),
+    ],
+)
 def test_unequal_trials_and_spreads_make_no_difference_where_there_is_none(k, n, sd):
     """22 to 47 in 100 were called different where one variance was taken for both sides; as many cells unlike."""
     rng = np.random.default_rng(7)
@@ -83,9 +93,14 @@ def test_unequal_trials_and_spreads_make_no_difference_where_there_is_none(k, n,
 
 @pytest.mark.parametrize(
     ("n", "m"),
-    [((2, 1), (20, 20)), ((1, 1, 3), (20, 20, 20)), ((2, 2), (20, 20)), ((1, 1, 1, 1, 1, 6), (30,) * 6),
-     ((1, 1, 1, 1, 1, 6), (6,) * 6)],
-)  # fmt: skip
+    [
+        ((2, 1), (20, 20)),
+        ((1, 1, 3), (20, 20, 20)),
+        ((2, 2), (20, 20)),
+        ((1, 1, 1, 1, 1, 6), (30,) * 6),
+        ((1, 1, 1, 1, 1, 6), (6,) * 6),
+    ],
+)
 def test_unrepeated_cells_have_one_variance_and_no_degrees_of_freedom_of_their_own(n, m):
     """8 to 19 in 100 were called different where each unrepeated cell counted as one more variance."""
     rng = np.random.default_rng(9)
@@ -98,9 +113,16 @@ def test_unrepeated_cells_have_one_variance_and_no_degrees_of_freedom_of_their_o
 
 @pytest.mark.parametrize(
     ("n", "m", "few"),
-    [((3, 3), (40, 40), True), ((1, 3), (40, 6), True), ((40, 40), (2, 2), True), ((4, 4), (40, 40), False),
-     ((3,) * 9, (40,) * 9, False), ((3, 3), (6, 6), False), ((6, 6), (6, 6), False)],
-)  # fmt: skip
+    [
+        ((3, 3), (40, 40), True),
+        ((1, 3), (40, 6), True),
+        ((40, 40), (2, 2), True),
+        ((4, 4), (40, 40), False),
+        ((3,) * 9, (40,) * 9, False),
+        ((3, 3), (6, 6), False),
+        ((6, 6), (6, 6), False),
+    ],
+)
 def test_two_or_three_trials_a_cell_against_many_are_warned_of(n, m, few):
     rng = np.random.default_rng(10)
     data = [(rng.normal(10, 1, k), rng.normal(10, 1, o)) for k, o in zip(n, m, strict=True)]

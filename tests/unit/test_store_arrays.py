@@ -76,9 +76,14 @@ def test_values_of_a_kind_are_as_arrow_makes_them(kind, values):
 
 @pytest.mark.parametrize(
     ("kind", "values"),
-    [(pa.float64(), ["1.5"]), (pa.float64(), [2**60 + 1]), (pa.int64(), [2**63]),
-     (pa.int64(), ["1"]), (pa.string(), [1])],
-)  # fmt: skip
+    [
+        (pa.float64(), ["1.5"]),
+        (pa.float64(), [2**60 + 1]),
+        (pa.int64(), [2**63]),
+        (pa.int64(), ["1"]),
+        (pa.string(), [1]),
+    ],
+)
 def test_a_value_of_another_kind_is_refused(kind, values):
     with pytest.raises((pa.ArrowException, TypeError, OverflowError)):
         arrays.build_array(kind, values)

@@ -19,18 +19,31 @@ from iosonde.store.history import History
 def run(name: str, at: str, factors, **more):
     rows = [Observation("write", "rate", 5.0, "bytes/s"), Observation("write", "rate", 2.0, "bytes/s", 0)]
     facts = {"target": "/mnt/x", "subject_commit": f"c-{name}", "machine": {"mount": {"type": "nfs4"}}}
-    made = {"id": name, "experiment": "e", "source": "test", "seconds": 1.0, "started_at": at, "factors": factors,
-            "facts": facts, "observations": rows}  # fmt: skip
+    made = {
+        "id": name,
+        "experiment": "e",
+        "source": "test",
+        "seconds": 1.0,
+        "started_at": at,
+        "factors": factors,
+        "facts": facts,
+        "observations": rows,
+    }
     return Run(**(made | more))
 
 
 @pytest.fixture
 def stores(tmp_path):
     one, two = (Store.create(tmp_path / name) for name in ("one", "two"))
-    one.append_many([run("a", "2026-11-03", {"nodes": 1, "size": 4096, "store": "=1+1"}),
-                     run("b", "2026-11-01", {"nodes": 2, "size": "4k"})])  # fmt: skip
-    two.append_many([run("a", "2026-11-02", {"nodes": 1.5, "odd": 2**70}),
-                     run("c", "2026-11-04", {"nodes": 1}, missing=["rank 0"])])  # fmt: skip
+    one.append_many(
+        [
+            run("a", "2026-11-03", {"nodes": 1, "size": 4096, "store": "=1+1"}),
+            run("b", "2026-11-01", {"nodes": 2, "size": "4k"}),
+        ]
+    )
+    two.append_many(
+        [run("a", "2026-11-02", {"nodes": 1.5, "odd": 2**70}), run("c", "2026-11-04", {"nodes": 1}, missing=["rank 0"])]
+    )
     return [("one", one), ("two", two)]
 
 
@@ -43,8 +56,10 @@ def written(history: History, form: str) -> bytes:
 def test_every_run_is_there_once_by_time_with_its_commit_and_factors(stores):
     rows = pq.read_table(io.BytesIO(written(History(stores), "parquet"))).to_pylist()
     assert [(one["store"], one["run"], one["commit"]) for one in rows] == [
-        ("one", "b", "c-b"), ("two", "a", "c-a"), ("one", "a", "c-a"),
-    ]  # fmt: skip
+        ("one", "b", "c-b"),
+        ("two", "a", "c-a"),
+        ("one", "a", "c-a"),
+    ]
     assert [one["nodes"] for one in rows] == [2.0, 1.5, 1.0] and [one["size"] for one in rows] == ["4k", None, "4096"]
     assert {one["value"] for one in rows} == {5.0} and {one["filesystem"] for one in rows} == {"nfs4"}
     assert rows[2]["factor_store"] == "=1+1" and rows[1]["odd"] == float(2**70)

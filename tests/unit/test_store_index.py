@@ -23,9 +23,16 @@ HOSTILE = "<script>alert(1)</script>' OR 1=1; DROP TABLE runs; --"
 def run(number: int, experiment: str = "a", **more):
     given = {"nodes": number % 2 + 1, "size": ("64k", "1MiB")[number % 2], "repetition": number // 2}
     facts = {"target": "/mnt/x", "subject_commit": f"c{number}", "machine": {"mount": {"type": "nfs4"}}}
-    made = {"id": f"{experiment}-{number:02}", "experiment": experiment, "source": "iosonde commands", "seconds": 2.0,
-            "started_at": f"2026-11-{number + 1:02}T00:00:00Z", "factors": given, "facts": facts,
-            "observations": [Observation("write", "bandwidth_last_done", 1e6 + number, "bytes/s")]}  # fmt: skip
+    made = {
+        "id": f"{experiment}-{number:02}",
+        "experiment": experiment,
+        "source": "iosonde commands",
+        "seconds": 2.0,
+        "started_at": f"2026-11-{number + 1:02}T00:00:00Z",
+        "factors": given,
+        "facts": facts,
+        "observations": [Observation("write", "bandwidth_last_done", 1e6 + number, "bytes/s")],
+    }
     return Run(**(made | more))
 
 
@@ -108,12 +115,29 @@ def test_a_damaged_run_is_named_and_read_again_when_it_is_mended(store, index):
 @pytest.mark.parametrize(
     "where",
     [
-        ["nodes=2"], ["nodes>=1", "size=64KiB"], ["size!=1MiB"], ["run=a-02"], ["started_at>=2026-11-04"],
-        ["started_at>=2026"], ["complete=yes"], ["complete=no"], ["complete=any"], ["seconds<=2"], ["tags=odd"],
-        ["tags!=odd"], ["tags="], ["tags!="], ["experiment=a"], ["source!=fio"], ["factor_seconds=7"],
-        ["factor_seconds="], ["nodes=nonsense"], ["started_at>="], ["repetition<2", "nodes!=1"],
+        ["nodes=2"],
+        ["nodes>=1", "size=64KiB"],
+        ["size!=1MiB"],
+        ["run=a-02"],
+        ["started_at>=2026-11-04"],
+        ["started_at>=2026"],
+        ["complete=yes"],
+        ["complete=no"],
+        ["complete=any"],
+        ["seconds<=2"],
+        ["tags=odd"],
+        ["tags!=odd"],
+        ["tags="],
+        ["tags!="],
+        ["experiment=a"],
+        ["source!=fio"],
+        ["factor_seconds=7"],
+        ["factor_seconds="],
+        ["nodes=nonsense"],
+        ["started_at>="],
+        ["repetition<2", "nodes!=1"],
     ],
-)  # fmt: skip
+)
 def test_conditions_mean_what_they_mean_of_the_store(store, index, where):
     store.append(run(7, missing=["rank 1 did not finish"]))
     store.append(run(8, factors={"nodes": 2, "seconds": 7}))

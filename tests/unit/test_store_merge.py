@@ -100,9 +100,12 @@ def test_the_same_again_removes_what_a_killed_merge_left(tmp_path: Path, monkeyp
         if not pid:
             rename = Disk.rename
             monkeypatch.setattr(
-                Disk, "rename", lambda disk, old, new, part=part, rename=rename: os.kill(os.getpid(), signal.SIGKILL)
-                if new.parent.name == part else rename(disk, old, new)
-            )  # fmt: skip
+                Disk,
+                "rename",
+                lambda disk, old, new, part=part, rename=rename: (
+                    os.kill(os.getpid(), signal.SIGKILL) if new.parent.name == part else rename(disk, old, new)
+                ),
+            )
             merge(Store.create(tmp_path / "all"), [source])
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
         assert len(list((tmp_path / "all" / part).glob(".tmp-*"))) == 1

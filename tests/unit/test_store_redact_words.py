@@ -49,14 +49,17 @@ the run of martha was slow, ask norbert; Olga saw it
 http://10.9.8.7:9000/x and 2001:db8::77
 session Zm9vYmFyYmF6cXV4Zm9vYmFy1234
 """
-WORDS = re.findall(r"\S+", """
+WORDS = re.findall(
+    r"\S+",
+    """
 erin tango0131 8812345 zeusnode07 limahost sw0rdfish kettle9 hunter5 carol tulip77 sk-abcdefgh12345678
 xoxb-123456-abcdefgh glpat-AbCdEfGh12345678 gh-pass-1 ghp_abcdefghij0123456789 AKIAIOSFODNN7EXAMPLE
 hf_AbCdEfGhIjKlMnOpQr AQBvKx9aAAAAABAAb1cD2eF3gH4iJ5kL6mN7oP marmalade frieda hydro geology gustav botany henry
 oceanography ingrid jonas karl a0-b1-c2-d3-e4-f5 a0b1.c2d3.e4f6 a0:b1:c2:d3:e4:f7 S3Z8NB0K123456
 0123456789abcdef0123456789abcdef 8812346 tango0132 vault-a backup-b ZC1ABCDE 6a6a1c7e-1d2e-4f3a-8b4c-5d6e7f8a9b0c
 lena qwertz123 abcdefgh87654321 martha norbert olga 10.9.8.7 2001:db8::77 Zm9vYmFyYmF6cXV4Zm9vYmFy1234 dbuser7
-web-intern git.example.net uni.example.de pauline quentin rosa sierra7 tannhaeuser ursula""")  # fmt: skip
+web-intern git.example.net uni.example.de pauline quentin rosa sierra7 tannhaeuser ursula""",
+)
 
 
 def plant(path: Path) -> Store:
@@ -73,8 +76,15 @@ def plant(path: Path) -> Store:
             headlines={"read of pauline": ["bandwidth"]},
         )
     )
-    experiment = Experiment("e-1", "run of frieda on tango0131", [Factor("who", levels=("ursula",))],
-                            {"target": "/p/scratch/erin/x"}, [], 7, "2026-11-21T09:00:00Z")  # fmt: skip
+    experiment = Experiment(
+        "e-1",
+        "run of frieda on tango0131",
+        [Factor("who", levels=("ursula",))],
+        {"target": "/p/scratch/erin/x"},
+        [],
+        7,
+        "2026-11-21T09:00:00Z",
+    )
     store.save_experiment(experiment)
     store.notes.change("rosa-1", add=["tannhaeuser", "for-henry"], note="my password is marmalade, says carol")
     return store

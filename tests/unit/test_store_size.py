@@ -16,8 +16,9 @@ def random_reads() -> np.ndarray:
     """Of 4 KiB by two ranks, a third from a cache: nothing in durations and offsets repeats itself."""
     rng = np.random.default_rng(1)
     rows = np.zeros(COUNT, OPERATION)
-    durations = np.where(rng.random(COUNT) < 1 / 3, rng.lognormal(np.log(2e3), 0.2, COUNT),
-                         rng.lognormal(np.log(9e4), 0.4, COUNT)).astype(np.int64)  # fmt: skip
+    durations = np.where(
+        rng.random(COUNT) < 1 / 3, rng.lognormal(np.log(2e3), 0.2, COUNT), rng.lognormal(np.log(9e4), 0.4, COUNT)
+    ).astype(np.int64)
     rows["duration_ns"], rows["rank"] = durations, np.arange(COUNT) >= COUNT // 2
     rows["start_ns"] = 10**15 + np.cumsum(durations + rng.integers(60, 140, COUNT)) - durations
     rows["kind"], rows["size"], rows["offset"] = 4, 4096, rng.integers(0, 2**22, COUNT) * 4096

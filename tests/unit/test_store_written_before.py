@@ -21,8 +21,18 @@ from iosonde.cli.group import cli
 from iosonde.store import Store
 
 PACKED = Path(__file__).parents[1] / "golden" / "store-1c65b1a.tar.xz"
-ADDED = ("ordered_by", "noise_from", "inputs", "harmonic_mean_low", "harmonic_mean_high", "verdicts", "importance_of",
-         "effect_p", "effect_p_adjusted", "together_with")  # keys that came later  # fmt: skip
+ADDED = (
+    "ordered_by",
+    "noise_from",
+    "inputs",
+    "harmonic_mean_low",
+    "harmonic_mean_high",
+    "verdicts",
+    "importance_of",
+    "effect_p",
+    "effect_p_adjusted",
+    "together_with",
+)  # keys that came later
 ENDS = ("low", "high", "s1_low", "s1_high", "st_low", "st_high")  # of shares: of the noncentral F since
 
 

@@ -45,8 +45,10 @@ class IozonePlan:
 
     def records(self) -> list[dict[str, Any]]:
         """Return a row per setting."""
-        return [{**cell.setting, "command": " ".join(cell.words) or None, "why": "; ".join(cell.why) or None}
-                for cell in self.cells]  # fmt: skip
+        return [
+            {**cell.setting, "command": " ".join(cell.words) or None, "why": "; ".join(cell.why) or None}
+            for cell in self.cells
+        ]
 
 
 def iozone_plan(plan: CampaignPlan) -> IozonePlan:

@@ -30,15 +30,40 @@ SUFFIXES = (".yaml", ".yml", ".json")
 # Stored with the settings of an experiment, but not part of it.
 EXTRA_KEYS = (decision.KEY, "file", questions.KEY)
 QUICK = {"repetitions": 2, "small_files": 200, "large_file_size": 16 * 2**20}
-_KEYS = ("nodes", "ranks_per_node", "repetitions", "until", "budget", "launcher", "hosts", "reserve", "store",
-         "name", "seed", "max_bytes", "max_files", "max_seconds", "max_operations", "trial_timeout",
-         "idle_timeout", "pace", "abort_if")  # fmt: skip
+_KEYS = (
+    "nodes",
+    "ranks_per_node",
+    "repetitions",
+    "until",
+    "budget",
+    "launcher",
+    "hosts",
+    "reserve",
+    "store",
+    "name",
+    "seed",
+    "max_bytes",
+    "max_files",
+    "max_seconds",
+    "max_operations",
+    "trial_timeout",
+    "idle_timeout",
+    "pace",
+    "abort_if",
+)
 # Similarity to a factor's name from which on a name is a typo.
 _SLIP = 0.75
 # Option → setting of the envelope.
-_ENVELOPE = {"small_files": "small_files", "small_size": "small_file_size", "large_files": "large_files",
-             "large_size": "large_file_size", "transfer_size": "transfer_size", "direct": "direct",
-             "verify": "verify", "shared_writes": "shared_writes"}  # fmt: skip
+_ENVELOPE = {
+    "small_files": "small_files",
+    "small_size": "small_file_size",
+    "large_files": "large_files",
+    "large_size": "large_file_size",
+    "transfer_size": "transfer_size",
+    "direct": "direct",
+    "verify": "verify",
+    "shared_writes": "shared_writes",
+}
 
 
 def document(request: Request, say: Callable[[str], None] = lambda _: None) -> Document:
@@ -294,8 +319,11 @@ def _put_settings(document: Document, request: Request) -> None:
 def _put_machine(document: Document, machine: str) -> None:
     """Use a simulated machine instead of the target. Raises InputError if no step can run on one."""
     steps = document.data.get("steps")
-    studies = [(place, step) for place, step in enumerate(steps if isinstance(steps, list) else ())
-               if isinstance(step, dict) and step.get("workload") == path_study.NAME]  # fmt: skip
+    studies = [
+        (place, step)
+        for place, step in enumerate(steps if isinstance(steps, list) else ())
+        if isinstance(step, dict) and step.get("workload") == path_study.NAME
+    ]
     if not studies:
         raise InputError(
             "option-not-applicable",

@@ -11,7 +11,7 @@ from iosonde.importers.fio_version import HEAD_BYTES, AdjacentVersion, find_sibl
 
 def versions_of(
     places: Sequence[PurePath], content: Callable[[PurePath, int], bytes]
-) -> dict[PurePath, AdjacentVersion]:  # fmt: skip
+) -> dict[PurePath, AdjacentVersion]:
     """Return place of a log → version. ``content`` returns the first bytes of an imported file."""
     imported = set(places)
     by_folder: dict[PurePath, list[PurePath]] = {}

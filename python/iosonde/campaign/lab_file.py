@@ -35,5 +35,9 @@ def lab_file(spec_file: str | None, what: str | None) -> LabFile:
     data = yaml_text.load(file).data
     section = lab.read_lab_section(data)
     stem = re.sub(r"[^a-z0-9-]+", "-", file.stem.lower()).strip("-")[:31]
-    return LabFile(str(section.get("name") or stem or "lab"), lab.KEY in data, tuple(lab.file_systems(data)),
-                   tuple(section.get(lab.SET) or ()))  # fmt: skip
+    return LabFile(
+        str(section.get("name") or stem or "lab"),
+        lab.KEY in data,
+        tuple(lab.file_systems(data)),
+        tuple(section.get(lab.SET) or ()),
+    )

@@ -80,8 +80,10 @@ def _select_servers(hosts: Sequence[str], servers: Sequence[str]) -> list[str]:
 def _list_serving_hosts(hosts: Sequence[str], explicit: bool, facts: Facts) -> list[str]:
     """Return the hosts that serve the file system according to its mount and its own report; for ranks on this node
     only, also by its addresses."""
-    server_names = [*((facts["filesystem"] or {}).get("servers") or ()),
-            *str((facts["mount"] or {}).get("server") or "").split(",")]  # fmt: skip
+    server_names = [
+        *((facts["filesystem"] or {}).get("servers") or ()),
+        *str((facts["mount"] or {}).get("server") or "").split(","),
+    ]
     servers = [name for name in dict.fromkeys(server_names) if name]
     matching = _select_servers(hosts, servers)
     if matching or explicit or len(hosts) != 1 or not servers:

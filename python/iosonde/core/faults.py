@@ -15,8 +15,15 @@ from pathlib import Path
 from typing import Any
 
 # Kind → True if it takes a rate.
-KINDS = {"kill-server": False, "stop": False, "cut-link": False, "partition": False, "slow-link": True,
-         "slow-disk": True, "fill-disk": False}  # fmt: skip
+KINDS = {
+    "kill-server": False,
+    "stop": False,
+    "cut-link": False,
+    "partition": False,
+    "slow-link": True,
+    "slow-disk": True,
+    "fill-disk": False,
+}
 NONE = "none"  # level of a factor without a fault
 SERVERS = "servers"  # on all servers at once
 DIRECTORY = "faults"  # in the lab's directory
@@ -170,8 +177,10 @@ class Exchange:
 
     def answer(self, done: list[FaultDone], settled: Settled | None) -> None:
         """Write the answer: the faults injected."""
-        put(self.folder / "done.json", {"faults": [fault.to_dict() for fault in done],
-                                        "settled": settled.to_dict() if settled else None})  # fmt: skip
+        put(
+            self.folder / "done.json",
+            {"faults": [fault.to_dict() for fault in done], "settled": settled.to_dict() if settled else None},
+        )
 
     def answered(self) -> tuple[list[FaultDone], Settled | None] | None:
         """Return the answer once it is written, else None."""

@@ -44,7 +44,7 @@ class Sections:
 
     def numbers(
         self, path: Key, names: tuple[str, ...], all_of_them: bool = False, zero: bool = False
-    ) -> dict[str, float]:  # fmt: skip
+    ) -> dict[str, float]:
         """Read the numbers with these names; ``zero`` allows 0 and negative numbers."""
         values = self.mapping(path)
         self.check_names(values, path, names)

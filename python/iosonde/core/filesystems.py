@@ -7,36 +7,152 @@ from collections.abc import Mapping
 from typing import Any
 
 # Kernel clients, and shares of a virtual machine's host: the data is behind a server.
-NETWORK_TYPES = frozenset({
-    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "vboxsf", "prl_fs", "afs", "auristorfs", "coda", "ncpfs",
-    "lustre", "ceph", "glusterfs", "beegfs", "beegfs_nodev", "fhgfs", "gpfs", "orangefs", "pvfs2", "panfs", "wekafs",
-    "dvs",
-})  # fmt: skip
+NETWORK_TYPES = frozenset(
+    {
+        "nfs",
+        "nfs4",
+        "cifs",
+        "smb3",
+        "smbfs",
+        "9p",
+        "virtiofs",
+        "vboxsf",
+        "prl_fs",
+        "afs",
+        "auristorfs",
+        "coda",
+        "ncpfs",
+        "lustre",
+        "ceph",
+        "glusterfs",
+        "beegfs",
+        "beegfs_nodev",
+        "fhgfs",
+        "gpfs",
+        "orangefs",
+        "pvfs2",
+        "panfs",
+        "wekafs",
+        "dvs",
+    }
+)
 
 # FUSE daemons that show local data: disks, other directories, archives. All others count as clients of a server: there
 # are more of these than can be listed, and a false local disk misleads more than the opposite. So does gvfsd-fuse,
 # below which shares of servers appear.
-_LOCAL_FUSE = frozenset({
-    "ntfs", "ntfs-3g", "lowntfs-3g", "exfat", "mount.exfat", "mount.exfat-fuse", "ext2", "ext3", "ext4", "fuse2fs",
-    "fuseext2", "apfs-fuse", "btrfs", "zfs-fuse", "erofs", "erofsfuse", "dislocker", "veracrypt", "truecrypt",
-    "bindfs", "mergerfs", "mhddfs", "unionfs", "unionfs-fuse", "overlayfs", "fuse-overlayfs", "posixovl", "loggedfs",
-    "gocryptfs", "encfs", "cryfs", "securefs", "ecryptfs-fuse", "cppcryptfs",
-    "squashfuse", "squashfuse_ll", "snapfuse", "archivemount", "fuse-archive", "fuse-zip", "mount-zip", "ratarmount",
-    "rar2fs", "avfs", "avfsd", "fuseiso", "mountavfs",
-    "portal", "lxcfs", "vmware-vmblk", "simple-mtpfs", "jmtpfs", "ifuse", "gphotofs", "cdemu", "tmsu", "tagsistant",
-})  # fmt: skip
+_LOCAL_FUSE = frozenset(
+    {
+        "ntfs",
+        "ntfs-3g",
+        "lowntfs-3g",
+        "exfat",
+        "mount.exfat",
+        "mount.exfat-fuse",
+        "ext2",
+        "ext3",
+        "ext4",
+        "fuse2fs",
+        "fuseext2",
+        "apfs-fuse",
+        "btrfs",
+        "zfs-fuse",
+        "erofs",
+        "erofsfuse",
+        "dislocker",
+        "veracrypt",
+        "truecrypt",
+        "bindfs",
+        "mergerfs",
+        "mhddfs",
+        "unionfs",
+        "unionfs-fuse",
+        "overlayfs",
+        "fuse-overlayfs",
+        "posixovl",
+        "loggedfs",
+        "gocryptfs",
+        "encfs",
+        "cryfs",
+        "securefs",
+        "ecryptfs-fuse",
+        "cppcryptfs",
+        "squashfuse",
+        "squashfuse_ll",
+        "snapfuse",
+        "archivemount",
+        "fuse-archive",
+        "fuse-zip",
+        "mount-zip",
+        "ratarmount",
+        "rar2fs",
+        "avfs",
+        "avfsd",
+        "fuseiso",
+        "mountavfs",
+        "portal",
+        "lxcfs",
+        "vmware-vmblk",
+        "simple-mtpfs",
+        "jmtpfs",
+        "ifuse",
+        "gphotofs",
+        "cdemu",
+        "tmsu",
+        "tagsistant",
+    }
+)
 
 # Types whose files are written once from beginning to end: writes inside a file are refused or dropped.
 WRITTEN_ONCE = frozenset({"fuse.hdfs"})
 
 # FUSE daemons that are clients of a server or an object store, regardless of their source.
-_NETWORK_FUSE = frozenset({
-    "glusterfs", "ceph-fuse", "mfs", "mfsmount", "moosefs", "lizardfs", "saunafs", "sfsmount", "juicefs", "seaweedfs",
-    "weed", "curvefs", "orangefs", "pvfs2fuse", "dfuse", "daos", "cvmfs", "cvmfs2", "xrootdfs", "eosxd", "dcap", "ipfs",
-    "hadoop", "hdfs", "hdfs_fuse", "fuse_dfs", "sshfs", "nfs", "fuse-nfs", "afsd.fuse", "curlftpfs", "davfs", "rclone",
-    "s3fs", "goofys", "geesefs", "mount-s3", "gcsfuse", "blobfuse", "blobfuse2", "gvfsd-fuse", "alluxio-fuse",
-    "quobyte",
-})  # fmt: skip
+_NETWORK_FUSE = frozenset(
+    {
+        "glusterfs",
+        "ceph-fuse",
+        "mfs",
+        "mfsmount",
+        "moosefs",
+        "lizardfs",
+        "saunafs",
+        "sfsmount",
+        "juicefs",
+        "seaweedfs",
+        "weed",
+        "curvefs",
+        "orangefs",
+        "pvfs2fuse",
+        "dfuse",
+        "daos",
+        "cvmfs",
+        "cvmfs2",
+        "xrootdfs",
+        "eosxd",
+        "dcap",
+        "ipfs",
+        "hadoop",
+        "hdfs",
+        "hdfs_fuse",
+        "fuse_dfs",
+        "sshfs",
+        "nfs",
+        "fuse-nfs",
+        "afsd.fuse",
+        "curlftpfs",
+        "davfs",
+        "rclone",
+        "s3fs",
+        "goofys",
+        "geesefs",
+        "mount-s3",
+        "gcsfuse",
+        "blobfuse",
+        "blobfuse2",
+        "gvfsd-fuse",
+        "alluxio-fuse",
+        "quobyte",
+    }
+)
 
 # File systems without a disk.
 MEMORY_TYPES = frozenset({"tmpfs", "ramfs", "hugetlbfs", "devtmpfs"})
@@ -52,23 +168,74 @@ STRUCTURES = (LOCAL, CLIENT_SERVER, PARALLEL, SHARED_DISK, VIRTUAL_SHARED_DISK)
 
 # The path of data to a node, for types (or daemons) with only one.
 _STRUCTURES = {
-    CLIENT_SERVER: frozenset({
-        "nfs", "nfs4", "fuse-nfs", "cifs", "smb3", "smbfs", "9p", "virtiofs", "vboxsf", "prl_fs", "afs", "auristorfs",
-        "afsd.fuse", "coda", "ncpfs", "sshfs", "curlftpfs", "davfs", "dcap", "xrootdfs", "cvmfs", "cvmfs2",
-    }),
-    PARALLEL: frozenset({
-        "lustre", "ceph", "ceph-fuse", "glusterfs", "beegfs", "beegfs_nodev", "fhgfs", "orangefs", "pvfs2", "pvfs2fuse",
-        "panfs", "wekafs", "mfs", "mfsmount", "moosefs", "lizardfs", "saunafs", "sfsmount", "seaweedfs", "weed",
-        "curvefs", "dfuse", "daos", "quobyte", "eosxd", "hadoop", "hdfs", "hdfs_fuse", "fuse_dfs",
-    }),
+    CLIENT_SERVER: frozenset(
+        {
+            "nfs",
+            "nfs4",
+            "fuse-nfs",
+            "cifs",
+            "smb3",
+            "smbfs",
+            "9p",
+            "virtiofs",
+            "vboxsf",
+            "prl_fs",
+            "afs",
+            "auristorfs",
+            "afsd.fuse",
+            "coda",
+            "ncpfs",
+            "sshfs",
+            "curlftpfs",
+            "davfs",
+            "dcap",
+            "xrootdfs",
+            "cvmfs",
+            "cvmfs2",
+        }
+    ),
+    PARALLEL: frozenset(
+        {
+            "lustre",
+            "ceph",
+            "ceph-fuse",
+            "glusterfs",
+            "beegfs",
+            "beegfs_nodev",
+            "fhgfs",
+            "orangefs",
+            "pvfs2",
+            "pvfs2fuse",
+            "panfs",
+            "wekafs",
+            "mfs",
+            "mfsmount",
+            "moosefs",
+            "lizardfs",
+            "saunafs",
+            "sfsmount",
+            "seaweedfs",
+            "weed",
+            "curvefs",
+            "dfuse",
+            "daos",
+            "quobyte",
+            "eosxd",
+            "hadoop",
+            "hdfs",
+            "hdfs_fuse",
+            "fuse_dfs",
+        }
+    ),
     SHARED_DISK: frozenset({"gpfs", "gfs", "gfs2", "ocfs2", "cxfs", "stornext"}),
-}  # fmt: skip
+}
 # Block devices of another host: they serve the shared disk to the nodes.
 _SERVED_DISK = re.compile(r"/dev/(rbd|nbd|drbd|dst)\d")
 
 # Sources that name a bucket or a configured name in place of a server.
-_BUCKETS = frozenset({"s3", "s3a", "s3n", "gs", "gcs", "az", "abfs", "abfss", "wasb", "wasbs", "swift", "b2", "oss",
-                      "cos", "file"})  # fmt: skip
+_BUCKETS = frozenset(
+    {"s3", "s3a", "s3n", "gs", "gcs", "az", "abfs", "abfss", "wasb", "wasbs", "swift", "b2", "oss", "cos", "file"}
+)
 _USER_CONFIGURED_TYPES = frozenset({"fuse.rclone", "fuse.juicefs"})
 
 _URL = re.compile(r"^(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<authority>[^/?#]+)", re.IGNORECASE)

@@ -44,8 +44,10 @@ def format_levels(names: Iterable[str], by: Mapping[str, Cell], units: Mapping[s
 
 def level_texts(by: Mapping[str, Cell], units: Mapping[str, str]) -> list[str]:
     """Format as ``t=4 KiB``, ``nodes=2``; a byte unit in a column's name moves to the text."""
-    return [f"{split_unit(name)[0] if units.get(name) == 'bytes' else name}={format_level(level, units.get(name, ''))}"
-            for name, level in by.items()]  # fmt: skip
+    return [
+        f"{split_unit(name)[0] if units.get(name) == 'bytes' else name}={format_level(level, units.get(name, ''))}"
+        for name, level in by.items()
+    ]
 
 
 def same_level(level: FactorValue, text: str) -> bool:

@@ -8,8 +8,17 @@ individual are then their means. Bandwidths are in kB/s of 1024 bytes, as IOzone
 KB_PER_S = "kB/s"
 # IOzone's names of its reports (-R), by our names.
 IOZONE_NAMES = {
-    "write": "writer", "rewrite": "re-writer", "read": "reader", "reread": "re-reader", "random_read": "random read",
-    "random_write": "random write", "backward_read": "backward read", "record_rewrite": "record rewrite",
-    "stride_read": "stride read", "fwrite": "fwrite", "refwrite": "re-fwrite", "fread": "fread",
+    "write": "writer",
+    "rewrite": "re-writer",
+    "read": "reader",
+    "reread": "re-reader",
+    "random_read": "random read",
+    "random_write": "random write",
+    "backward_read": "backward read",
+    "record_rewrite": "record rewrite",
+    "stride_read": "stride read",
+    "fwrite": "fwrite",
+    "refwrite": "re-fwrite",
+    "fread": "fread",
     "refread": "re-fread",
-}  # fmt: skip
+}

@@ -13,8 +13,14 @@ from .yaml_text import Document, Key, key_text, kind_of
 if TYPE_CHECKING:
     from jsonschema import ValidationError
 
-_TYPES = {"object": "keys with values", "array": "a list", "string": "a text", "integer": "a whole number",
-          "number": "a number", "boolean": "true or false"}  # fmt: skip
+_TYPES = {
+    "object": "keys with values",
+    "array": "a list",
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+}
 
 
 def violations(validator: Any, document: Document, page: str) -> list[Problem]:

@@ -187,8 +187,7 @@ class Table:
     def take(self, rows: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> Table:
         """Return a table of these rows only."""
         columns = {name: replace(column, values=column.values[rows]) for name, column in self.columns.items()}
-        return Table(columns, self.source, None if self.lines is None else self.lines[rows], self.warnings,
-                     self.alike)  # fmt: skip
+        return Table(columns, self.source, None if self.lines is None else self.lines[rows], self.warnings, self.alike)
 
     def groups(self, by: Sequence[str]) -> list[tuple[tuple[Cell, ...], npt.NDArray[np.intp]]]:
         """Return (key, row numbers) of every combination of levels that occurs, in the order of the levels."""

@@ -116,8 +116,14 @@ class Estimate:
 
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form: value, low, high, level, n, warnings."""
-        return {"value": self.value, "low": self.low, "high": self.high, "level": self.level, "n": self.n,
-                "warnings": list(self.warnings)}  # fmt: skip
+        return {
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "level": self.level,
+            "n": self.n,
+            "warnings": list(self.warnings),
+        }
 
     def flat(self, name: str) -> dict[str, float | None]:
         """Return the columns ``name``, ``name_low``, ``name_high`` of a table."""
@@ -136,8 +142,13 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form."""
-        return {"code": self.code, "severity": str(self.severity), "sentence": self.sentence,
-                "evidence": self.evidence, "action": self.action}  # fmt: skip
+        return {
+            "code": self.code,
+            "severity": str(self.severity),
+            "sentence": self.sentence,
+            "evidence": self.evidence,
+            "action": self.action,
+        }
 
     def flat(self) -> dict[str, str]:
         """Return the columns of a table, without the evidence."""

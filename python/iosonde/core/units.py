@@ -15,8 +15,19 @@ from .errors import InputError
 _BINARY = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "P": 2**50}
 _DECIMAL = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
 _SIZE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([KMGTP]?)(iB|B|)\s*$", re.IGNORECASE)
-_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0,
-            "min": 60.0, "h": 3600.0, "d": 86400.0}  # fmt: skip
+_SECONDS = {
+    "ns": 1e-9,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "ms": 1e-3,
+    "": 1.0,
+    "s": 1.0,
+    "sec": 1.0,
+    "m": 60.0,
+    "min": 60.0,
+    "h": 3600.0,
+    "d": 86400.0,
+}
 _BITS = re.compile(r"([0-9.]+)\s*([kmg]?)bit(?:/s|ps)?", re.IGNORECASE)
 _BITS_OR_BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*([kmg])b(?:/s|ps)?", re.IGNORECASE)
 _POWERS = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}

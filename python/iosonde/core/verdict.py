@@ -55,11 +55,17 @@ class Verdict:
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form."""
         return {
-            "question": self.question, "response": self.response, "subject": list(self.subject),
-            "state": str(self.state), "direction": None if self.direction is None else str(self.direction),
-            "claim": self.claim, "estimate": None if self.estimate is None else self.estimate.to_json(), "p": self.p,
-            "family": self.family, "doubts": list(self.doubts),
-        }  # fmt: skip
+            "question": self.question,
+            "response": self.response,
+            "subject": list(self.subject),
+            "state": str(self.state),
+            "direction": None if self.direction is None else str(self.direction),
+            "claim": self.claim,
+            "estimate": None if self.estimate is None else self.estimate.to_json(),
+            "p": self.p,
+            "family": self.family,
+            "doubts": list(self.doubts),
+        }
 
 
 DOUBTS = {

@@ -25,9 +25,29 @@ _SIZES = ("nodes", "ranks_per_node", "ranks")
 # In `factors` of a run, but not settings.
 _TRIAL = ("repetition", "block", "order", "seed", "seconds", CENTRE, *BRING_UPS, *OBSERVED_FACTORS, *PROBE_FACTORS)
 # Facts of one execution that earlier importers stored as settings.
-_FACTS = ("date", "time", "host", "hostname", "hosts", "user", "pid", "jobid", "job_id", "started_at", "command",
-          "command_line", "directory", "path", "file", "file_name", "label", "title", "version", "iterations",
-          "test_id")  # fmt: skip
+_FACTS = (
+    "date",
+    "time",
+    "host",
+    "hostname",
+    "hosts",
+    "user",
+    "pid",
+    "jobid",
+    "job_id",
+    "started_at",
+    "command",
+    "command_line",
+    "directory",
+    "path",
+    "file",
+    "file_name",
+    "label",
+    "title",
+    "version",
+    "iterations",
+    "test_id",
+)
 OF_LAB = "file_system"  # file system that a lab was brought up with: set, and it determines the type of the mount
 _LEAST_SCATTERED, _TOGETHER = 5, 0.95  # levels; rank correlation
 

@@ -16,8 +16,22 @@ from iosonde.core.table import Column, Table
 
 from .looks import MIN_DISTINCT_SHARE, distinct_share
 
-_REPETITIONS = frozenset(("repetition", "repeat", "repeats", "rep", "reps", "replicate", "iteration", "iter", "trial",
-                          "run", "try", "attempt"))  # fmt: skip
+_REPETITIONS = frozenset(
+    (
+        "repetition",
+        "repeat",
+        "repeats",
+        "rep",
+        "reps",
+        "replicate",
+        "iteration",
+        "iter",
+        "trial",
+        "run",
+        "try",
+        "attempt",
+    )
+)
 _MIN_REPEATED_SHARE = 0.9  # share of rows in a setting with another row
 _MIN_UNIQUE_SHARE = 0.9  # share of unique values inside one setting
 _MAX_UNEXPLAINED_SHARE = 0.5  # of the variation within settings, relative to numbers drawn at random

@@ -31,9 +31,31 @@ from .looks import (
 )
 from .outcomes import find_outcomes
 
-_NUMBERING = frozenset(("repetition", "repeat", "repeats", "rep", "reps", "replicate", "iteration", "iter", "trial",
-                        "run", "try", "attempt", "sample", "index", "idx", "id", "seq", "order", "block", "seed",
-                        "number"))  # fmt: skip
+_NUMBERING = frozenset(
+    (
+        "repetition",
+        "repeat",
+        "repeats",
+        "rep",
+        "reps",
+        "replicate",
+        "iteration",
+        "iter",
+        "trial",
+        "run",
+        "try",
+        "attempt",
+        "sample",
+        "index",
+        "idx",
+        "id",
+        "seq",
+        "order",
+        "block",
+        "seed",
+        "number",
+    )
+)
 _QUANTITIES = frozenset(("size", "length", "width", "time", "rate", "count", "bytes", "bandwidth", "throughput"))
 _SENTENCE = 5  # words
 

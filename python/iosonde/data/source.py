@@ -238,8 +238,11 @@ def narrowed(source: Source, where: Sequence[str] = (), experiment: str | None =
             experiment=source.experiment,
             requested_experiment=experiment,
         )
-    return replace(_open_store(source.store, conditions, experiment or source.experiment, source.ranks),
-                   name=source.name, every=every)  # fmt: skip
+    return replace(
+        _open_store(source.store, conditions, experiment or source.experiment, source.ranks),
+        name=source.name,
+        every=every,
+    )
 
 
 def by_itself(source: Source, cells: Sequence[str] = (), alike: bool = False) -> tuple[Source, str]:

@@ -69,10 +69,13 @@ def as_declared(results: Table, experiments: Sequence[Experiment], runs: Sequenc
             declared.setdefault(factor.name, {}).update(dict.fromkeys(factor.levels))
     units = {name: unit for name, unit in units_of_factors(experiments, runs).items() if unit == "bytes"}
     columns = {
-        name: replace(column, unit=column.unit or units.get(plain(name), ""),
-                      order=tuple(map(level_text, declared.get(plain(name), ()))) if not column.numeric else ())
+        name: replace(
+            column,
+            unit=column.unit or units.get(plain(name), ""),
+            order=tuple(map(level_text, declared.get(plain(name), ()))) if not column.numeric else (),
+        )
         for name, column in results.columns.items()
-    }  # fmt: skip
+    }
     return replace(results, columns=columns)
 
 

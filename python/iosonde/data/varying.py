@@ -39,9 +39,7 @@ def settings_besides(rows: Table, measured: Sequence[str], factors: Sequence[str
         settings = roles.guess(rows, measured).settings
     except DataError:  # about a column that is not used
         return ()
-    return tuple(
-        name for name in settings if name not in (*NAMES, *factors, *measured) and has_two_levels(rows, name)
-    )  # fmt: skip
+    return tuple(name for name in settings if name not in (*NAMES, *factors, *measured) and has_two_levels(rows, name))
 
 
 def measured_columns(response: Response) -> list[str]:

@@ -73,13 +73,19 @@ def defaults(values: Array, names: Sequence[str], lower: bool, tied: Mask | None
     n_worst = np.bincount(share.argmin(axis=1), minlength=len(names))
     return tuple(
         Default(
-            name, int(n_best[i]), int(n_worst[i]), float(share[:, i].mean()), float(values[:, i].mean()),
-            float(np.abs(best - values[:, i]).mean()), float(1 / (1 / share[:, i]).mean()),
-            float(1 / (1 / values[:, i]).mean()), float(share[:, i].min()),
+            name,
+            int(n_best[i]),
+            int(n_worst[i]),
+            float(share[:, i].mean()),
+            float(values[:, i].mean()),
+            float(np.abs(best - values[:, i]).mean()),
+            float(1 / (1 / share[:, i]).mean()),
+            float(1 / (1 / values[:, i]).mean()),
+            float(share[:, i].min()),
             None if tied is None else int(tied[:, i].sum()),
         )
         for i, name in enumerate(names)
-    )  # fmt: skip
+    )
 
 
 def winners(table: Sequence[Default], lower: bool = False) -> dict[str, str]:

@@ -38,8 +38,14 @@ class Effect:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values."""
-        return {"column": self.column, "level": self.level, "other": self.other, "ratio": self.ratio.to_json(),
-                "low_case": self.low_case, "high_case": self.high_case}  # fmt: skip
+        return {
+            "column": self.column,
+            "level": self.level,
+            "other": self.other,
+            "ratio": self.ratio.to_json(),
+            "low_case": self.low_case,
+            "high_case": self.high_case,
+        }
 
 
 def select_largest_effect(effects: Sequence[Effect]) -> Effect | None:
@@ -68,9 +74,15 @@ def effects(instances: Instances, level: float) -> tuple[Effect, ...]:
                 continue
             ratios = np.mean([logs[:, a] - logs[:, b] for a, b in pairs], axis=0)
             effects.append(
-                Effect(column, best, other, geometric(_estimate_mean(instances, ratios, pairs, wide)),
-                       float(np.exp(ratios.min())), float(np.exp(ratios.max())))
-            )  # fmt: skip
+                Effect(
+                    column,
+                    best,
+                    other,
+                    geometric(_estimate_mean(instances, ratios, pairs, wide)),
+                    float(np.exp(ratios.min())),
+                    float(np.exp(ratios.max())),
+                )
+            )
     return tuple(effects)
 
 

@@ -96,9 +96,13 @@ def _iter_questions(features: Sequence[Feature]) -> Iterator[tuple[int, float, b
 
 
 def _build_node(
-    tree: Any, node: int, questions: Sequence[tuple[int, float, bool]],
-    matrices: tuple[Array, npt.NDArray[np.float32]], share: Array, rows: Rows,
-) -> Node:  # fmt: skip
+    tree: Any,
+    node: int,
+    questions: Sequence[tuple[int, float, bool]],
+    matrices: tuple[Array, npt.NDArray[np.float32]],
+    share: Array,
+    rows: Rows,
+) -> Node:
     x, columns = matrices
     choice = int(share[rows].mean(axis=0).argmax())
     lower_child, right = int(tree.children_left[node]), int(tree.children_right[node])
@@ -106,8 +110,10 @@ def _build_node(
         return Node(choice, rows)
     column = int(tree.feature[node])
     below = columns[rows, column] <= tree.threshold[node]
-    sides = [_build_node(tree, child, questions, matrices, share, part)
-             for child, part in ((lower_child, rows[below]), (right, rows[~below]))]  # fmt: skip
+    sides = [
+        _build_node(tree, child, questions, matrices, share, part)
+        for child, part in ((lower_child, rows[below]), (right, rows[~below]))
+    ]
     feature, level, equal = questions[column]
     if equal:
         return Node(choice, rows, Question(feature, level, True), sides[1], sides[0])

@@ -71,7 +71,7 @@ class Operations:
 
 def split(
     columns: Columns, phase: StoredPhase, kinds: Sequence[str], **more: Any
-) -> Iterator[tuple[int, Operations, int]]:  # fmt: skip
+) -> Iterator[tuple[int, Operations, int]]:
     """Yield (kind, its operations of one size, number of failed ones) for every kind and size of a phase that is not
     rare. ``columns``: those of ``schema.OPERATION``, by rank and start; ``kinds``: names of kinds."""
     rows = _select_rows(columns, "phase", phase.index, None)
@@ -97,8 +97,10 @@ def stand_for(phase: StoredPhase, kind: str, recorded: int) -> float:
 def _build_from_rows(
     columns: Columns, rows: npt.NDArray[Any] | None, phase: StoredPhase, size: int, more: Mapping[str, Any]
 ) -> Operations:
-    picked = {name: columns[name] if rows is None else columns[name][rows]
-              for name in ("rank", "file", "offset", "start_ns", "duration_ns")}  # fmt: skip
+    picked = {
+        name: columns[name] if rows is None else columns[name][rows]
+        for name in ("rank", "file", "offset", "start_ns", "duration_ns")
+    }
     start = _after_first(picked, phase)
     return build_operations({**picked, "start_ns": start}, phase, size, **more)
 
@@ -108,9 +110,17 @@ def build_operations(columns: Columns, phase: StoredPhase, size: int, **more: An
     hosts = {int(entry["rank"]): str(entry.get("host") or "") for entry in phase.ranks}
     options = {"in_order": phase.recorded_all, "placed": bool(size) and phase.placed, **more}
     return Operations(
-        columns["rank"], columns["file"], columns["offset"], columns["start_ns"], columns["duration_ns"], size,
-        phase.comparable, shared=phase.shared, hosts=hosts, **options,
-    )  # fmt: skip
+        columns["rank"],
+        columns["file"],
+        columns["offset"],
+        columns["start_ns"],
+        columns["duration_ns"],
+        size,
+        phase.comparable,
+        shared=phase.shared,
+        hosts=hosts,
+        **options,
+    )
 
 
 def clock_offsets(phase: StoredPhase) -> dict[int, int]:

@@ -11,19 +11,25 @@ from iosonde.core.units import size_of
 KIB, MIB = 1024, 1024**2
 # Common units if the file system reports none.
 _USUAL = {
-    4 * KIB: "a page", 64 * KIB: "a request of SMB, or a chunk of a RAID",
-    128 * KIB: "Linux's read-ahead window, or GlusterFS's request", 256 * KIB: "a block of a parallel file system",
-    512 * KIB: "a request of a block device, or a RAID stripe", 1 * MIB: "an RPC of NFS or Lustre, or a stripe",
-    2 * MIB: "a huge page", 4 * MIB: "an object of Ceph, or an RPC of Lustre",
-    64 * MIB: "a chunk of MooseFS, or a shard of GlusterFS", 128 * MIB: "the longest extent of ext4",
-}  # fmt: skip
+    4 * KIB: "a page",
+    64 * KIB: "a request of SMB, or a chunk of a RAID",
+    128 * KIB: "Linux's read-ahead window, or GlusterFS's request",
+    256 * KIB: "a block of a parallel file system",
+    512 * KIB: "a request of a block device, or a RAID stripe",
+    1 * MIB: "an RPC of NFS or Lustre, or a stripe",
+    2 * MIB: "a huge page",
+    4 * MIB: "an object of Ceph, or an RPC of Lustre",
+    64 * MIB: "a chunk of MooseFS, or a shard of GlusterFS",
+    128 * MIB: "the longest extent of ext4",
+}
 # Units in the facts of a run: (keys below its machine, name).
 _FACT_UNITS = (
-    (("filesystem", "rsize"), "the mount's rsize"), (("filesystem", "wsize"), "the mount's wsize"),
+    (("filesystem", "rsize"), "the mount's rsize"),
+    (("filesystem", "wsize"), "the mount's wsize"),
     (("filesystem", "striping", "stripe_size"), "the stripe of the directory"),
     (("filesystem", "layout", "stripe_unit"), "the stripe unit"),
     (("filesystem", "layout", "object_size"), "the object size"),
-)  # fmt: skip
+)
 
 
 def units_of(run: StoredRun) -> dict[str, int]:

@@ -57,8 +57,15 @@ def slow_files(operations: Operations, least_s: float, sent: float) -> SlowFiles
     slow = _select_slower(floors)
     slow_s, others_s = (float(np.median(floors[which])) for which in (slow, ~slow))
     many = int(counts[slow].sum())
-    return SlowFiles(int(slow.sum()), slow.size, many / int(counts.sum()), slow_s, others_s, many * (slow_s - others_s),
-                     too_few_runs_p(slow[np.argsort(starts, kind="stable")]))  # fmt: skip
+    return SlowFiles(
+        int(slow.sum()),
+        slow.size,
+        many / int(counts.sum()),
+        slow_s,
+        others_s,
+        many * (slow_s - others_s),
+        too_few_runs_p(slow[np.argsort(starts, kind="stable")]),
+    )
 
 
 def _group_by_file(

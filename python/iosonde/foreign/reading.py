@@ -12,9 +12,12 @@ from iosonde.core.errors import DataError, InputError, SystemFaultError
 from .pipes import open_pipe
 
 _KINDS = {
-    stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
     stat.S_IFDIR: "a directory",
-}  # fmt: skip
+}
 # Errors that the user can correct; others are the system's.
 _USERS = (FileNotFoundError, PermissionError, NotADirectoryError, IsADirectoryError)
 

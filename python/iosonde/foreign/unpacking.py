@@ -274,7 +274,7 @@ def _decompress_blocks(file: BinaryIO, magic: bytes) -> Iterator[bytes]:
 
 def _decode_streams(
     file: BinaryIO, new_decoder: Callable[[], bz2.BZ2Decompressor | lzma.LZMADecompressor]
-) -> Iterator[bytes]:  # fmt: skip
+) -> Iterator[bytes]:
     """Decode concatenated streams with only zeros between them. The standard library silently drops data after the
     first stream if it is damaged."""
     decoder, block = new_decoder(), b""

@@ -37,18 +37,25 @@ _PERF = re.compile(r"^# (agg_perf_by_\w+|agg_time_by_slowest|total_bytes): (\S+)
 _PARTIAL = re.compile(r"^# \*WARNING\*: The (\S+) module contains incomplete data!", re.MULTILINE)
 # Counter → operation, metric, unit. "" is the module itself.
 _MEANS = {
-    "BYTES_READ": ("read", "bytes", "bytes"), "BYTES_WRITTEN": ("write", "bytes", "bytes"),
-    "READS": ("read", "operations", "operations"), "WRITES": ("write", "operations", "operations"),
-    "INDEP_READS": ("read", "operations", "operations"), "INDEP_WRITES": ("write", "operations", "operations"),
+    "BYTES_READ": ("read", "bytes", "bytes"),
+    "BYTES_WRITTEN": ("write", "bytes", "bytes"),
+    "READS": ("read", "operations", "operations"),
+    "WRITES": ("write", "operations", "operations"),
+    "INDEP_READS": ("read", "operations", "operations"),
+    "INDEP_WRITES": ("write", "operations", "operations"),
     "COLL_READS": ("collective_read", "operations", "operations"),
     "COLL_WRITES": ("collective_write", "operations", "operations"),
-    "OPENS": ("open", "operations", "operations"), "INDEP_OPENS": ("open", "operations", "operations"),
+    "OPENS": ("open", "operations", "operations"),
+    "INDEP_OPENS": ("open", "operations", "operations"),
     "COLL_OPENS": ("collective_open", "operations", "operations"),
-    "STATS": ("stat", "operations", "operations"), "SEEKS": ("seek", "operations", "operations"),
-    "FSYNCS": ("fsync", "operations", "operations"), "FDSYNCS": ("fdatasync", "operations", "operations"),
-    "F_READ_TIME": ("read", "time_sum_of_ranks", "s"), "F_WRITE_TIME": ("write", "time_sum_of_ranks", "s"),
+    "STATS": ("stat", "operations", "operations"),
+    "SEEKS": ("seek", "operations", "operations"),
+    "FSYNCS": ("fsync", "operations", "operations"),
+    "FDSYNCS": ("fdatasync", "operations", "operations"),
+    "F_READ_TIME": ("read", "time_sum_of_ranks", "s"),
+    "F_WRITE_TIME": ("write", "time_sum_of_ranks", "s"),
     "F_META_TIME": ("metadata", "time_sum_of_ranks", "s"),
-}  # fmt: skip
+}
 _MIB = 2.0**20
 
 

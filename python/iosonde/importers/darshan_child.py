@@ -45,13 +45,20 @@ def main(log: str, out: str) -> None:
     names = report.name_records  # for reads
     unnamed = {record["id"] for records in report.records.values() for record in records.to_numpy()} - names.keys()
     about = {
-        "job": report.metadata["job"], "exe": str(report.metadata.get("exe", "")), "totals": totals,
+        "job": report.metadata["job"],
+        "exe": str(report.metadata.get("exe", "")),
+        "totals": totals,
         "unnamed": len(unnamed),
-        "files": [str(names.get(identity, identity)) for identity in files], "hosts": hosts,
+        "files": [str(names.get(identity, identity)) for identity in files],
+        "hosts": hosts,
         "partial": [name for name, details in report.modules.items() if details.get("partial_flag")],
-    }  # fmt: skip
-    np.savez(out, whole=np.array(operations, np.int64).reshape(-1, len(FIELDS)),
-             times=np.array(times, np.float64).reshape(-1, 2), about=json.dumps(about, default=str))  # fmt: skip
+    }
+    np.savez(
+        out,
+        whole=np.array(operations, np.int64).reshape(-1, len(FIELDS)),
+        times=np.array(times, np.float64).reshape(-1, 2),
+        about=json.dumps(about, default=str),
+    )
 
 
 def _sum_counters(report: Any) -> dict[str, float]:

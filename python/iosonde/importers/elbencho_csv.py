@@ -12,18 +12,30 @@ from .text import Text
 
 MIB = 1024.0**2
 _VALUES = {
-    "time ms": ("time", "s", 1e3), "entries/s": ("rate", "operations/s", 1.0),
+    "time ms": ("time", "s", 1e3),
+    "entries/s": ("rate", "operations/s", 1.0),
     "IOPS": ("access_rate", "operations/s", 1.0),
-    "MiB/s": ("bandwidth", "bytes/s", 1 / MIB), "CPU%": ("cpu_utilization", "", 100.0),
-    "entries": ("operations", "operations", 1.0), "MiB": ("bytes", "bytes", 1 / MIB),
-    "Ent lat us": ("latency", "s", 1e6), "IO lat us": ("access_latency", "s", 1e6),
-}  # fmt: skip
+    "MiB/s": ("bandwidth", "bytes/s", 1 / MIB),
+    "CPU%": ("cpu_utilization", "", 100.0),
+    "entries": ("operations", "operations", 1.0),
+    "MiB": ("bytes", "bytes", 1 / MIB),
+    "Ent lat us": ("latency", "s", 1e6),
+    "IO lat us": ("access_latency", "s", 1e6),
+}
 # --sync and --dropcache precede each phase, and begin no other execution.
 BETWEEN = ("sync", "dropcache", "dropcaches")
 _SUFFIX = {"first": "first_done", "last": "last_done", "min": "min", "avg": "mean", "max": "max"}
-_FACTORS = {"hosts": "nodes", "threads": "threads", "file size": "file_size", "block size": "block_size",
-            "dirs": "directories",
-            "files": "files", "direct IO": "direct", "random": "random", "IO depth": "io_depth"}  # fmt: skip
+_FACTORS = {
+    "hosts": "nodes",
+    "threads": "threads",
+    "file size": "file_size",
+    "block size": "block_size",
+    "dirs": "directories",
+    "files": "files",
+    "direct IO": "direct",
+    "random": "random",
+    "IO depth": "io_depth",
+}
 
 
 def parse_csv(text: Text, head: int) -> list[Parsed]:

@@ -26,10 +26,21 @@ _LINE = re.compile(
     r'*"is_finished": *(true|false), *"is_error": *(true|false) *\}\s*'
 )
 _KINDS = {
-    "pread": "read", "aioread": "read", "cuFileRead": "read", "hdfsPread": "read", "pwrite": "write",
-    "aiowrite": "write", "cuFileWrite": "write", "hdfsWrite": "write", "open": "open", "openat": "open",
-    "close": "close", "fstat": "stat", "mkdirat": "mkdir", "unlinkat": "unlink",
-}  # fmt: skip
+    "pread": "read",
+    "aioread": "read",
+    "cuFileRead": "read",
+    "hdfsPread": "read",
+    "pwrite": "write",
+    "aiowrite": "write",
+    "cuFileWrite": "write",
+    "hdfsWrite": "write",
+    "open": "open",
+    "openat": "open",
+    "close": "close",
+    "fstat": "stat",
+    "mkdirat": "mkdir",
+    "unlinkat": "unlink",
+}
 
 
 def parse_log(text: Text) -> Parsed:
@@ -86,8 +97,19 @@ class _Pairs:
         if name in _KINDS and now_ms >= began >= 0:
             gathered = self._gathered
             number = gathered.files.get_number(f"{entry} of worker {rank}")
-            gathered.rows.extend((max(int(rank), 0), gathered.names.get_number(name), 0, int(size), number, int(offset),
-                               began * 10**6, (now_ms - began) * 10**6, at))  # fmt: skip
+            gathered.rows.extend(
+                (
+                    max(int(rank), 0),
+                    gathered.names.get_number(name),
+                    0,
+                    int(size),
+                    number,
+                    int(offset),
+                    began * 10**6,
+                    (now_ms - began) * 10**6,
+                    at,
+                )
+            )
 
     def into(self, run: Parsed, text: Text) -> None:
         """Add counts, and operations if any took a ms."""

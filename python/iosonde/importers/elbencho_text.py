@@ -98,8 +98,12 @@ class _State:
         settings = self._settings
         settings.facts["command"] = command
         words = words_of(command)
-        for factor, names in (("threads", ("-t", "--threads")), ("block_size", ("-b", "--block")),
-                              ("file_size", ("-s", "--size")), ("io_depth", ("--iodepth",))):  # fmt: skip
+        for factor, names in (
+            ("threads", ("-t", "--threads")),
+            ("block_size", ("-b", "--block")),
+            ("file_size", ("-s", "--size")),
+            ("io_depth", ("--iodepth",)),
+        ):
             if (word := option(words, *names)) and (value := size_bytes(word)) is not None:
                 settings.factors[factor] = value
         if hosts := option(words, "--hosts"):

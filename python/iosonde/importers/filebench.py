@@ -148,8 +148,11 @@ class _Reader:
             Row("all", "latency_mean", mean / 1000, "s", at, count=int(count)),
         ]
         rows += [Row("all", "bandwidth_last_done", speed * _MIB, "bytes/s", at)] if speed else []
-        rows += [Row(name, "rate_last_done", value, "operations/s", at)
-                 for name, value in (("read", reads), ("write", writes)) if value]  # fmt: skip
+        rows += [
+            Row(name, "rate_last_done", value, "operations/s", at)
+            for name, value in (("read", reads), ("write", writes))
+            if value
+        ]
         self.run.rows += [*rows, *self._rows]
         for place, sentence in self._lost:
             self.run.lacks(place, sentence)
@@ -189,8 +192,10 @@ class _Reader:
         self._rows += [Row(name[:60], "bandwidth_last_done", mib * _MIB, "bytes/s", at)] if mib else []
         self._rows.append(Row(name[:60], "latency_mean", mean_ms / 1000, "s", at, count=operations))
         if least is not None:
-            self._rows += [Row(name[:60], "latency_min", least_ms / 1000, "s", at),
-                           Row(name[:60], "latency_max", most_ms / 1000, "s", at)]  # fmt: skip
+            self._rows += [
+                Row(name[:60], "latency_min", least_ms / 1000, "s", at),
+                Row(name[:60], "latency_max", most_ms / 1000, "s", at),
+            ]
 
     def _read_message(self, at: int, message: str) -> None:
         run = self.run

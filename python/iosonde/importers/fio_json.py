@@ -17,9 +17,19 @@ from .text import Text
 
 DIRECTIONS = ("read", "write", "trim")
 _KIB = 1024.0
-_OPTIONS = {"rw": "rw", "readwrite": "rw", "ioengine": "engine", "iodepth": "io_depth", "numjobs": "ranks",
-            "direct": "direct", "runtime": "runtime", "rwmixread": "percent_read", "fsync": "fsync_every",
-            "end_fsync": "end_fsync", "nrfiles": "files"}  # fmt: skip
+_OPTIONS = {
+    "rw": "rw",
+    "readwrite": "rw",
+    "ioengine": "engine",
+    "iodepth": "io_depth",
+    "numjobs": "ranks",
+    "direct": "direct",
+    "runtime": "runtime",
+    "rwmixread": "percent_read",
+    "fsync": "fsync_every",
+    "end_fsync": "end_fsync",
+    "nrfiles": "files",
+}
 _SIZES = {"bs": "block_size", "blocksize": "block_size", "size": "size", "filesize": "file_size", "io_size": "io_size"}
 UNMERGED = Message(
     "unmerged-percentiles",
@@ -126,7 +136,7 @@ def _lines_between(lines: Lines, begin: int, end: int) -> Callable[[str], int]:
 
 def _add_entry(
     run: Parsed, entry: dict[str, Any], line: int, line_of: Callable[[str], int], rank: int | None, by_job: bool
-) -> None:  # fmt: skip
+) -> None:
     name = str(entry.get("jobname", ""))[:200]
     factors = {"job": name, **factors_of(_collect_options(entry))} if by_job else None
     if not by_job and rank is None and name:
@@ -157,7 +167,7 @@ def _add_entry(
 
 def _add_direction(
     run: Parsed, direction: str, part: dict[str, Any], line: int, rank: int | None, factors: dict[str, Any] | None
-) -> None:  # fmt: skip
+) -> None:
     count = finite(part.get("total_ios"))
     operations = None if count is None else int(count)
     clock = "last_done" if rank is None else "own"

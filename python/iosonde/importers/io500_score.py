@@ -14,8 +14,16 @@ from iosonde.core.message import Message
 from .parsed import Parsed, Row
 
 BANDWIDTH = ("ior_easy_write", "ior_hard_write", "ior_easy_read", "ior_hard_read")
-RATE = ("mdtest_easy_write", "mdtest_hard_write", "find", "mdtest_easy_stat", "mdtest_hard_stat", "mdtest_easy_delete",
-        "mdtest_hard_read", "mdtest_hard_delete")  # fmt: skip
+RATE = (
+    "mdtest_easy_write",
+    "mdtest_hard_write",
+    "find",
+    "mdtest_easy_stat",
+    "mdtest_hard_stat",
+    "mdtest_easy_delete",
+    "mdtest_hard_read",
+    "mdtest_hard_delete",
+)
 # Older names for these.
 NAMES = {"mdtest_easy_create": "mdtest_easy_write", "mdtest_hard_create": "mdtest_hard_write"}
 # Scores are printed with six digits; the phases of 2019 with three decimals, whose last one may be off by half.

@@ -45,11 +45,21 @@ _SUMMARY_CSV = re.compile(r"access,bw\(MiB/s\),[^,]")
 SUMMARY_OF_IOR_2 = "Operation Max(MiB) Min(MiB) Mean(MiB) StdDev Max(OPs) Min(OPs) Mean(OPs) StdDev Mean(s)"
 _SIZES = {"xfersize": "transfer_size", "blocksize": "block_size", "aggregate filesize": "aggregate_size"}
 _COUNTS = {
-    "tasks": "ranks", "nodes": "nodes", "segments": "segments", "clients per node": "ranks_per_node",
-    "repetitions": "iterations", "stonewallingTime": "stonewall_seconds", "task offset": "task_offset",
-}  # fmt: skip
-_WORDS = {"api": "api", "access": "access", "type": "type", "ordering in a file": "ordering",
-          "ordering inter file": "ordering_between_files"}  # fmt: skip
+    "tasks": "ranks",
+    "nodes": "nodes",
+    "segments": "segments",
+    "clients per node": "ranks_per_node",
+    "repetitions": "iterations",
+    "stonewallingTime": "stonewall_seconds",
+    "task offset": "task_offset",
+}
+_WORDS = {
+    "api": "api",
+    "access": "access",
+    "type": "type",
+    "ordering in a file": "ordering",
+    "ordering inter file": "ordering_between_files",
+}
 _ROUNDED = 0.006  # of a size: three digits are printed
 # After another setting in one line: `constant task offsets = 1` is a value of its own.
 _GLUED = re.compile(rf"(?:{'|'.join([*_SIZES, *_COUNTS, *_WORDS])})\s*[:=]\s")

@@ -154,7 +154,13 @@ class IorSummary:
 
     def _set_settings(self, run: Parsed, words: list[str]) -> None:
         """Set what the options' block lacks, as in an excerpt that holds the summary only."""
-        for name, factor in (("#Tasks", "ranks"), ("tPN", "ranks_per_node"), ("reps", "iterations"),
-                             ("blksiz", "block_size"), ("xsize", "transfer_size"), ("segcnt", "segments")):  # fmt: skip
+        for name, factor in (
+            ("#Tasks", "ranks"),
+            ("tPN", "ranks_per_node"),
+            ("reps", "iterations"),
+            ("blksiz", "block_size"),
+            ("xsize", "transfer_size"),
+            ("segcnt", "segments"),
+        ):
             if name in self._names and (value := parse_integer(words[self._names.index(name)])) is not None:
                 run.factors.setdefault(factor, value)

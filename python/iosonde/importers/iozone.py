@@ -45,10 +45,34 @@ _CPU = re.compile(
 )
 # The first words of lines with settings: most of the banner names contributors.
 _SETTING_WORDS = frozenset(
-    ("Iozone:", "Version", "Run", "Command", "Output", "OPS", "Microseconds/op", "iozone", "iozone:", "Iozone",
-     "Throughput", "File", "Record", "O_DIRECT", "SYNC", "O_SYNC", "Include", "Percent", "Network", "Can", "Error",
-     "error", "ERROR", "Error:", "Timer")
-)  # fmt: skip
+    (
+        "Iozone:",
+        "Version",
+        "Run",
+        "Command",
+        "Output",
+        "OPS",
+        "Microseconds/op",
+        "iozone",
+        "iozone:",
+        "Iozone",
+        "Throughput",
+        "File",
+        "Record",
+        "O_DIRECT",
+        "SYNC",
+        "O_SYNC",
+        "Include",
+        "Percent",
+        "Network",
+        "Can",
+        "Error",
+        "error",
+        "ERROR",
+        "Error:",
+        "Timer",
+    )
+)
 _SIZE_SET = re.compile(r"\s*(File size set to|Record Size)\s+(\d+)\s*(\S+)")
 
 
@@ -268,8 +292,13 @@ class _Reader:
                     ),
                 )
             run = self._begin_processes(int(count[:9]))
-            self._add_row(at, self._operation, self._line_unit(at, unit), word,
-                      "sum_of_ranks" if who.lower() == "children" else "last_done")  # fmt: skip
+            self._add_row(
+                at,
+                self._operation,
+                self._line_unit(at, unit),
+                word,
+                "sum_of_ranks" if who.lower() == "children" else "last_done",
+            )
         elif first in ("Min", "Max", "Avg") and self._operation and self._run and (match := _PROCESS.match(line)):
             if line.count("=") > 1:
                 self._run.lacks(at, GLUED)
@@ -326,9 +355,15 @@ class _Reader:
                 self._run.rows.append(Row(self._operation, name, value * factor, unit, at))
 
     def _add_row(
-        self, at: int, operation: str, unit: Unit | None, word: str, clock: str, rank: int | None = None,
+        self,
+        at: int,
+        operation: str,
+        unit: Unit | None,
+        word: str,
+        clock: str,
+        rank: int | None = None,
         factors: dict[str, FactorValue] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         run, value = self._get_run(), number(word)
         if value is None or unit is None or value < 0:
             run.warn(

@@ -18,13 +18,30 @@ from .parsed import Parsed, Row
 from .reading import number
 
 _REPORTS = {
-    "writer": "write", "re-writer": "rewrite", "reader": "read", "re-reader": "reread", "random read": "random_read",
-    "random write": "random_write", "backward read": "backward_read", "record rewrite": "record_rewrite",
-    "stride read": "stride_read", "fwrite": "fwrite", "re-fwrite": "refwrite", "fread": "fread",
-    "re-fread": "refread", "initial write": "write", "rewrite": "rewrite", "read": "read", "re-read": "reread",
-    "reverse read": "backward_read", "mixed workload": "mixed", "pwrite": "pwrite", "re-pwrite": "repwrite",
-    "pread": "pread", "re-pread": "repread",
-}  # fmt: skip
+    "writer": "write",
+    "re-writer": "rewrite",
+    "reader": "read",
+    "re-reader": "reread",
+    "random read": "random_read",
+    "random write": "random_write",
+    "backward read": "backward_read",
+    "record rewrite": "record_rewrite",
+    "stride read": "stride_read",
+    "fwrite": "fwrite",
+    "re-fwrite": "refwrite",
+    "fread": "fread",
+    "re-fread": "refread",
+    "initial write": "write",
+    "rewrite": "rewrite",
+    "read": "read",
+    "re-read": "reread",
+    "reverse read": "backward_read",
+    "mixed workload": "mixed",
+    "pwrite": "pwrite",
+    "re-pwrite": "repwrite",
+    "pread": "pread",
+    "re-pread": "repread",
+}
 _TITLE = re.compile(r'"\s*([A-Za-z-][A-Za-z -]*?)(?: report)?\s*"\s*(.*)$', re.IGNORECASE)
 _ROW = re.compile(r'"(\d+)"\s+(\d.*)$')
 

@@ -15,22 +15,53 @@ from iosonde.core.message import Message
 
 from .reading import parse_integer
 
-COLUMNS = ("write", "rewrite", "read", "reread", "random_read", "random_write", "backward_read", "record_rewrite",
-           "stride_read", "fwrite", "refwrite", "fread", "refread")  # fmt: skip
+COLUMNS = (
+    "write",
+    "rewrite",
+    "read",
+    "reread",
+    "random_read",
+    "random_write",
+    "backward_read",
+    "record_rewrite",
+    "stride_read",
+    "fwrite",
+    "refwrite",
+    "fread",
+    "refread",
+)
 _EXTRA = {"pwrite": "pwrite", "repwrite": "repwrite", "pread": "pread", "repread": "repread", "mixed": "mixed"}
 # Names of operations in a throughput test.
 OPERATIONS = {
-    "initial writers": "write", "rewriters": "rewrite", "readers": "read", "re-readers": "reread",
-    "reverse readers": "backward_read", "stride readers": "stride_read", "random readers": "random_read",
-    "random writers": "random_write", "mixed workload": "mixed", "pwrite writers": "pwrite",
-    "re-pwrite writers": "repwrite", "pread readers": "pread", "re-pread readers": "repread", "fwriters": "fwrite",
-    "re-fwriters": "refwrite", "freaders": "fread", "re-freaders": "refread",
-}  # fmt: skip
+    "initial writers": "write",
+    "rewriters": "rewrite",
+    "readers": "read",
+    "re-readers": "reread",
+    "reverse readers": "backward_read",
+    "stride readers": "stride_read",
+    "random readers": "random_read",
+    "random writers": "random_write",
+    "mixed workload": "mixed",
+    "pwrite writers": "pwrite",
+    "re-pwrite writers": "repwrite",
+    "pread readers": "pread",
+    "re-pread readers": "repread",
+    "fwriters": "fwrite",
+    "re-fwriters": "refwrite",
+    "freaders": "fread",
+    "re-freaders": "refread",
+}
 # Operations in the table for each test of -i.
 _TESTS = {
-    "0": ("write", "rewrite"), "1": ("read", "reread"), "2": ("random_read", "random_write"), "3": ("backward_read",),
-    "4": ("record_rewrite",), "5": ("stride_read",), "6": ("fwrite", "refwrite"), "7": ("fread", "refread"),
-}  # fmt: skip
+    "0": ("write", "rewrite"),
+    "1": ("read", "reread"),
+    "2": ("random_read", "random_write"),
+    "3": ("backward_read",),
+    "4": ("record_rewrite",),
+    "5": ("stride_read",),
+    "6": ("fwrite", "refwrite"),
+    "7": ("fread", "refread"),
+}
 _WORD = re.compile(r"\S+")
 _NUMBERS = re.compile(r"\d+\s+\d+(?:\s+\d+(?:\.\d+)?)+$")
 # Distance allowed between the ends of a value and its column's title: versions differ by one or two.

@@ -47,9 +47,14 @@ def interval_of(line: str) -> Interval | None:
     factor = DECIMAL[prefix.lower()] / 8 if what == "bits" else BINARY[prefix.lower()]
     datagrams = _JITTER.match(rest)
     return Interval(
-        None if stream == "SUM" else int(stream[:9]), float(begin), float(end), amount * BINARY[size_prefix.lower()],
-        speed * factor, rest, float(datagrams.group(1)) / 1e3 if datagrams and number(datagrams.group(1)) is not None
-        else None,
-        int(datagrams.group(2)[:18]) if datagrams else None, int(datagrams.group(3)[:18]) if datagrams else None,
+        None if stream == "SUM" else int(stream[:9]),
+        float(begin),
+        float(end),
+        amount * BINARY[size_prefix.lower()],
+        speed * factor,
+        rest,
+        float(datagrams.group(1)) / 1e3 if datagrams and number(datagrams.group(1)) is not None else None,
+        int(datagrams.group(2)[:18]) if datagrams else None,
+        int(datagrams.group(3)[:18]) if datagrams else None,
         role or "",
-    )  # fmt: skip
+    )

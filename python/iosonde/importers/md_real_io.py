@@ -33,10 +33,13 @@ _METRICS = {
 }
 # Fields of a complete line.
 _UNITS = {
-    "precreate": {"iops/s", "dset/s", "obj/s", "MiB/s"}, "benchmark": {"iops/s", "obj/s", "MiB/s"},
-    "cleanup": {"iops/s", "obj/s", "dset/s"}, "Precreate": {"elements/s", "MiB/s"},
-    "Benchmark": {"iters/s", "MiB/s"}, "Cleanup": {"elements/s"},
-}  # fmt: skip
+    "precreate": {"iops/s", "dset/s", "obj/s", "MiB/s"},
+    "benchmark": {"iops/s", "obj/s", "MiB/s"},
+    "cleanup": {"iops/s", "obj/s", "dset/s"},
+    "Precreate": {"elements/s", "MiB/s"},
+    "Benchmark": {"iters/s", "MiB/s"},
+    "Cleanup": {"elements/s"},
+}
 _READING = Message("assumed-unit", "Mib/s was read as 1024² bytes/s, as the source of MD-REAL-IO calculates")
 
 

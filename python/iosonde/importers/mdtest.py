@@ -38,11 +38,22 @@ _CSV_HEAD = "rank,items,rate-"
 _STATISTICS = ("max", "min", "mean", "sd")
 # Option → factor. From man mdtest; those that change what is measured.
 _SIZES = {"-w": "write_bytes", "-e": "read_bytes"}
-_COUNTS = {"-n": "items_per_rank", "-I": "items_per_directory", "-z": "depth", "-b": "branching_factor", "-N": "stride",
-           "-W": "stonewall_seconds"}  # fmt: skip
-_FLAGS = {"-u": "unique_directories", "-L": "leaf_only", "-F": "files_only", "-D": "directories_only",
-          "-y": "sync_file",
-          "-S": "shared_file"}  # fmt: skip
+_COUNTS = {
+    "-n": "items_per_rank",
+    "-I": "items_per_directory",
+    "-z": "depth",
+    "-b": "branching_factor",
+    "-N": "stride",
+    "-W": "stonewall_seconds",
+}
+_FLAGS = {
+    "-u": "unique_directories",
+    "-L": "leaf_only",
+    "-F": "files_only",
+    "-D": "directories_only",
+    "-y": "sync_file",
+    "-S": "shared_file",
+}
 
 
 def claims(text: Text) -> Claim | None:

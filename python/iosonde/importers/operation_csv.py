@@ -23,13 +23,24 @@ from .trace import note_end, record
 _LONGEST_S = 1e9
 _MDTEST = re.compile(r"-(File|Directory) (creation|stat|read|removal)-(\d{1,9})\.csv(?:\.gz)?$")
 _MDTEST_KINDS = {
-    ("File", "creation"): "create", ("File", "stat"): "stat", ("File", "read"): "read", ("File", "removal"): "unlink",
-    ("Directory", "creation"): "mkdir", ("Directory", "stat"): "stat", ("Directory", "removal"): "rmdir",
-}  # fmt: skip
+    ("File", "creation"): "create",
+    ("File", "stat"): "stat",
+    ("File", "read"): "read",
+    ("File", "removal"): "unlink",
+    ("Directory", "creation"): "mkdir",
+    ("Directory", "stat"): "stat",
+    ("Directory", "removal"): "rmdir",
+}
 _IOR = re.compile(r"-(\d{1,9})-(\d{1,9})\.csv(?:\.gz)?$")
 _WORKBENCH = re.compile(r"-\d+\.\d\d-(\d{1,9})-(precreate|cleanup|create|delete|read|stat)(-all)?\.csv(?:\.gz)?$")
-_WORKBENCH_KINDS = {"precreate": "create", "cleanup": "unlink", "create": "create", "delete": "unlink", "read": "read",
-                    "stat": "stat"}  # fmt: skip
+_WORKBENCH_KINDS = {
+    "precreate": "create",
+    "cleanup": "unlink",
+    "create": "create",
+    "delete": "unlink",
+    "read": "read",
+    "stat": "stat",
+}
 _FLOAT_DIGITS = 2.0**24
 
 
@@ -138,10 +149,16 @@ def _read_operations(run: Parsed, text: Text, columns: int, meaning: Meaning, sm
     names, start_ns = (meaning.operation,), np.round(table[:, 0] * 1e9).astype(np.int64)
     nothing = np.zeros(len(table), np.int64)
     operations = {
-        "rank": nothing + meaning.rank, "phase": nothing, "kind": nothing + KINDS.index(meaning.kind),
-        "size": nothing + (size if size >= smallest else 0), "file": nothing, "offset": nothing, "start_ns": start_ns,
-        "duration_ns": np.round(table[:, 1] * 1e9).astype(np.int64), "line": lines,
-    }  # fmt: skip
+        "rank": nothing + meaning.rank,
+        "phase": nothing,
+        "kind": nothing + KINDS.index(meaning.kind),
+        "size": nothing + (size if size >= smallest else 0),
+        "file": nothing,
+        "offset": nothing,
+        "start_ns": start_ns,
+        "duration_ns": np.round(table[:, 1] * 1e9).astype(np.int64),
+        "line": lines,
+    }
     record(run, names, operations, unplaced=names)
     return run
 

@@ -17,9 +17,22 @@ _SOURCES = (
 )
 _SUFFIXES = frozenset(f".{suffix}" for suffix in (_DOCUMENTS + _SOURCES).split())
 _NAMES = frozenset(
-    ("AUTHORS", "CHANGELOG", "CHANGES", "CONTRIBUTING", "COPYING", "HACKING", "HOWTO", "INSTALL", "LICENSE", "MAKEFILE",
-     "NEWS", "README", "TODO")
-)  # fmt: skip
+    (
+        "AUTHORS",
+        "CHANGELOG",
+        "CHANGES",
+        "CONTRIBUTING",
+        "COPYING",
+        "HACKING",
+        "HOWTO",
+        "INSTALL",
+        "LICENSE",
+        "MAKEFILE",
+        "NEWS",
+        "README",
+        "TODO",
+    )
+)
 _QUOTATION = re.compile(
     r"^[ \t]*(?:```|~~~\w*$|\.\. (?:code|code-block|literalinclude|highlight)::|<pre\b|<!doctype html|\\begin\{|"
     r"#\+begin_(?:example|src)|\{(?:code|noformat)\b|diff --git |\.TH )",

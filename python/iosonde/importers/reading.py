@@ -17,8 +17,20 @@ LARGEST = 1e30
 BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50, "e": 2**60}
 DECIMAL = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15, "e": 10**18}
 # Units per second: a division rounds right where a product with 1e-9 would not.
-PER_SECOND = {"ns": 1e9, "nsec": 1e9, "us": 1e6, "usec": 1e6, "µs": 1e6, "ms": 1e3, "msec": 1e3, "s": 1.0, "sec": 1.0,
-              "m": 1 / 60, "min": 1 / 60, "h": 1 / 3600}  # fmt: skip
+PER_SECOND = {
+    "ns": 1e9,
+    "nsec": 1e9,
+    "us": 1e6,
+    "usec": 1e6,
+    "µs": 1e6,
+    "ms": 1e3,
+    "msec": 1e3,
+    "s": 1.0,
+    "sec": 1.0,
+    "m": 1 / 60,
+    "min": 1 / 60,
+    "h": 1 / 3600,
+}
 _SIZE = re.compile(r"^\s*+(\d++(?:\.\d++)?)\s*+([kmgtpe]?)(i?)(b(?:ytes?)?)?\s*+$", re.IGNORECASE)
 _DATES = (
     "%a %b %d %H:%M:%S %Y",

@@ -83,10 +83,14 @@ def _group_cells(parsed: Parsed) -> list[tuple[dict[str, FactorValue], list[Row]
 
 
 def _build_run(
-    identity: str, experiment: str, understood: Understood, parsed: Parsed, cell: dict[str, FactorValue], rows:
-    list[Row],
+    identity: str,
+    experiment: str,
+    understood: Understood,
+    parsed: Parsed,
+    cell: dict[str, FactorValue],
+    rows: list[Row],
     extra_factors: dict[str, FactorValue],
-) -> Run:  # fmt: skip
+) -> Run:
     source = f"{parsed.tool or understood.format} {parsed.version}".strip()
     counted = {name: value for name, value in parsed.factors.items() if name in _COUNTED}
     settings = {name: value for name, value in parsed.factors.items() if name not in _COUNTED}
@@ -106,11 +110,15 @@ def _build_run(
         run.operations = parsed.operations
         run.phases = [
             {
-                "index": index, "name": name, "operation": name, "recorded_all": True,
-                "placed": name not in parsed.unplaced, **parsed.phase_facts,
+                "index": index,
+                "name": name,
+                "operation": name,
+                "recorded_all": True,
+                "placed": name not in parsed.unplaced,
+                **parsed.phase_facts,
             }
             for index, name in enumerate(parsed.operation_names)
-        ]  # fmt: skip
+        ]
     return run
 
 

@@ -27,14 +27,27 @@ HEADLINE = ("rate", "bandwidth")
 
 _LEAST_DONE = 70.0  # percent
 _NEVER = 1e8  # placeholder for the seconds of a thread that never ended
-_RATES = {"filesPerSec": ("rate", 1.0, "operations/s"), "IOPS": ("access_rate", 1.0, "operations/s"),
-          "MiBps": ("bandwidth", 2.0**20, "bytes/s")}  # fmt: skip
+_RATES = {
+    "filesPerSec": ("rate", 1.0, "operations/s"),
+    "IOPS": ("access_rate", 1.0, "operations/s"),
+    "MiBps": ("bandwidth", 2.0**20, "bytes/s"),
+}
 _COUNTS = {"elapsed": ("time", "s"), "files": ("operations", "operations"), "records": ("accesses", "operations")}
-_NUMBERS = {"files_per_thread": "files_per_thread", "threads": "threads", "files_per_dir": "files_per_directory",
-            "dirs_per_dir": "directories_per_directory", "xattr_size": "xattr_size",
-            "xattr_count": "xattr_count"}  # fmt: skip
-_SWITCHES = {"share_dir": "shared_directory", "hash_to_dir": "hashed_directories", "fsync_after_modify": "fsync",
-             "finish_all_requests": "finish_all_requests", "stonewall": "stonewall"}  # fmt: skip
+_NUMBERS = {
+    "files_per_thread": "files_per_thread",
+    "threads": "threads",
+    "files_per_dir": "files_per_directory",
+    "dirs_per_dir": "directories_per_directory",
+    "xattr_size": "xattr_size",
+    "xattr_count": "xattr_count",
+}
+_SWITCHES = {
+    "share_dir": "shared_directory",
+    "hash_to_dir": "hashed_directories",
+    "fsync_after_modify": "fsync",
+    "finish_all_requests": "finish_all_requests",
+    "stonewall": "stonewall",
+}
 _MOVES_DATA = ("create", "append", "overwrite", "read", "cleanup", "swift-put", "swift-get", "truncate-overwrite")
 
 

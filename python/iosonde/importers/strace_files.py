@@ -8,13 +8,23 @@ from .strace_calls import Call
 from .trace import Numbered
 
 _NO_FILES = {
-    "/dev/pts/": "terminals", "/dev/tty": "terminals", "/proc/": "/proc and /sys", "/sys/": "/proc and /sys",
+    "/dev/pts/": "terminals",
+    "/dev/tty": "terminals",
+    "/proc/": "/proc and /sys",
+    "/sys/": "/proc and /sys",
     **dict.fromkeys(("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"), "devices without a medium"),
-}  # fmt: skip
+}
 _KINDS_OF_Y = {
-    "pipe": "pipes", "socket": "sockets", "TCP": "sockets", "UDP": "sockets", "UNIX": "sockets", "TCPv6": "sockets",
-    "UDPv6": "sockets", "NETLINK": "sockets", "anon_inode": "events",
-}  # fmt: skip
+    "pipe": "pipes",
+    "socket": "sockets",
+    "TCP": "sockets",
+    "UDP": "sockets",
+    "UNIX": "sockets",
+    "TCPv6": "sockets",
+    "UDPv6": "sockets",
+    "NETLINK": "sockets",
+    "anon_inode": "events",
+}
 NAMELESS = "descriptor "  # prefix of a file of unknown name, before its number
 
 

@@ -30,10 +30,13 @@ HEADLINE = ("bandwidth", "rate", "latency_p95")
 _BEGIN = "Running the test with following options"
 _BANNER = re.compile(r"sysbench (\d[\w.\-]*)")
 _MODES = {
-    "Doing sequential write (creation) test": "seqwr", "Doing sequential rewrite test": "seqrewr",
-    "Doing sequential read test": "seqrd", "Doing random read test": "rndrd", "Doing random write test": "rndwr",
+    "Doing sequential write (creation) test": "seqwr",
+    "Doing sequential rewrite test": "seqrewr",
+    "Doing sequential read test": "seqrd",
+    "Doing random read test": "rndrd",
+    "Doing random write test": "rndwr",
     "Doing random r/w test": "rndrw",
-}  # fmt: skip
+}
 _ENGINES = re.compile(r"Using (\w+) I/O mode")
 _FILES = re.compile(r"(\d+) files, (\S+) each")
 _SETTINGS = {

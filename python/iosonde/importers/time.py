@@ -41,8 +41,11 @@ _FAILED = ("terminated abnormally", "Command exited with non-zero status", "Comm
 def claims(text: Text) -> Claim | None:
     """Recognise a line of one of the dialects."""
     for pattern, words, score in (
-        (_GNU, "elapsed", LIKELY), (_BSD, " user", LIKELY), (_ZSH, "% cpu ", WEAK), (_CSH, "u ", WEAK),
-    ):  # fmt: skip
+        (_GNU, "elapsed", LIKELY),
+        (_BSD, " user", LIKELY),
+        (_ZSH, "% cpu ", WEAK),
+        (_CSH, "u ", WEAK),
+    ):
         if hit := text.search(pattern, words):
             return Claim(score + 10, hit[0], hit[1].group().strip()[:60])
     if occurrence := text.find("Elapsed (wall clock) time"):

@@ -73,9 +73,15 @@ class Gathered:
 
 
 def record(
-    run: Parsed, names: Sequence[str], columns: Mapping[str, Any], *, unplaced: Sequence[str] = (),
-    hosts: Mapping[int, str] | None = None, comparable: bool = True, shared: bool = True,
-) -> None:  # fmt: skip
+    run: Parsed,
+    names: Sequence[str],
+    columns: Mapping[str, Any],
+    *,
+    unplaced: Sequence[str] = (),
+    hosts: Mapping[int, str] | None = None,
+    comparable: bool = True,
+    shared: bool = True,
+) -> None:
     """Put operations into ``run``: ``columns`` are arrays of the fields of ``OPERATION`` (``phase`` numbers ``names``;
     absent fields are 0), the ``line`` of each, and ``moved``, its bytes, if they differ from ``size``.
 
@@ -109,8 +115,11 @@ def record(
     run.operations = records[np.lexsort((records["start_ns"], records["rank"]))]
     run.operation_names = tuple(names[place] for place in used)
     ranks = sorted(hosts) if hosts else []
-    run.phase_facts = {"comparable": comparable, "shared": shared,
-                       "ranks": [{"rank": rank, "host": (hosts or {})[rank]} for rank in ranks]}  # fmt: skip
+    run.phase_facts = {
+        "comparable": comparable,
+        "shared": shared,
+        "ranks": [{"rank": rank, "host": (hosts or {})[rank]} for rank in ranks],
+    }
     run.unplaced = tuple(name for name in run.operation_names if name in unplaced)
 
 

@@ -35,32 +35,62 @@ _LOOPS = re.compile(r"For loops:\s*(.*)$")
 _FLAT = re.compile(r"\s*(?:tod\s+(?:timestamp\s+)?)Run\s+Interval\s")
 _BANNER = re.compile(r"Vdbench distribution: (\S+)")
 _FORMATS = ("SD_format", "format_for_", "FSD_format")
-_BAD = ("Data Validation error", "Vdbench aborted", "java.lang.", "I/O error", "i/o error", "CTRL-C requested",
-        "Slave aborting", "unexpectedly terminated")  # fmt: skip
+_BAD = (
+    "Data Validation error",
+    "Vdbench aborted",
+    "java.lang.",
+    "I/O error",
+    "i/o error",
+    "CTRL-C requested",
+    "Slave aborting",
+    "unexpectedly terminated",
+)
 _DONE = "Vdbench execution completed successfully"
 
 # Columns of raw and file workloads, by the two lines of the header: operation, metric, unit, factor to base units.
 _RATE, _SPEED, _TIME = ("rate", "operations/s", 1.0), ("bandwidth", "bytes/s", _MIB), ("latency_mean", "s", 1e-3)
 _RAW = {
-    ("i/o", "rate"): ("all", *_RATE), ("MB/sec", "1024**2"): ("all", *_SPEED),
-    ("MB/sec", "1000**2"): ("all", "bandwidth", "bytes/s", 1e6), ("resp", "time"): ("all", *_TIME),
-    ("read", "resp"): ("read", *_TIME), ("write", "resp"): ("write", *_TIME),
-    ("resp", "max"): ("all", "latency_max", "s", 1e-3), ("read", "max"): ("read", "latency_max", "s", 1e-3),
-    ("write", "max"): ("write", "latency_max", "s", 1e-3), ("resp", "stddev"): ("all", "latency_sd", "s", 1e-3),
-}  # fmt: skip
+    ("i/o", "rate"): ("all", *_RATE),
+    ("MB/sec", "1024**2"): ("all", *_SPEED),
+    ("MB/sec", "1000**2"): ("all", "bandwidth", "bytes/s", 1e6),
+    ("resp", "time"): ("all", *_TIME),
+    ("read", "resp"): ("read", *_TIME),
+    ("write", "resp"): ("write", *_TIME),
+    ("resp", "max"): ("all", "latency_max", "s", 1e-3),
+    ("read", "max"): ("read", "latency_max", "s", 1e-3),
+    ("write", "max"): ("write", "latency_max", "s", 1e-3),
+    ("resp", "stddev"): ("all", "latency_sd", "s", 1e-3),
+}
 # Number of columns of a group in a file workload's header, by the first word below it.
 _WIDTHS = {"rate": 2, "total": 2, "pct": 1, "read": 2, "size": 1}
 _FLAT_COLUMNS = {
-    "rate": ("all", *_RATE), "mb/sec": ("all", *_SPEED), "resp": ("all", *_TIME),
-    "resp_max": ("all", "latency_max", "s", 1e-3), "resp_std": ("all", "latency_sd", "s", 1e-3),
-    "mb_read": ("read", *_SPEED), "mb_write": ("write", *_SPEED),
-    "read_max": ("read", "latency_max", "s", 1e-3), "write_max": ("write", "latency_max", "s", 1e-3),
-}  # fmt: skip
+    "rate": ("all", *_RATE),
+    "mb/sec": ("all", *_SPEED),
+    "resp": ("all", *_TIME),
+    "resp_max": ("all", "latency_max", "s", 1e-3),
+    "resp_std": ("all", "latency_sd", "s", 1e-3),
+    "mb_read": ("read", *_SPEED),
+    "mb_write": ("write", *_SPEED),
+    "read_max": ("read", "latency_max", "s", 1e-3),
+    "write_max": ("write", "latency_max", "s", 1e-3),
+}
 _FLAT_KIND = re.compile(r"([a-z]+)_(rate|resp)")
-_FLAT_FACTORS = {"xfersize": "transfer_size", "threads": "threads", "rdpct": "read_percent", "seekpct": "seek_percent",
-                 "rhpct": "read_hit_percent", "whpct": "write_hit_percent", "reqrate": "requested_rate"}  # fmt: skip
-_LOOP_FACTORS = {"xfersize": "transfer_size", "iorate": "requested_rate", "fwdrate": "requested_rate",
-                 "rdpct": "read_percent", "seekpct": "seek_percent"}  # fmt: skip
+_FLAT_FACTORS = {
+    "xfersize": "transfer_size",
+    "threads": "threads",
+    "rdpct": "read_percent",
+    "seekpct": "seek_percent",
+    "rhpct": "read_hit_percent",
+    "whpct": "write_hit_percent",
+    "reqrate": "requested_rate",
+}
+_LOOP_FACTORS = {
+    "xfersize": "transfer_size",
+    "iorate": "requested_rate",
+    "fwdrate": "requested_rate",
+    "rdpct": "read_percent",
+    "seekpct": "seek_percent",
+}
 _MOST_RATE = 999_988  # vdbench's number for "as fast as possible", and those of its curves
 
 

@@ -108,9 +108,12 @@ class Lab:
     def write(self, state: str, details: dict[str, Any]) -> None:
         """Write the lab's own file: its state, description and hosts, and the ``details``."""
         document = {
-            "state": state, "directory": str(self.directory), "description": self.description.to_dict(), **details,
+            "state": state,
+            "directory": str(self.directory),
+            "description": self.description.to_dict(),
+            **details,
             "hosts": [{"name": host.name, "role": host.role, "address": host.address} for host in self.hosts],
-        }  # fmt: skip
+        }
         self.file.write_text(json.dumps(document, indent=1) + "\n")
 
     def read(self) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def say_waiting(what: str, waited_s: float) -> None:
 
 def completed(
     words: Sequence[str], limit_s: float, stdin_text: str | None, what: str
-) -> subprocess.CompletedProcess[str]:  # fmt: skip
+) -> subprocess.CompletedProcess[str]:
     """Run a command and return it with its output. Raises as ``run_program``, and InterruptedAnswerError."""
 
     def look(waited_s: float) -> None:

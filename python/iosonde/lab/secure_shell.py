@@ -29,9 +29,14 @@ def start_on(lab: Lab, host: LabHost) -> None:
     keys = lab.directory / "ssh"
     path = f"{Path(sys.executable).parent}:{host.environment()['PATH']}"
     settings = {
-        "AuthorizedKeysFile": str(keys / "authorized"), "StrictModes": "no", "PermitRootLogin": "yes", "UsePAM": "no",
-        "PidFile": "/run/sshd.pid", "SetEnv": f"PATH={path} TMPDIR={TEMPORARY} SHLVL=1", "MaxStartups": "200",
+        "AuthorizedKeysFile": str(keys / "authorized"),
+        "StrictModes": "no",
+        "PermitRootLogin": "yes",
+        "UsePAM": "no",
+        "PidFile": "/run/sshd.pid",
+        "SetEnv": f"PATH={path} TMPDIR={TEMPORARY} SHLVL=1",
+        "MaxStartups": "200",
         "Subsystem": "sftp internal-sftp",
-    }  # fmt: skip
+    }
     options = [word for key, value in settings.items() for word in ("-o", f"{key}={value}")]
     host.run(SSHD, "-f", "/dev/null", "-h", str(keys / "hostkey"), *options)

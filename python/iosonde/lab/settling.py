@@ -66,11 +66,18 @@ class Settling:
         worked_s = max((duration_s for duration_s in (space_back_s, agree_s) if duration_s is not None), default=None)
         idle = self._cpu(last_ns - int(QUIET_S * 1e9), last_ns)
         return Settled(
-            from_ns, (last_ns - from_ns) / 1e9, before, max(used for _, used, _ in self._samples),
-            self._at(from_ns)[1], end, space_back_s, agree_s,
+            from_ns,
+            (last_ns - from_ns) / 1e9,
+            before,
+            max(used for _, used, _ in self._samples),
+            self._at(from_ns)[1],
+            end,
+            space_back_s,
+            agree_s,
             None if worked_s is None else self._cpu(from_ns, from_ns + int(worked_s * 1e9)),
-            idle / QUIET_S if agreed_ns and (last_ns - from_ns) / 1e9 > QUIET_S else None, health,
-        )  # fmt: skip
+            idle / QUIET_S if agreed_ns and (last_ns - from_ns) / 1e9 > QUIET_S else None,
+            health,
+        )
 
     def _cpu(self, begin_ns: int, end_ns: int) -> float:
         return self._at(end_ns)[2] - self._at(begin_ns)[2]

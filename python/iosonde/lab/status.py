@@ -67,12 +67,21 @@ class LabStatus:
     def to_dict(self) -> dict[str, Any]:
         """Return stable JSON."""
         return {
-            "name": self.name, "state": self.state, "file_system": self.file_system, "version": self.version,
-            "mount_point": self.mount_point, "asked": self.description.to_dict(), "layout": self.layout,
-            "emulated": self.emulated, "hosts": [vars(host) for host in self.hosts], "health": list(self.health),
-            "faults": [fault.to_dict() for fault in self.faults], "facts": self.facts,
-            "not_asked": self.not_asked, "capacity": self.capacity.to_dict() if self.capacity else None,
-        }  # fmt: skip
+            "name": self.name,
+            "state": self.state,
+            "file_system": self.file_system,
+            "version": self.version,
+            "mount_point": self.mount_point,
+            "asked": self.description.to_dict(),
+            "layout": self.layout,
+            "emulated": self.emulated,
+            "hosts": [vars(host) for host in self.hosts],
+            "health": list(self.health),
+            "faults": [fault.to_dict() for fault in self.faults],
+            "facts": self.facts,
+            "not_asked": self.not_asked,
+            "capacity": self.capacity.to_dict() if self.capacity else None,
+        }
 
     @property
     def problem(self) -> bool:
@@ -100,15 +109,23 @@ def status(name: str | None) -> LabStatus:
     there, asks = hosts.running(lab.directory) if place.around() is None else _answering(lab), not os.geteuid()
     states, health, facts, lab_capacity = _ask_all(lab) if asks else ({}, (), {}, None)
     return LabStatus(
-        lab.name, state, recipe_of(lab).title, document.get("version", ""), str(lab.mount_point),
-        lab.description, document.get("layout", {}), document.get("emulated", {}),
+        lab.name,
+        state,
+        recipe_of(lab).title,
+        document.get("version", ""),
+        str(lab.mount_point),
+        lab.description,
+        document.get("layout", {}),
+        document.get("emulated", {}),
         tuple(_build_host_status(lab, host, host.name in there, states.get(host.name)) for host in lab.hosts),
-        (*_cut_short(lab, state), *health), tuple(in_force(lab)), facts,
-        "" if asks else Message(
-            "root-required", "the state and health of the servers are unknown: querying them requires root"
-        ),
+        (*_cut_short(lab, state), *health),
+        tuple(in_force(lab)),
+        facts,
+        ""
+        if asks
+        else Message("root-required", "the state and health of the servers are unknown: querying them requires root"),
         lab_capacity,
-    )  # fmt: skip
+    )
 
 
 def _ask_all(lab: Lab) -> tuple[dict[str, ServerState], tuple[str, ...], dict[str, str], LabCapacity | None]:
@@ -116,12 +133,14 @@ def _ask_all(lab: Lab) -> tuple[dict[str, ServerState], tuple[str, ...], dict[st
     Without complaints, unanswered queries are returned as such.
     """
     unanswered: list[str] = []
-    states, health, facts, lab_capacity = patience.at_once([
-        lambda: _call_or_default(lambda: servers_now(lab), dict[str, ServerState](), unanswered),
-        lambda: tuple(_health(lab)),
-        lambda: _call_or_default(lambda: recipe_of(lab).facts(lab), dict[str, str](), unanswered),
-        lambda: _call_or_default(lambda: capacity(lab), None, unanswered),
-    ])  # fmt: skip
+    states, health, facts, lab_capacity = patience.at_once(
+        [
+            lambda: _call_or_default(lambda: servers_now(lab), dict[str, ServerState](), unanswered),
+            lambda: tuple(_health(lab)),
+            lambda: _call_or_default(lambda: recipe_of(lab).facts(lab), dict[str, str](), unanswered),
+            lambda: _call_or_default(lambda: capacity(lab), None, unanswered),
+        ]
+    )
     return states, health or tuple(unanswered), facts, lab_capacity
 
 
@@ -138,8 +157,14 @@ def _cut_short(lab: Lab, state: str) -> list[str]:
 
 
 def _build_host_status(lab: Lab, host: hosts.LabHost, running: bool, serves: ServerState | None) -> HostStatus:
-    return HostStatus(host.name, host.role, host.address, running, cgroups.cpu_seconds(lab.directory, host.name),
-                      serves.says if serves else "")  # fmt: skip
+    return HostStatus(
+        host.name,
+        host.role,
+        host.address,
+        running,
+        cgroups.cpu_seconds(lab.directory, host.name),
+        serves.says if serves else "",
+    )
 
 
 def _answering(lab: Lab) -> list[str]:

@@ -61,6 +61,7 @@ def numbered(svg: str) -> str:
     parts = re.split(r"(<[^>]*>)", svg)
     return "".join(
         _CLIP_NUMBER.sub(lambda match: match[1] + numbers.setdefault(match[2], str(len(numbers))), part)
-        if part.startswith("<") and ("clip" in part or "gradient" in part) else part
+        if part.startswith("<") and ("clip" in part or "gradient" in part)
+        else part
         for part in parts
-    )  # fmt: skip
+    )

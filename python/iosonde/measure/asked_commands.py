@@ -55,7 +55,11 @@ def check_placeholders(commands: Commands, factors: Iterable[str]) -> None:
 
 def check_names(commands: Commands, target: Path | None, spool: Path) -> None:
     """Raise InputError if a command would paste the target's or the spool's name where a shell splits it."""
-    values = {"TARGET": str(target or ""), "TARGET_ROOT": str(target or ""), "MACHINEFILE": str(spool),
-              "IOZONE_CLIENTS": str(spool)}  # fmt: skip
+    values = {
+        "TARGET": str(target or ""),
+        "TARGET_ROOT": str(target or ""),
+        "MACHINEFILE": str(spool),
+        "IOZONE_CLIENTS": str(spool),
+    }
     for where, command in commands_of(commands):
         placeholders.check_plain(command, values, where)

@@ -106,8 +106,12 @@ def run(place: Path, where: str, command: str, at_most_s: float) -> None:
     room.mkdir(exist_ok=True)
     try:
         subprocess.run(["cp", "-R", *_list_needed(place), str(room)], check=True)
-        state = {"pid": os.getpid(), "identity": processes.identity(), "workspace": where if workspace else "",
-                 "name": name}  # fmt: skip
+        state = {
+            "pid": os.getpid(),
+            "identity": processes.identity(),
+            "workspace": where if workspace else "",
+            "name": name,
+        }
         _write_json(place / _STATE, state)
         started, passes, why = time.monotonic(), 0, None
         while why is None:

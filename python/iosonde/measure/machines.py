@@ -64,12 +64,27 @@ def _simulate_phase(index: int, phase: Phase, backend: dict[str, Any], seed: int
     finally:
         session.close()
     return spool.RankPhase(
-        0, index, record.started_ns, record.ended_ns, record.stopped, record.complete, record.totals, record.errors,
-        operations=spool.as_operations(record.operations, 0, index), truth=truth.encoded(record.truth),
-    )  # fmt: skip
+        0,
+        index,
+        record.started_ns,
+        record.ended_ns,
+        record.stopped,
+        record.complete,
+        record.totals,
+        record.errors,
+        operations=spool.as_operations(record.operations, 0, index),
+        truth=truth.encoded(record.truth),
+    )
 
 
 def _build_places() -> dict[str, Any]:
     """Describe a single rank on a single host, whose clock is the only clock."""
-    return {"nodes": [0], "hosts": ["machine"], "reader": "same_rank", "offset_ns": {"0": 0}, "error_ns": 0,
-            "drift_ns": [0], "at_ns": [0, 1]}  # fmt: skip
+    return {
+        "nodes": [0],
+        "hosts": ["machine"],
+        "reader": "same_rank",
+        "offset_ns": {"0": 0},
+        "error_ns": 0,
+        "drift_ns": [0],
+        "at_ns": [0, 1],
+    }

@@ -17,8 +17,18 @@ from iosonde.core.errors import InputError
 from iosonde.core.types import FactorValue, Trial, level_text
 
 # Names of a trial: the same on all ranks.
-TRIAL = ("RANKS", "NODES", "RANKS_PER_NODE", "TARGET", "TARGET_ROOT", "TRIAL", "REPETITION", "SEED", "MACHINEFILE",
-         "IOZONE_CLIENTS")  # fmt: skip
+TRIAL = (
+    "RANKS",
+    "NODES",
+    "RANKS_PER_NODE",
+    "TARGET",
+    "TARGET_ROOT",
+    "TRIAL",
+    "REPETITION",
+    "SEED",
+    "MACHINEFILE",
+    "IOZONE_CLIENTS",
+)
 # Names of a rank. NODENAME is the node's number from 0, as in the thesis; NODE_INDEX is the same under its right name.
 RANK = ("NODENAME", "NODE_INDEX", "HOSTNAME", "RANK", "LOCAL_RANK")
 LEVEL = "LEVEL"

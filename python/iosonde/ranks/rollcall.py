@@ -44,9 +44,13 @@ except IosondeError as error:
 
 
 def call(
-    launcher: Launcher, nodes: int, answer_s: float = ANSWER_S, where: Path | None = None,
-    targets: Sequence[Path] = (), leave_results: bool = False,
-) -> tuple[str, ...]:  # fmt: skip
+    launcher: Launcher,
+    nodes: int,
+    answer_s: float = ANSWER_S,
+    where: Path | None = None,
+    targets: Sequence[Path] = (),
+    leave_results: bool = False,
+) -> tuple[str, ...]:
     """Return the host names of the first ``nodes`` nodes.
 
     Their output is in ``where`` meanwhile, or in the default temporary directory. Raises LaunchError, naming nodes that

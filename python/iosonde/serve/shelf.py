@@ -122,8 +122,10 @@ def shelf_of(paths: Sequence[str], index: Index) -> Shelf:
     stores = [Store.open(path) for path in paths]
     names = [Path(path).resolve().name or str(path) for path in paths]
     called = [name if names.count(name) == 1 else str(path) for name, path in zip(names, paths, strict=True)]
-    shelved = [Shelved(name, place, store, index.number(store))
-               for place, (name, store) in enumerate(zip(called, stores, strict=True), 1)]  # fmt: skip
+    shelved = [
+        Shelved(name, place, store, index.number(store))
+        for place, (name, store) in enumerate(zip(called, stores, strict=True), 1)
+    ]
     if len({entry.number for entry in shelved}) < len(shelved):
         raise InputError("duplicate-store", "duplicate store", "name each once")
     return Shelf(tuple(shelved), index)

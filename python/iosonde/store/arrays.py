@@ -63,8 +63,10 @@ def build_array(kind: pa.DataType, values: Sequence[Any]) -> pa.Array:
     import pyarrow as pa
 
     ways: tuple[tuple[pa.DataType, type, Callable[[Sequence[Any]], pa.Array]], ...] = (
-        (pa.int64(), int, int64), (pa.float64(), float, float64), (pa.string(), str, string)
-    )  # fmt: skip
+        (pa.int64(), int, int64),
+        (pa.float64(), float, float64),
+        (pa.string(), str, string),
+    )
     types = set(map(type, values)) - {type(None)}
     for arrow_type, python_type, make in ways:
         if kind == arrow_type and types <= {python_type} and (array := make(values)).type == kind:

@@ -84,8 +84,10 @@ class History:
             "filesystem": [run.filesystem for _, run, _ in read],
             "target": [run.target for _, run, _ in read],
         }
-        data = {name: arrays.repeated(arrays.string([_clean_text(cell) for cell in cells]), n_rows)
-                for name, cells in facts.items()}  # fmt: skip
+        data = {
+            name: arrays.repeated(arrays.string([_clean_text(cell) for cell in cells]), n_rows)
+            for name, cells in facts.items()
+        }
         data["complete"] = arrays.repeated(arrays.boolean([run.complete for _, run, _ in read]), n_rows)
         data |= {row_column: rows[name] for name, row_column in _COLUMN_PAIRS}
         for name, title in columns.items():

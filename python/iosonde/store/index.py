@@ -187,8 +187,14 @@ class Index:
 def _insert_run(ask: Asking, number: int, name: str, state: str, run: StoredRun | None, problem: str) -> None:
     fields: tuple[Any, ...] = ("", "", "", 0, None, "")
     if run is not None:
-        fields = (text_of(run.experiment), text_of(run.started_at), text_of(run.source), int(run.complete), run.seconds,
-                text_of(run.subject_commit))  # fmt: skip
+        fields = (
+            text_of(run.experiment),
+            text_of(run.started_at),
+            text_of(run.source),
+            int(run.complete),
+            run.seconds,
+            text_of(run.subject_commit),
+        )
     done = ask.execute(
         "INSERT INTO runs (store, run, experiment, started_at, source, complete, seconds, commit_id, directory, "
         "problem) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING entry",
@@ -199,8 +205,9 @@ def _insert_run(ask: Asking, number: int, name: str, state: str, run: StoredRun 
     places = {name: level for name, level in run.places.items() if level is not None}
     kinds = ((FACTOR, run.factors), (OPTION, run.target_settings), (PLACE, places))
     levels = [(text_of(name), kind, json.dumps(level)) for kind, some in kinds for name, level in some.items()]
-    ask.executemany("INSERT INTO levels VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                    [(*level, done[0]) for level in levels])  # fmt: skip
+    ask.executemany(
+        "INSERT INTO levels VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", [(*level, done[0]) for level in levels]
+    )
     there = [(name, kind, number, level) for name, kind, level in levels]
     ask.executemany("INSERT INTO there VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", there)
 

@@ -23,9 +23,12 @@ def is_plain(text: str) -> bool:
 
 
 def columns(
-    text: str, names: Sequence[str], delimiter: str, missing: frozenset[str],
+    text: str,
+    names: Sequence[str],
+    delimiter: str,
+    missing: frozenset[str],
     slow: Callable[[tuple[str, ...]], npt.NDArray[Any]],
-) -> list[npt.NDArray[Any]] | None:  # fmt: skip
+) -> list[npt.NDArray[Any]] | None:
     """Return the values of each column of a plain ``text``, below its header line; None if rows differ in length.
 
     ``slow`` reads columns whose cells are neither all plain numbers nor all text.
@@ -40,7 +43,7 @@ def columns(
             csv.ReadOptions(column_names=places, skip_rows=1),
             csv.ParseOptions(delimiter=delimiter, quote_char=False, ignore_empty_lines=False),
             csv.ConvertOptions(column_types=dict.fromkeys(places, pa.string()), null_values=[]),
-        )  # fmt: skip
+        )
     except pa.ArrowInvalid:  # rows differ in length: the other reader repairs or reports them
         return None
     return [_parse_values(column, missing, slow) for column in table.columns] if len(table) else None

@@ -48,8 +48,11 @@ def run_numbers(path: Path) -> list[tuple[str, int]]:
     """Return each name of ``run_directories`` with the inode of its directory; the runs themselves are not accessed."""
     try:
         with os.scandir(path / "runs") as entries:
-            return [(entry.name, entry.inode()) for entry in entries
-                    if entry.is_dir(follow_symlinks=False) and not is_temporary(entry.name)]  # fmt: skip
+            return [
+                (entry.name, entry.inode())
+                for entry in entries
+                if entry.is_dir(follow_symlinks=False) and not is_temporary(entry.name)
+            ]
     except FileNotFoundError:
         return []
 

@@ -166,8 +166,9 @@ class Store:
         there = [name for name in run_by_id if (directory / name).exists()]
         fills = {
             name: partial(_fill_directory, run=run, now=now, experiment=self.experiment_digest(run.experiment))
-            for name, run in run_by_id.items() if name not in there
-        }  # fmt: skip
+            for name, run in run_by_id.items()
+            if name not in there
+        }
         try:
             files.make_part(self.disk, directory)
             files.clean_leftovers(self.disk, directory)
@@ -264,9 +265,12 @@ class Store:
         return run
 
     def results(
-        self, experiment: str | None = None, where: Conditions | None = None, include_incomplete: bool = False,
+        self,
+        experiment: str | None = None,
+        where: Conditions | None = None,
+        include_incomplete: bool = False,
         ranks: bool = True,
-    ) -> pa.Table:  # fmt: skip
+    ) -> pa.Table:
         """Return all results with their run's columns and factors; one row per Observation.
 
         Columns are run, experiment, started_at, source, complete, those of ``schema.ROW_COLUMNS``, each factor

@@ -103,5 +103,9 @@ def _build_xz(level: int) -> tuple[Bytes, Bytes]:
 
 
 _MAKERS: dict[str, Callable[[int], tuple[Bytes, Bytes]]] = {
-    "zstd": _build_zstd, "lz4": _build_lz4, "gzip": _build_gzip, "bzip2": _build_bzip2, "xz": _build_xz,
-}  # fmt: skip
+    "zstd": _build_zstd,
+    "lz4": _build_lz4,
+    "gzip": _build_gzip,
+    "bzip2": _build_bzip2,
+    "xz": _build_xz,
+}

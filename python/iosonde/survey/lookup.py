@@ -16,9 +16,17 @@ from .walk import THREADS, WalkStalledError
 
 # Row of a name: whether it exists, and the requested fields of stat(2).
 _COLUMNS = [
-    ("found", "?"), ("mode", "<u4"), ("links", "<u8"), ("size", "<u8"), ("blocks", "<u8"), ("device", "<u8"),
-    ("inode", "<u8"), ("owner", "<u4"), ("modified_ns", "<i8"), ("accessed_s", "<i8"),
-]  # fmt: skip
+    ("found", "?"),
+    ("mode", "<u4"),
+    ("links", "<u8"),
+    ("size", "<u8"),
+    ("blocks", "<u8"),
+    ("device", "<u8"),
+    ("inode", "<u8"),
+    ("owner", "<u4"),
+    ("modified_ns", "<i8"),
+    ("accessed_s", "<i8"),
+]
 STATUS = np.dtype(_COLUMNS)
 StatusTable = npt.NDArray[np.void]
 LookUp = Callable[[Sequence[bytes]], StatusTable]
@@ -83,8 +91,18 @@ class _Thread(threading.Thread):
             now: os.stat_result = self.calls(os.stat, last, dir_fd=self._open_directory(above), follow_symlinks=False)
         except OSError:
             return _MISSING
-        return (True, now.st_mode, now.st_nlink, now.st_size, now.st_blocks, now.st_dev, now.st_ino, now.st_uid,
-                now.st_mtime_ns, now.st_atime_ns // 10**9)  # fmt: skip
+        return (
+            True,
+            now.st_mode,
+            now.st_nlink,
+            now.st_size,
+            now.st_blocks,
+            now.st_dev,
+            now.st_ino,
+            now.st_uid,
+            now.st_mtime_ns,
+            now.st_atime_ns // 10**9,
+        )
 
     def _open_directory(self, above: bytes) -> int:
         if not above:

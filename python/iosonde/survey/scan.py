@@ -55,10 +55,19 @@ class TreeScan:
         try:
             with temporary.open("wb") as out:
                 np.savez_compressed(
-                    out, version=_VERSION, sizes=self.sizes, ages=self.ages, kinds=np.array(self.kinds, str),
-                    kind=self.kind, depth=self.depth, part=self.part, left_out=self.n_omitted, first=self.first,
-                    names=np.array(list(self.pieces), str), values=np.array(list(self.pieces.values()), float),
-                )  # fmt: skip
+                    out,
+                    version=_VERSION,
+                    sizes=self.sizes,
+                    ages=self.ages,
+                    kinds=np.array(self.kinds, str),
+                    kind=self.kind,
+                    depth=self.depth,
+                    part=self.part,
+                    left_out=self.n_omitted,
+                    first=self.first,
+                    names=np.array(list(self.pieces), str),
+                    values=np.array(list(self.pieces.values()), float),
+                )
             temporary.replace(path)
         except OSError as error:
             raise InputError(
@@ -83,9 +92,17 @@ def load_scan(path: str) -> TreeScan:
                     version=archive["version"],
                 )
             pieces = dict(zip(archive["names"].tolist(), archive["values"], strict=True))
-            return TreeScan(archive["sizes"], archive["ages"], tuple(archive["kinds"].tolist()), archive["kind"],
-                            int(archive["depth"]), archive["part"], int(archive["left_out"]), pieces,
-                            archive["first"])  # fmt: skip
+            return TreeScan(
+                archive["sizes"],
+                archive["ages"],
+                tuple(archive["kinds"].tolist()),
+                archive["kind"],
+                int(archive["depth"]),
+                archive["part"],
+                int(archive["left_out"]),
+                pieces,
+                archive["first"],
+            )
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(
             "not-a-scan", "{path} is not a scan of a tree", "give a new file to write one", path=path
@@ -133,15 +150,20 @@ def _report_read(on_progress: Callable[[str, int], object], before: int, done: i
 
 def _build_scan(
     rows: Sequence[tuple[WalkedFile, str, int]], n_omitted: int, now_s: int, depth: int, pieces: dict[str, Floats]
-) -> TreeScan:  # fmt: skip
+) -> TreeScan:
     kinds, kind = np.unique(np.array([name for _, name, _ in rows], str), return_inverse=True)
     _, part = np.unique(np.array([_part_of(file.path, depth) for file, _, _ in rows], object), return_inverse=True)
     return TreeScan(
         np.array([file.size for file, _, _ in rows], float),
         np.array([max(0.0, now_s - file.modified_ns / 1e9) for file, _, _ in rows], float),
-        tuple(kinds.tolist()), kind.astype(np.int64), depth, part.astype(np.int64), n_omitted, pieces,
+        tuple(kinds.tolist()),
+        kind.astype(np.int64),
+        depth,
+        part.astype(np.int64),
+        n_omitted,
+        pieces,
         np.concatenate([[0], np.cumsum([many for _, _, many in rows])]).astype(np.int64),
-    )  # fmt: skip
+    )
 
 
 def _part_of(path: bytes, depth: int) -> bytes:

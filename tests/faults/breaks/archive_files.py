@@ -63,15 +63,17 @@ def pack(content: bytes, form: str) -> bytes:
     """One output in an archive, or compressed, of this form."""
     tape = pack_tar(("ior.txt", content), form=tarfile.USTAR_FORMAT)
     return {
-        "tar": lambda: tape, "tar.gz": lambda: gzip.compress(tape, 9, mtime=0),
-        "zip": lambda: pack_zip(("ior.txt", content)), "tgz": lambda: gzip.compress(tape, 0, mtime=0),
+        "tar": lambda: tape,
+        "tar.gz": lambda: gzip.compress(tape, 9, mtime=0),
+        "zip": lambda: pack_zip(("ior.txt", content)),
+        "tgz": lambda: gzip.compress(tape, 0, mtime=0),
         "tar.xz": lambda: lzma.compress(tape),
         "tar.bz2": lambda: bz2.compress(tape),
         "lzma.zip": lambda: pack_zip(("ior.txt", content), method=zipfile.ZIP_LZMA),
         "stored.zip": lambda: pack_zip(("ior.txt", content), method=zipfile.ZIP_STORED),
         "bz2.zip": lambda: pack_zip(("ior.txt", content), method=zipfile.ZIP_BZIP2),
         "txt.gz": lambda: gzip.compress(content, 9, mtime=0),
-    }[form]()  # fmt: skip
+    }[form]()
 
 
 FORMS = ("tar.gz", "tgz", "zip", "tar.xz", "tar.bz2", "lzma.zip", "stored.zip", "bz2.zip", "txt.gz")
@@ -204,4 +206,4 @@ HOSTILE: dict[str, Make] = {
     "directory called tgz": _directory,
     "FIFO called tgz": _fifo,
     "link to itself": _link_loop,
-}  # fmt: skip
+}

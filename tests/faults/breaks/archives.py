@@ -89,8 +89,9 @@ def _check_import(folder: Path, archive: Path, is_whole: bool = True) -> list[st
     (folder / "secret").write_text(f"{SECRET}\n")
     good = samples.FIXTURES / GOOD
     before = _list_surroundings(folder)
-    ended = warm().command(["import", "--jobs", "1", "--store", "st", archive.name, good], folder, cpu_s=CPU_S,
-                           wall_s=WALL_S)  # fmt: skip
+    ended = warm().command(
+        ["import", "--jobs", "1", "--store", "st", archive.name, good], folder, cpu_s=CPU_S, wall_s=WALL_S
+    )
     breaches = judge(ended, deadline_s=WALL_S)
     text = ended.out + ended.err
     breaches += [f"{place} was directory or changed" for place in sorted(before ^ _list_surroundings(folder))][:3]

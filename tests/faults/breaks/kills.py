@@ -34,9 +34,22 @@ class Command:
     output: str = ""
 
 
-_IMPORT = ("import", "--jobs", "1", "--store", "st", *(str(samples.FIXTURES / name) for name in (
-    "ior/gen-ior410-readonly.txt", "ior/gen-ior330-shared-3reps-verbose1.txt", "mdtest/gen-mdtest410-3iter.txt",
-    "iozone/gen-v489-t2-ops.txt")))  # fmt: skip
+_IMPORT = (
+    "import",
+    "--jobs",
+    "1",
+    "--store",
+    "st",
+    *(
+        str(samples.FIXTURES / name)
+        for name in (
+            "ior/gen-ior410-readonly.txt",
+            "ior/gen-ior330-shared-3reps-verbose1.txt",
+            "mdtest/gen-mdtest410-3iter.txt",
+            "iozone/gen-v489-t2-ops.txt",
+        )
+    ),
+)
 COMMANDS = {
     "merge": Command(("store", "merge", "all", "st", "other"), store="all"),
     "merge into": Command(("store", "merge", "st", "other")),
@@ -108,16 +121,24 @@ def _attack_at_a_moment(seed: int, name: str, title: str, folder: Path) -> list[
     _prepare(folder)
     before = digest(folder / "st")
     moment = dice(seed, title).uniform(0.2, 1.2) * undisturbed.seconds
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "HOME": str(folder), "TMPDIR": str(folder),
-           "IOSONDE_LOCK_DIR": str(folder)}  # fmt: skip
+    env = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT / "python"),
+        "HOME": str(folder),
+        "TMPDIR": str(folder),
+        "IOSONDE_LOCK_DIR": str(folder),
+    }
     words = [sys.executable, "-m", "iosonde.cli.main", *COMMANDS[name].words]
-    started = subprocess.Popen(words, cwd=folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                               start_new_session=True)  # fmt: skip
+    started = subprocess.Popen(
+        words, cwd=folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
     time.sleep(moment)
     os.killpg(started.pid, signal.SIGKILL)
     started.wait()
-    breaches = [f"killed after {moment:.2f} s: {breach}" for breach in
-                _check_after_kill(folder, name, before, undisturbed, signal.SIGKILL)]  # fmt: skip
+    breaches = [
+        f"killed after {moment:.2f} s: {breach}"
+        for breach in _check_after_kill(folder, name, before, undisturbed, signal.SIGKILL)
+    ]
     return [*breaches, *_check_again(folder, name, undisturbed)]
 
 
@@ -160,8 +181,11 @@ def _check_after_kill(
 
 def _leftovers(folder: Path) -> list[str]:
     """Hidden and temporary files, of the stores and beside them."""
-    return [path for path in digest(folder) if any(part.startswith(".") or part.endswith(".tmp") for part in
-            path.split("/")) or (path.startswith("tmp/"))]  # fmt: skip
+    return [
+        path
+        for path in digest(folder)
+        if any(part.startswith(".") or part.endswith(".tmp") for part in path.split("/")) or (path.startswith("tmp/"))
+    ]
 
 
 def _check_again(folder: Path, name: str, undisturbed: Undisturbed) -> list[str]:

@@ -53,14 +53,25 @@ class _Desk:
         (self.data / "deep" / "er" / "f").write_text("precious, too")
         self.leftovers = Leftovers(self.root)
         self.foreign = digest(self.data)
-        self.env = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "NO_COLOR": "1", "HOME": str(folder),
-                    "IOSONDE_LAB_ROOT": str(self.root)}  # fmt: skip
+        self.env = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT / "python"),
+            "NO_COLOR": "1",
+            "HOME": str(folder),
+            "IOSONDE_LAB_ROOT": str(self.root),
+        }
 
     def start(self, *words: str, group: bool = False) -> subprocess.Popen[str]:
         """``iosonde lab WORDS``."""
-        return subprocess.Popen([sys.executable, "-m", "iosonde.cli.main", "lab", *words], env=self.env, text=True,
-                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                start_new_session=group)  # fmt: skip
+        return subprocess.Popen(
+            [sys.executable, "-m", "iosonde.cli.main", "lab", *words],
+            env=self.env,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=group,
+        )
 
     def up(self) -> subprocess.Popen[str]:
         """``iosonde lab up local``, as small as it can be."""
@@ -163,7 +174,7 @@ FOREIGN: dict[str, Callable[[_Desk], object]] = {
     "directories of similar names": _similar,
     "a process that names it": _process_with_the_name,
     "a directory mounted beside it": lambda desk: _bind(desk, desk.root / "beside"),
-}  # fmt: skip
+}
 
 
 def _attack_by_foreign(name: str, folder: Path) -> list[str]:

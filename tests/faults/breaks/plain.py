@@ -37,9 +37,17 @@ def command(words: list[str], folder: Path, user: User, env: dict[str, str]) -> 
         raise NotTriedError(why)
     program = [sys.executable, "-m", "iosonde.cli.main", *words]
     began = time.monotonic()
-    started = subprocess.Popen(_as_user(user, program), cwd=folder, env=_environment(env), stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
-                               start_new_session=True)  # fmt: skip
+    started = subprocess.Popen(
+        _as_user(user, program),
+        cwd=folder,
+        env=_environment(env),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
     seconds: float | None = None
     try:
         out, err = started.communicate(timeout=LIMIT_S)
@@ -51,8 +59,15 @@ def command(words: list[str], folder: Path, user: User, env: dict[str, str]) -> 
 
 
 def _environment(more: dict[str, str]) -> dict[str, str]:
-    return {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "PYTHONPATH": str(ROOT / "python"), "COLUMNS": "80",
-            "NO_COLOR": "1", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", **more}  # fmt: skip
+    return {
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "PYTHONPATH": str(ROOT / "python"),
+        "COLUMNS": "80",
+        "NO_COLOR": "1",
+        "LANG": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        **more,
+    }
 
 
 @cache

@@ -57,8 +57,10 @@ class Tally:
 
     def rows(self) -> list[list[str]]:
         """What, tried, held, broken."""
-        rows = [[row, str(self.tried[row]), str(self.tried[row] - self.broken[row]), str(self.broken[row])]
-                for row in self.tried]  # fmt: skip
+        rows = [
+            [row, str(self.tried[row]), str(self.tried[row] - self.broken[row]), str(self.broken[row])]
+            for row in self.tried
+        ]
         tried, broken = sum(self.tried.values()), sum(self.broken.values())
         return [*rows, ["all", str(tried), str(tried - broken), str(broken)]]
 
@@ -80,8 +82,11 @@ def main() -> None:
     if options.write_docs:
         replace_between(DOCS, BEGIN, END, _markdown(tally, options.seed))
     OUT.mkdir(parents=True, exist_ok=True)
-    (OUT / "breaks.json").write_text(json.dumps({"seed": options.seed, "quick": options.quick, "breaks": tally.breaks,
-                                                 "rows": tally.rows()}, indent=1))  # fmt: skip
+    (OUT / "breaks.json").write_text(
+        json.dumps(
+            {"seed": options.seed, "quick": options.quick, "breaks": tally.breaks, "rows": tally.rows()}, indent=1
+        )
+    )
     sys.exit(bool(tally.breaks))
 
 

@@ -57,8 +57,10 @@ def make_store_of_runs(path: Path) -> None:
     from iosonde.cli.group import cli
 
     sample_store.main(str(path))
-    cli.main(["import", "--jobs", "1", "--store", str(path), *(str(FIXTURES / name) for name in IMPORTED)],
-             standalone_mode=False)  # fmt: skip
+    cli.main(
+        ["import", "--jobs", "1", "--store", str(path), *(str(FIXTURES / name) for name in IMPORTED)],
+        standalone_mode=False,
+    )
     for words in (["tag", str(path), FIRST_RUN, "baseline"], ["note", str(path), FIRST_RUN, "a quiet night"]):
         cli.main(["store", *words], standalone_mode=False)
 
@@ -70,23 +72,37 @@ def make_unlike(path: Path) -> None:
 
     path.mkdir()
     factors: dict[str, list[Any]] = {
-        "plain": [], "bytes": [("bs", (4096, 65536))], "words": [("fs", ("nfs", "lustre"))],
-        "fraction": [("share", (0.25, 0.5))], "truth": [("direct", (True, False))], "none": [("bs", (None, 4096))],
-    }  # fmt: skip
+        "plain": [],
+        "bytes": [("bs", (4096, 65536))],
+        "words": [("fs", ("nfs", "lustre"))],
+        "fraction": [("share", (0.25, 0.5))],
+        "truth": [("direct", (True, False))],
+        "none": [("bs", (None, 4096))],
+    }
     store = Store.create(path / "a")
     for number, (name, levels) in enumerate(factors.items()):
         settings = [{key: values[n] for key, values in levels} for n in (0, 1)]
         trials = [Trial(n, settings[n % 2], n // 2, n // 2, n) for n in range(6)]
         declared = [Factor(key, levels=values) for key, values in levels]
         store.save_experiment(Experiment(name, f"is {name} a factor?", declared, {}, trials, 1, "2026-11-21T10:00:00Z"))
-        store.append_many([
-            Run(id=f"{name}-{n}", experiment=name, source="iosonde envelope", seconds=1.0, seed=n,
-                started_at=f"2026-11-{number + 1:02}T{n:02}:00:00Z", factors={**settings[n % 2], "repetition": n // 2},
-                observations=[Observation("write", "bandwidth_last_done", 1e8 + n * 1e6, "bytes/s")])
-            for n in range(6)
-        ])  # fmt: skip
+        store.append_many(
+            [
+                Run(
+                    id=f"{name}-{n}",
+                    experiment=name,
+                    source="iosonde envelope",
+                    seconds=1.0,
+                    seed=n,
+                    started_at=f"2026-11-{number + 1:02}T{n:02}:00:00Z",
+                    factors={**settings[n % 2], "repetition": n // 2},
+                    observations=[Observation("write", "bandwidth_last_done", 1e8 + n * 1e6, "bytes/s")],
+                )
+                for n in range(6)
+            ]
+        )
     Store.create(path / "b").save_experiment(
-        Experiment("empty", "nothing yet", [Factor("nodes")], {}, [], 1, "2026-11-21T10:00:00Z"))  # fmt: skip
+        Experiment("empty", "nothing yet", [Factor("nodes")], {}, [], 1, "2026-11-21T10:00:00Z")
+    )
 
 
 def seal_forgery(document: dict[str, Any]) -> bytes:

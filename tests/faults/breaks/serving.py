@@ -30,46 +30,120 @@ SECRET, TOKEN = "not-for-you-4711", "a-token-that-nobody-guesses"
 LIMIT_S = 60.0
 INSIDE = (b"envelope-7f3a", b"is bytes a factor?")  # words that only who is let in may see
 HOSTILE = "<script>alert(1)</script>'\"\x1b[31m\u202e{{ 7*7 }}%s\n"
-PAGES = ("/", "/runs", "/live", "/compare", "/history", "/history?store=1", "/history?store=2", "/history?store=3",
-         "/history?store=1&last=1", "/history?store=1&where=complete%3Dany", "/run?store=1&run=envelope-7f3a-0000",
-         *(f"/history?store=2&experiment={name}" for name in ("plain", "bytes", "none", "truth")),
-         *(f"/run?store=2&run={name}-0" for name in ("plain", "bytes", "words", "fraction", "truth", "none")),
-         *(f"/runs?where={word}" for word in ("bs%3D4KiB", "bs%3E4096", "share%3D0.5", "direct%3Dtrue", "fs%3Dnfs")),
-         "/report?store=2&experiment=bytes", "/report?store=2&experiment=none", "/report?store=3&experiment=empty",
-         "/compare?a=2&where_a=bs%3D4KiB&b=2&where_b=bs%3D64KiB&response=write",
-         "/compare?a=2&where_a=experiment%3Dplain&b=2&where_b=experiment%3Dbytes&response=write")  # fmt: skip
-HOSTS = ("", "evil.example", "evil.example:PORT", "localhost.evil.example:PORT", "127.0.0.1.evil.example",
-         "localhost:80", "127.0.0.1:PORT.evil", "evil@127.0.0.1:PORT:1", "[", "[evil.example]:PORT", "::1",
-         "0x7f.1:PORT", "localhost\t.evil", "a" * 9000, "127.0.0.1:PORT, evil.example", "l\u043ecalhost:PORT",
-         "%31%32%37.0.0.1", "localhost..:PORT", ".localhost")  # fmt: skip
-TARGETS = ("/../secret", "/..%2fsecret", "/%2e%2e/secret", "//etc/passwd", "/page.css/../../secret",
-           "/assets/base.html", "/run?store=1&run=../../secret", "/run?store=1&run=%2e%2e%2f%2e%2e%2fsecret",
-           "/run?store=../secret&run=x",
-           "/run?store=1&run=%00", "/report?store=1&run=../../secret", "/report?store=1&experiment=../../secret",
-           "/history?store=../secret", "/compare?a=../secret&b=1", "/runs?page=-1", "/runs?page=1e9", "/runs?store=9",
-           "/runs?page=%D9%A1", "/history?store=1&last=99999999999999999999", "/report?store=1", "/run?store=1",
-           "http://[", "/runs?" + "a=1&" * 100, "*", "/%ff%fe", "/runs?where=" + "x" * 60_000, "/?token=x&token=y",
-           "http://evil.example/", "/runs?where=" + quote("1;drop table runs--=1"), "/runs?where=" + quote("a'b=1"),
-           "/runs?where=" + quote('"=1'), "/runs?where=nodes%3D1e999", "/runs?where=nodes%3Dnan", "/runs?where=%3D",
-           "/compare?a=1&b=1&response=" + quote(HOSTILE), "/history?store=1&last=0", "/history?store=1&last=-1",
-           "/run?store=1&run=" + quote(HOSTILE), "/runs?where=" + quote(HOSTILE) + "%3D1",
-           "/history?store=1&metric=%27", "/runs?where=nodes%3D" + "9" * 5000, "/runs?page=" + "9" * 5000)  # fmt: skip
+PAGES = (
+    "/",
+    "/runs",
+    "/live",
+    "/compare",
+    "/history",
+    "/history?store=1",
+    "/history?store=2",
+    "/history?store=3",
+    "/history?store=1&last=1",
+    "/history?store=1&where=complete%3Dany",
+    "/run?store=1&run=envelope-7f3a-0000",
+    *(f"/history?store=2&experiment={name}" for name in ("plain", "bytes", "none", "truth")),
+    *(f"/run?store=2&run={name}-0" for name in ("plain", "bytes", "words", "fraction", "truth", "none")),
+    *(f"/runs?where={word}" for word in ("bs%3D4KiB", "bs%3E4096", "share%3D0.5", "direct%3Dtrue", "fs%3Dnfs")),
+    "/report?store=2&experiment=bytes",
+    "/report?store=2&experiment=none",
+    "/report?store=3&experiment=empty",
+    "/compare?a=2&where_a=bs%3D4KiB&b=2&where_b=bs%3D64KiB&response=write",
+    "/compare?a=2&where_a=experiment%3Dplain&b=2&where_b=experiment%3Dbytes&response=write",
+)
+HOSTS = (
+    "",
+    "evil.example",
+    "evil.example:PORT",
+    "localhost.evil.example:PORT",
+    "127.0.0.1.evil.example",
+    "localhost:80",
+    "127.0.0.1:PORT.evil",
+    "evil@127.0.0.1:PORT:1",
+    "[",
+    "[evil.example]:PORT",
+    "::1",
+    "0x7f.1:PORT",
+    "localhost\t.evil",
+    "a" * 9000,
+    "127.0.0.1:PORT, evil.example",
+    "l\u043ecalhost:PORT",
+    "%31%32%37.0.0.1",
+    "localhost..:PORT",
+    ".localhost",
+)
+TARGETS = (
+    "/../secret",
+    "/..%2fsecret",
+    "/%2e%2e/secret",
+    "//etc/passwd",
+    "/page.css/../../secret",
+    "/assets/base.html",
+    "/run?store=1&run=../../secret",
+    "/run?store=1&run=%2e%2e%2f%2e%2e%2fsecret",
+    "/run?store=../secret&run=x",
+    "/run?store=1&run=%00",
+    "/report?store=1&run=../../secret",
+    "/report?store=1&experiment=../../secret",
+    "/history?store=../secret",
+    "/compare?a=../secret&b=1",
+    "/runs?page=-1",
+    "/runs?page=1e9",
+    "/runs?store=9",
+    "/runs?page=%D9%A1",
+    "/history?store=1&last=99999999999999999999",
+    "/report?store=1",
+    "/run?store=1",
+    "http://[",
+    "/runs?" + "a=1&" * 100,
+    "*",
+    "/%ff%fe",
+    "/runs?where=" + "x" * 60_000,
+    "/?token=x&token=y",
+    "http://evil.example/",
+    "/runs?where=" + quote("1;drop table runs--=1"),
+    "/runs?where=" + quote("a'b=1"),
+    "/runs?where=" + quote('"=1'),
+    "/runs?where=nodes%3D1e999",
+    "/runs?where=nodes%3Dnan",
+    "/runs?where=%3D",
+    "/compare?a=1&b=1&response=" + quote(HOSTILE),
+    "/history?store=1&last=0",
+    "/history?store=1&last=-1",
+    "/run?store=1&run=" + quote(HOSTILE),
+    "/runs?where=" + quote(HOSTILE) + "%3D1",
+    "/history?store=1&metric=%27",
+    "/runs?where=nodes%3D" + "9" * 5000,
+    "/runs?page=" + "9" * 5000,
+)
 METHODS = ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "NONSENSE", "get", "G" * 70_000)
-TOKENS = ("", "Authorization: Bearer wrong", f"Authorization: {TOKEN}", "Authorization: Bearer ",
-          "Cookie: iosonde-PORT=x", f"Cookie: iosonde-1={TOKEN}", "Cookie: ;;=\x01",
-          "Authorization: Bearer \xff\xfe", f"X-Token: {TOKEN}",
-          f"Cookie: iosonde-PORT=\"{TOKEN[:-1]}\"", "Authorization: Bearer " + "x" * 60_000)  # fmt: skip
+TOKENS = (
+    "",
+    "Authorization: Bearer wrong",
+    f"Authorization: {TOKEN}",
+    "Authorization: Bearer ",
+    "Cookie: iosonde-PORT=x",
+    f"Cookie: iosonde-1={TOKEN}",
+    "Cookie: ;;=\x01",
+    "Authorization: Bearer \xff\xfe",
+    f"X-Token: {TOKEN}",
+    f'Cookie: iosonde-PORT="{TOKEN[:-1]}"',
+    "Authorization: Bearer " + "x" * 60_000,
+)
 RAW: dict[str, bytes] = {
-    "nothing at all": b"\r\n\r\n", "no version": b"GET /\r\n\r\n", "version 9": b"GET / HTTP/9.9\r\n\r\n",
+    "nothing at all": b"\r\n\r\n",
+    "no version": b"GET /\r\n\r\n",
+    "version 9": b"GET / HTTP/9.9\r\n\r\n",
     "a line of 200,000 characters": b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
     "500 headers": b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"X: y\r\n" * 500 + b"\r\n",
     "a header of 200,000 characters": b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * 200_000 + b"\r\n\r\n",
     "two Hosts": b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
     "a length of -1": b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
     "chunks": b"GET / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-    "bytes": bytes(range(256)) * 40, "TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\xaa" * 200,
+    "bytes": bytes(range(256)) * 40,
+    "TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\xaa" * 200,
     "a folded header": b"GET / HTTP/1.1\r\nHost: localhost\r\n evil.example\r\n\r\n",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)
@@ -103,8 +177,14 @@ def _start_server(token: str) -> Server:
     samples.copy(samples.store(), folder / "results")
     for name in ("a", "b"):
         samples.copy(samples.unlike_stores() / name, folder / name)
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "HOME": str(folder), "TMPDIR": str(folder),
-           "XDG_CACHE_HOME": str(folder / "cache"), "IOSONDE_LOCK_DIR": str(folder)}  # fmt: skip
+    env = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT / "python"),
+        "HOME": str(folder),
+        "TMPDIR": str(folder),
+        "XDG_CACHE_HOME": str(folder / "cache"),
+        "IOSONDE_LOCK_DIR": str(folder),
+    }
     if token:
         env["IOSONDE_SERVE_TOKEN"] = token
     with (folder / "stderr").open("wb") as errors:
@@ -132,8 +212,12 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _get(server: Server, target: str, token: str = "", head: str = "", host: str = "127.0.0.1:PORT") -> bytes:
-    lines = [f"GET {target} HTTP/1.0", f"Host: {host}", head or "X: y",
-             f"Authorization: Bearer {token}" if token else "A: b"]  # fmt: skip
+    lines = [
+        f"GET {target} HTTP/1.0",
+        f"Host: {host}",
+        head or "X: y",
+        f"Authorization: Bearer {token}" if token else "A: b",
+    ]
     return send(server, "\r\n".join([*lines, "", ""]).replace("PORT", str(server.port)).encode("utf-8", "replace"))
 
 

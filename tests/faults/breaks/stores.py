@@ -19,11 +19,16 @@ from .warm import warm
 
 CPU_S, WALL_S = 15, 45.0
 COMMANDS: dict[str, tuple[str, ...]] = {
-    "store check": ("store", "check", "st"), "verify": ("verify", "st", "--json"), "show": ("show", "st"),
-    "show run": ("show", "st", samples.FIRST_RUN), "summary": ("summary", "st"), "watch": ("watch", "st"),
+    "store check": ("store", "check", "st"),
+    "verify": ("verify", "st", "--json"),
+    "show": ("show", "st"),
+    "show run": ("show", "st", samples.FIRST_RUN),
+    "summary": ("summary", "st"),
+    "watch": ("watch", "st"),
     "compare": ("compare", "st", "--response", "read", "--group", "nodes", "1", "2"),
-    "export": ("show", "st", "--export", "csv"), "report": ("report", "st", "-o", "page.html"),
-}  # fmt: skip
+    "export": ("show", "st", "--export", "csv"),
+    "report": ("report", "st", "-o", "page.html"),
+}
 JUDGES = ("store check", "verify")
 OTHERS = [name for name in COMMANDS if name not in (*JUDGES, "report")]  # a page takes seconds: not with --quick
 SECRET = "not-for-you-4711"

@@ -33,21 +33,42 @@ CPU_S = 10
 _OF_CONTENTS = ("type", "compressed", "saved", "zeros", "entropy", "copies", "sparse")
 
 HANGS: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
-    "read": ({"on": "read", "after": 9}, ()), "read, --for 5s": ({"on": "read", "after": 9}, ("--for", "5s")),
-    "first read": ({"on": "read"}, ()), "readdir": ({"on": "readdir", "path": "*/d1"}, ()),
-    "opendir": ({"on": "opendir", "path": "*/d1"}, ()), "lookup": ({"on": "lookup", "path": "*/d1/*"}, ()),
-    "getattr": ({"on": "getattr", "path": "*/d2*"}, ()), "open": ({"on": "open", "after": 5}, ()),
-    "statfs": ({"on": "statfs"}, ()), "everything": ({"on": "any"}, ()),
-    "release": ({"on": "release", "after": 3}, ()), "root's readdir": ({"on": "readdir", "path": "/"}, ()),
-}  # fmt: skip
+    "read": ({"on": "read", "after": 9}, ()),
+    "read, --for 5s": ({"on": "read", "after": 9}, ("--for", "5s")),
+    "first read": ({"on": "read"}, ()),
+    "readdir": ({"on": "readdir", "path": "*/d1"}, ()),
+    "opendir": ({"on": "opendir", "path": "*/d1"}, ()),
+    "lookup": ({"on": "lookup", "path": "*/d1/*"}, ()),
+    "getattr": ({"on": "getattr", "path": "*/d2*"}, ()),
+    "open": ({"on": "open", "after": 5}, ()),
+    "statfs": ({"on": "statfs"}, ()),
+    "everything": ({"on": "any"}, ()),
+    "release": ({"on": "release", "after": 3}, ()),
+    "root's readdir": ({"on": "readdir", "path": "/"}, ()),
+}
 ERRORS: dict[str, dict[str, Any]] = {
-    **{f"{name} of {operation}": {"on": operation, "do": "error", "errno": name}
-       for name, operation in (("EIO", "read"), ("ESTALE", "read"), ("EIO", "readdir"), ("EACCES", "opendir"),
-                               ("ENOTCONN", "lookup"), ("EIO", "getattr"), ("EIO", "open"), ("EINTR", "read"),
-                               ("EIO", "statfs"), ("ENOMEM", "readdir"), ("ELOOP", "open"), ("EAGAIN", "read"))},
+    **{
+        f"{name} of {operation}": {"on": operation, "do": "error", "errno": name}
+        for name, operation in (
+            ("EIO", "read"),
+            ("ESTALE", "read"),
+            ("EIO", "readdir"),
+            ("EACCES", "opendir"),
+            ("ENOTCONN", "lookup"),
+            ("EIO", "getattr"),
+            ("EIO", "open"),
+            ("EINTR", "read"),
+            ("EIO", "statfs"),
+            ("ENOMEM", "readdir"),
+            ("ELOOP", "open"),
+            ("EAGAIN", "read"),
+        )
+    },
     "every 3rd read fails": {"on": "read", "do": "error", "every": 3},
-    "short reads": {"on": "read", "do": "short"}, "reads of rule byte": {"on": "read", "do": "short", "at": 1},
-    "zeros instead of data": {"on": "read", "do": "zero"}, "a bit flipped": {"on": "read", "do": "flip", "at": 3},
+    "short reads": {"on": "read", "do": "short"},
+    "reads of rule byte": {"on": "read", "do": "short", "at": 1},
+    "zeros instead of data": {"on": "read", "do": "zero"},
+    "a bit flipped": {"on": "read", "do": "flip", "at": 3},
     "ghosts in directories": {"on": "readdir", "do": "lie", "values": {"names": ["ghost", "..", "a/b"]}},
     "sizes of 2^62": {"on": ["lookup", "getattr"], "path": "*/f*", "do": "lie", "values": {"size": 1 << 62}},
     "sizes of 2^63-1": {"on": ["lookup", "getattr"], "path": "*/f*", "do": "lie", "values": {"size": (1 << 63) - 1}},
@@ -57,7 +78,7 @@ ERRORS: dict[str, dict[str, Any]] = {
     "blocks of 2^62": {"on": ["lookup", "getattr"], "path": "*/f*", "do": "lie", "values": {"blocks": 1 << 62}},
     "10^9 links": {"on": ["lookup", "getattr"], "path": "*/f*", "do": "lie", "values": {"nlink": 10**9}},
     "slow answers": {"on": ["read", "open"], "do": "delay", "seconds": 0.02},
-}  # fmt: skip
+}
 GOES_AWAY = ("daemon killed", "umount -l", "files removed", "directories swapped for links", "files truncated")
 
 
@@ -92,12 +113,24 @@ def _mount(folder: Path, **how: Any) -> faultfs.FaultFs:
 
 
 def _start(folder: Path, *words: str, what: str = "tree/top") -> subprocess.Popen[bytes]:
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "HOME": str(folder), "TMPDIR": str(folder),
-           "NO_COLOR": "1", "IOSONDE_LOCK_DIR": str(folder)}  # fmt: skip
+    env = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT / "python"),
+        "HOME": str(folder),
+        "TMPDIR": str(folder),
+        "NO_COLOR": "1",
+        "IOSONDE_LOCK_DIR": str(folder),
+    }
     with (folder / "out").open("wb") as out, (folder / "err").open("wb") as err:
-        return subprocess.Popen([sys.executable, "-m", "iosonde.cli.main", "survey", f"./{what}", "--json", *words],
-                                cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                                start_new_session=True)  # fmt: skip
+        return subprocess.Popen(
+            [sys.executable, "-m", "iosonde.cli.main", "survey", f"./{what}", "--json", *words],
+            cwd=folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
 
 
 def _end(folder: Path, process: subprocess.Popen[bytes], limit_s: float) -> Ended:
@@ -191,9 +224,11 @@ def _find_invented(ended: Ended) -> list[str]:
     document = json.loads(ended.out)
     if document["files_read"] and document["bytes_read"]:
         return []
-    named = [f"{estimate['what']} {estimate['name']} = {estimate['value']}" for estimate in document["estimates"]
-             if estimate["what"].startswith(_OF_CONTENTS) and estimate["value"] is not None
-             and estimate["name"] != "empty"]  # fmt: skip
+    named = [
+        f"{estimate['what']} {estimate['name']} = {estimate['value']}"
+        for estimate in document["estimates"]
+        if estimate["what"].startswith(_OF_CONTENTS) and estimate["value"] is not None and estimate["name"] != "empty"
+    ]
     return [f"nothing was read, and {len(named)} estimates of contents: {named[0]}"] if named else []
 
 

@@ -77,9 +77,16 @@ def _number(raw: bytes, rng: random.Random) -> bytes:
 
 
 MUTATIONS: dict[str, Callable[[bytes, random.Random], bytes]] = {
-    "flip": _flip, "cut": _cut, "drop line": _drop_line, "glue": _glue, "NUL": _nul, "long line": _long_line,
-    "long line and NUL": _long_line_and_nul, "not UTF-8": _no_utf8, "number": _number,
-}  # fmt: skip
+    "flip": _flip,
+    "cut": _cut,
+    "drop line": _drop_line,
+    "glue": _glue,
+    "NUL": _nul,
+    "long line": _long_line,
+    "long line and NUL": _long_line_and_nul,
+    "not UTF-8": _no_utf8,
+    "number": _number,
+}
 
 
 def cases(seed: int, quick: bool) -> Iterator[Case]:
@@ -99,8 +106,14 @@ def _make_case(seed: int, kind: str, name: str, number: int) -> Case:
     def attack(folder: Path) -> list[str]:
         mutant = MUTATIONS[kind](_read_sample(name), dice(seed, f"{kind} {title}"))
         (folder / "mutant").write_bytes(mutant)  # what a break leaves to look at, with --only and a debugger
-        ended = warm().call("faults.breaks.texts:examine", folder, cpu_s=CPU_S, name=name, kind=kind,
-                            mutant=base64.b64encode(mutant).decode())  # fmt: skip
+        ended = warm().call(
+            "faults.breaks.texts:examine",
+            folder,
+            cpu_s=CPU_S,
+            name=name,
+            kind=kind,
+            mutant=base64.b64encode(mutant).decode(),
+        )
         if ended.seconds is None:
             return [f"{name}: not read within {CPU_S} s of CPU ({len(mutant)} bytes)"]
         return ended.answer if ended.answer is not None else [f"{name}: {last_line(ended.err)}"]

@@ -14,20 +14,39 @@ from .plain import ALICE, BOB, GROUP, User
 TINY = ("--repetitions", "1", "--small-files", "2", "--large-size", "64KiB", "--transfer-size", "32KiB", "--seed", "1")
 # Words → exit codes that are right; 2 of a lab: it needs root, and says so.
 COMMANDS: dict[tuple[str, ...], tuple[int, ...]] = {
-    ("run", "--target", "T", "--store", "new", *TINY): (0,), ("survey", "./T", "--page", "p.html"): (0,),
-    ("lab", "up", "local"): (2,), ("lab", "list"): (0,), ("lab", "down", "--all"): (0, 2),
+    ("run", "--target", "T", "--store", "new", *TINY): (0,),
+    ("survey", "./T", "--page", "p.html"): (0,),
+    ("lab", "up", "local"): (2,),
+    ("lab", "list"): (0,),
+    ("lab", "down", "--all"): (0, 2),
     ("lab", "exec", "x", "y"): (2,),
-    ("import", "--store", "new", str(samples.IOR)): (0,), ("lab", "run", "local", "--", "--repetitions", "1"): (2,),
-    ("report", "st", "-o", "r.html"): (0,), ("lab", "status", "x"): (2,), ("lab", "down", "x"): (2,),
-    ("lab", "fault", "x", "stop", "server1"): (2,), ("lab", "mount", "x"): (2,),
-    ("store", "index", "st"): (0, 1), ("show", "st"): (0,), ("show", "st", "--export", "csv", "-o", "o.csv"): (0,),
-    ("check", "st"): (0, 1), ("verify", "st"): (0, 1), ("summary", "st"): (0,), ("watch", "st"): (0, 1),
+    ("import", "--store", "new", str(samples.IOR)): (0,),
+    ("lab", "run", "local", "--", "--repetitions", "1"): (2,),
+    ("report", "st", "-o", "r.html"): (0,),
+    ("lab", "status", "x"): (2,),
+    ("lab", "down", "x"): (2,),
+    ("lab", "fault", "x", "stop", "server1"): (2,),
+    ("lab", "mount", "x"): (2,),
+    ("store", "index", "st"): (0, 1),
+    ("show", "st"): (0,),
+    ("show", "st", "--export", "csv", "-o", "o.csv"): (0,),
+    ("check", "st"): (0, 1),
+    ("verify", "st"): (0, 1),
+    ("summary", "st"): (0,),
+    ("watch", "st"): (0, 1),
     ("compare", "st", "--response", "read", "--group", "nodes", "1", "2"): (0, 1, 2),
-    ("store", "redact", "st", "copy"): (0,), ("store", "tag", "st", samples.FIRST_RUN, "odd"): (0,),
-    ("store", "note", "st", samples.FIRST_RUN, "odd"): (0,), ("store", "merge", "all", "st"): (0,),
-    ("store", "export", "st", "-o", "h.csv"): (0,), ("parse", str(samples.IOR)): (0,), ("survey", "./T"): (0,),
-    ("plot", "st", "-o", "f.svg"): (0, 2), ("doctor",): (0, 1), ("explain", "S101"): (0,), ("probe", "--help"): (0,),
-}  # fmt: skip
+    ("store", "redact", "st", "copy"): (0,),
+    ("store", "tag", "st", samples.FIRST_RUN, "odd"): (0,),
+    ("store", "note", "st", samples.FIRST_RUN, "odd"): (0,),
+    ("store", "merge", "all", "st"): (0,),
+    ("store", "export", "st", "-o", "h.csv"): (0,),
+    ("parse", str(samples.IOR)): (0,),
+    ("survey", "./T"): (0,),
+    ("plot", "st", "-o", "f.svg"): (0, 2),
+    ("doctor",): (0, 1),
+    ("explain", "S101"): (0,),
+    ("probe", "--help"): (0,),
+}
 HOMES = ("fresh", "unset", "unwritable", "missing", "a file", "empty word")
 
 
@@ -94,8 +113,11 @@ def _attack_umask(umask: int, folder: Path) -> list[str]:
     user = User(umask=umask)
     ended = plain.command(["run", "--target", "T", "--store", "new", *TINY], desk, user, env)
     breaches = judge(ended, codes=(0,))
-    for words in (["import", "--store", "new", str(samples.IOR)], ["report", "new", "-o", "new/page.html"],
-                  ["show", "new", "--export", "csv", "-o", "new/o.csv"]):  # fmt: skip
+    for words in (
+        ["import", "--store", "new", str(samples.IOR)],
+        ["report", "new", "-o", "new/page.html"],
+        ["show", "new", "--export", "csv", "-o", "new/o.csv"],
+    ):
         breaches += judge(plain.command(words, desk, user, env), codes=(0,))
     for path in (desk / "new").rglob("*"):
         if not path.is_symlink() and path.stat().st_mode & umask:
@@ -118,8 +140,13 @@ def _attack_group_store(folder: Path) -> list[str]:
     shared.chmod(0o2775)
     run = ["run", "--target", "T", "--store", "shared/st", *TINY]
     breaches = []
-    for uid, words in ((ALICE, run), (BOB, ["import", "--store", "shared/st", str(samples.IOR)]), (BOB, run),
-                       (ALICE, ["store", "check", "shared/st"]), (BOB, ["store", "check", "shared/st"])):  # fmt: skip
+    for uid, words in (
+        (ALICE, run),
+        (BOB, ["import", "--store", "shared/st", str(samples.IOR)]),
+        (BOB, run),
+        (ALICE, ["store", "check", "shared/st"]),
+        (BOB, ["store", "check", "shared/st"]),
+    ):
         user = User(uid, uid, 0o002, (GROUP,))
         breaches += [f"uid {uid}: {breach}" for breach in judge(plain.command(words, desk, user, env), codes=(0,))]
     for uid, word in ((ALICE, "one"), (BOB, "two")):
@@ -135,9 +162,13 @@ def _attack_foreign_store(folder: Path) -> list[str]:
     breaches, bob = [], User(BOB, BOB)
     for words in (["show", "st"], ["summary", "st"], ["store", "check", "st"], ["verify", "st"]):
         breaches += judge(plain.command(words, desk, bob, env), codes=(0, 1))
-    for words in (["store", "tag", "st", samples.FIRST_RUN, "mine"], ["store", "note", "st", samples.FIRST_RUN, "mine"],
-                  ["import", "--store", "st", str(samples.IOR)], ["store", "merge", "st", "st"],
-                  ["store", "prune", "st", "--keep-last", "1", "--remove"]):  # fmt: skip
+    for words in (
+        ["store", "tag", "st", samples.FIRST_RUN, "mine"],
+        ["store", "note", "st", samples.FIRST_RUN, "mine"],
+        ["import", "--store", "st", str(samples.IOR)],
+        ["store", "merge", "st", "st"],
+        ["store", "prune", "st", "--keep-last", "1", "--remove"],
+    ):
         ended = plain.command(words, desk, bob, env)
         breaches += judge(ended, codes=(0, 2, 3) if "merge" in words or "import" in words else (2, 3))
         if ended.code and "st" not in ended.err:

@@ -29,8 +29,19 @@ ROOT = Path(__file__).parents[3]
 CPU_S = 20
 WALL_S = 90.0
 # What a command may need, so that no fork imports it anew.
-_IMPORTED = ("iosonde.cli.group", "pyarrow.parquet", "pyarrow.compute", "pyarrow.csv", "iosonde.store", "scipy.stats",
-             "iosonde.importers.registry", "sqlite3", "jinja2", "jsonschema", "yaml")  # fmt: skip
+_IMPORTED = (
+    "iosonde.cli.group",
+    "pyarrow.parquet",
+    "pyarrow.compute",
+    "pyarrow.csv",
+    "iosonde.store",
+    "scipy.stats",
+    "iosonde.importers.registry",
+    "sqlite3",
+    "jinja2",
+    "jsonschema",
+    "yaml",
+)
 _COMMANDS = ("check", "compare", "import", "parse", "report", "show", "store", "summary", "survey", "verify", "watch")
 
 
@@ -54,9 +65,13 @@ class Warm:
     def __init__(self) -> None:
         paths = os.pathsep.join(str(ROOT / part) for part in ("python", "tests", "tests/unit", "tests/golden"))
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "faults.breaks.warm"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            [sys.executable, "-m", "faults.breaks.warm"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
             env={**os.environ, "PYTHONPATH": paths, "NO_COLOR": "1", "COLUMNS": "80", "OPENBLAS_NUM_THREADS": "1"},
-            start_new_session=True)  # fmt: skip
+            start_new_session=True,
+        )
 
     def call(
         self,
@@ -70,8 +85,15 @@ class Warm:
         **arguments: Any,
     ) -> Ended:
         """``module:function(**arguments)``; ``kill`` is (signal, before which change of the file system)."""
-        request = {"function": function, "folder": str(folder), "cpu_s": cpu_s, "wall_s": wall_s, "env": env or {},
-                   "kill": kill, "arguments": arguments}  # fmt: skip
+        request = {
+            "function": function,
+            "folder": str(folder),
+            "cpu_s": cpu_s,
+            "wall_s": wall_s,
+            "env": env or {},
+            "kill": kill,
+            "arguments": arguments,
+        }
         assert self._process.stdin and self._process.stdout
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
@@ -170,9 +192,13 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
         for name in report.get("modules", []):
             with suppress(Exception):
                 importlib.import_module(name)  # the next fork has it
-        return {"code": -signal.SIGKILL if code is None else code, "seconds": seconds,
-                "out": out.read(1 << 24).decode(errors="replace"), "err": err.read(1 << 24).decode(errors="replace"),
-                "answer": report.get("answer")}  # fmt: skip
+        return {
+            "code": -signal.SIGKILL if code is None else code,
+            "seconds": seconds,
+            "out": out.read(1 << 24).decode(errors="replace"),
+            "err": err.read(1 << 24).decode(errors="replace"),
+            "answer": report.get("answer"),
+        }
 
 
 def _wait(pid: int, deadline: float) -> int | None:
@@ -225,8 +251,18 @@ def _in_fork(request: dict[str, Any], out: int, err: int, answer: int) -> None:
         os._exit(code)
 
 
-_CHANGES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.utime",
-            "sqlite3.connect", "shutil.rmtree"}  # fmt: skip
+_CHANGES = {
+    "os.mkdir",
+    "os.rename",
+    "os.remove",
+    "os.rmdir",
+    "os.link",
+    "os.symlink",
+    "os.truncate",
+    "os.utime",
+    "sqlite3.connect",
+    "shutil.rmtree",
+}
 changes_seen = 0
 
 

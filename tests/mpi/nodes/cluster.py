@@ -112,8 +112,15 @@ class Cluster:
 
     def run(self, name: str, *command: str, env: dict[str, str] | None = None, limit_s: float = LIMIT_S):
         """Run a command on a node to its end: exit code, stdout, stderr as text. Killed after ``limit_s``."""
-        return subprocess.run(self.words(name, *command), env={**self.environment(), **(env or {})}, text=True,
-                              capture_output=True, check=False, timeout=limit_s, stdin=subprocess.DEVNULL)  # fmt: skip
+        return subprocess.run(
+            self.words(name, *command),
+            env={**self.environment(), **(env or {})},
+            text=True,
+            capture_output=True,
+            check=False,
+            timeout=limit_s,
+            stdin=subprocess.DEVNULL,
+        )
 
     def product(self, name: str, *words: str, env: dict[str, str] | None = None, limit_s: float = LIMIT_S):
         """Run `iosonde …` on a node."""

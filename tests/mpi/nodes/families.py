@@ -54,6 +54,11 @@ def in_job(family: str) -> dict[str, str]:
 @functools.cache
 def _found(env: tuple[tuple[str, str], ...]) -> str:
     """The family that mpi4py and we find with these variables; empty if none."""
-    done = subprocess.run([sys.executable, "-c", _FIND], env={**os.environ, "PYTHONPATH": SOURCE, **dict(env)},
-                          capture_output=True, text=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", _FIND],
+        env={**os.environ, "PYTHONPATH": SOURCE, **dict(env)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return done.stdout.strip()

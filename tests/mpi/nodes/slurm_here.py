@@ -68,9 +68,14 @@ class Slurm:
         (self.root / "munge.key").chmod(0o400)
         lines = [f"NodeName={name} NodeAddr={cluster.address(name)} CPUs={cores} RealMemory=500" for name in self.nodes]
         (self.root / "slurm.conf").write_text(
-            _SLURM_CONF.format(root=self.root, login=self.login, login_address=cluster.address(self.login),
-                               nodes="\n".join(lines), names=",".join(self.nodes))
-        )  # fmt: skip
+            _SLURM_CONF.format(
+                root=self.root,
+                login=self.login,
+                login_address=cluster.address(self.login),
+                nodes="\n".join(lines),
+                names=",".join(self.nodes),
+            )
+        )
         (self.root / "mpi.conf").write_text("PMIxCliTmpDirBase=/run/spmix\n")
         self.env = {"SLURM_CONF": str(self.root / "slurm.conf"), "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin"}
 
@@ -78,9 +83,16 @@ class Slurm:
         """Start the daemons, and wait until all nodes are idle."""
         root = self.root
         self.root.chmod(0o755)
-        self._daemon(self.login, "munged", "--force", f"--key-file={root}/munge.key", f"--socket={root}/munge.socket",
-                     f"--pid-file={root}/munged.pid", f"--log-file={root}/munged.log",
-                     f"--seed-file={root}/munged.seed")  # fmt: skip
+        self._daemon(
+            self.login,
+            "munged",
+            "--force",
+            f"--key-file={root}/munge.key",
+            f"--socket={root}/munge.socket",
+            f"--pid-file={root}/munged.pid",
+            f"--log-file={root}/munged.log",
+            f"--seed-file={root}/munged.seed",
+        )
         self._daemon(self.login, "slurmctld", "-c", "-f", f"{root}/slurm.conf")
         for name in self.nodes:
             (root / f"spool-{name}").mkdir()

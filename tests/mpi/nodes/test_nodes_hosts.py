@@ -104,8 +104,10 @@ def test_it_does_not_matter_on_which_node_it_is_started(cluster, family):
         runs = [json.loads((one / "run.json").read_text()) for one in (store / "runs").iterdir()]
         assert not any(run["missing"] for run in runs)
         trials = sorted((run["facts"]["order"], run["factors"]["size"], sorted(run["facts"]["hosts"])) for run in runs)
-        told = [(one["index"], one["size"], ["n1", "n2", "n3"][: one["nodes"]])
-                for one in json.loads(planned.stdout)["trials"]]  # fmt: skip
+        told = [
+            (one["index"], one["size"], ["n1", "n2", "n3"][: one["nodes"]])
+            for one in json.loads(planned.stdout)["trials"]
+        ]
         assert trials == sorted(told)
         found[start] = trials
     assert len(found["n1"]) == 12 and found["n3"] == found["login"] == found["n1"]
@@ -165,8 +167,9 @@ def test_a_node_with_another_target_is_named_before_anything_is_written(cluster)
     cluster.run("n1", "mount", "-t", "tmpfs", "other", str(cluster.target))
     try:
         words = ("run", f"touch {cluster.target}/mine", "--nodes", "3", "--target", str(cluster.target))
-        done = cluster.product("n1", *words, "--hosts", str(hosts), "--store", str(store),
-                               env=over_agent(MPICH, cluster))  # fmt: skip
+        done = cluster.product(
+            "n1", *words, "--hosts", str(hosts), "--store", str(store), env=over_agent(MPICH, cluster)
+        )
         made = cluster.run("n1", "ls", str(cluster.target)).stdout
     finally:
         for name in ("n1", "n2", "n3"):

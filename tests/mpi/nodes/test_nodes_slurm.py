@@ -87,8 +87,14 @@ def test_an_allocation_is_held_and_given_back(idle):
 
 
 def test_inside_an_allocation_no_other_is_asked_for(idle):
-    done = idle.run("salloc", "--nodes=2", sys.executable, "-c",
-                    textwrap.dedent(HELD.format(text="salloc", nodes=2, then="pass")), env=in_job(MPICH))  # fmt: skip
+    done = idle.run(
+        "salloc",
+        "--nodes=2",
+        sys.executable,
+        "-c",
+        textwrap.dedent(HELD.format(text="salloc", nodes=2, then="pass")),
+        env=in_job(MPICH),
+    )
     job, left = done.stdout.splitlines()
     assert json.loads(job)[2:] == ["n1", "n2"]
     assert left == "True"
@@ -104,8 +110,13 @@ def test_nodes_are_given_back_however_we_end(idle, number, moment):
         assert wait_until(lambda: "mixed" in idle.states() or "allocated" in idle.states())
     body = textwrap.dedent(HELD.format(text="salloc", nodes=3, then="import time; time.sleep(60)"))
     words = idle.cluster.words(idle.login, sys.executable, "-c", body)
-    process = subprocess.Popen(words, env={**idle.cluster.environment(), **idle.env, **in_job(MPICH)}, text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+    process = subprocess.Popen(
+        words,
+        env={**idle.cluster.environment(), **idle.env, **in_job(MPICH)},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     try:
         assert (process.stdout if moment == "granted" else process.stderr).readline()
         os.kill(process.pid, number)

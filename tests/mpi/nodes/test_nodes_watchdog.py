@@ -26,8 +26,17 @@ def words(cluster, name, count, *more):
     plan = cluster.root / f"{name}.yaml"
     plan.write_text("nodes: [2]\nrepetitions: 1\n" + WORK % count)
     hosts = cluster.hostfile("n1", "n2")
-    return ("run", str(plan), "--target", str(cluster.target), "--hosts", str(hosts),
-            "--store", str(cluster.local / name), *more)  # fmt: skip
+    return (
+        "run",
+        str(plan),
+        "--target",
+        str(cluster.target),
+        "--hosts",
+        str(hosts),
+        "--store",
+        str(cluster.local / name),
+        *more,
+    )
 
 
 @pytest.mark.parametrize("family", [MPICH, OPEN_MPI])
@@ -41,8 +50,14 @@ def test_a_rank_of_another_node_that_hangs_is_named(cluster):
     program = (sys.executable, "-m", "iosonde.cli.main")
     told = words(cluster, "hangs", "${RANK} * 500 + 1", "--idle-timeout", "8s")
     env = {**cluster.environment(), **over_agent(MPICH, cluster)}
-    running = subprocess.Popen(cluster.words("n1", *program, *told), env=env, text=True, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)  # fmt: skip
+    running = subprocess.Popen(
+        cluster.words("n1", *program, *told),
+        env=env,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+    )
     stop(cluster, "n2", b"rank.program", signal.SIGSTOP)
     said = " ".join(running.communicate(timeout=90)[0].split())
     assert f"({watchdog.IDLE})" in said
@@ -54,8 +69,14 @@ def test_a_proxy_that_is_killed_on_another_node_ends_the_trial(cluster):
     program = (sys.executable, "-m", "iosonde.cli.main")
     told = words(cluster, "proxy", "500", "--idle-timeout", "12s")
     env = {**cluster.environment(), **over_agent(MPICH, cluster)}
-    running = subprocess.Popen(cluster.words("n1", *program, *told), env=env, text=True, stdout=subprocess.PIPE,
-                               stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)  # fmt: skip
+    running = subprocess.Popen(
+        cluster.words("n1", *program, *told),
+        env=env,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+    )
     stop(cluster, "n2", b"hydra_pmi_proxy", signal.SIGKILL)
     said = " ".join(running.communicate(timeout=110)[0].split())
     assert f"({watchdog.LOST})" in said

@@ -41,10 +41,15 @@ def _format_alone(bounds: Bounds, ceiling: Ceiling, amount: str) -> Iterator[str
     yield ""
     divisor, unit = human_scale(ceiling.s, "bytes/s")
     rows = [
-        [t.name, t.formula, significant(t.bytes_per_s / divisor, 4), f"{100 * ceiling.s / t.bytes_per_s:.0f} %",
-         "limits" if t.name in ceiling.limit else ""]
+        [
+            t.name,
+            t.formula,
+            significant(t.bytes_per_s / divisor, 4),
+            f"{100 * ceiling.s / t.bytes_per_s:.0f} %",
+            "limits" if t.name in ceiling.limit else "",
+        ]
         for t in ceiling.terms
-    ]  # fmt: skip
+    ]
     yield from table(["term", "formula", unit, "used", ""], rows, "llrrl", WIDTH).splitlines()
     yield ""
     if ceiling.balance < 1:
@@ -69,8 +74,11 @@ def _format_sentence(bounds: Bounds, ceiling: Ceiling, amount: str) -> str:
     if bounds.seconds is not None:
         text += f" {amount} take at least {format_seconds(bounds.seconds)}."
     if ceiling.relieved is not None:
-        gain = f"+ {100 * (ceiling.relieved / ceiling.s - 1):.0f} %" if ceiling.relieved < 11 * ceiling.s else (
-            f"{ceiling.relieved / ceiling.s:.0f} times as much")  # fmt: skip
+        gain = (
+            f"+ {100 * (ceiling.relieved / ceiling.s - 1):.0f} %"
+            if ceiling.relieved < 11 * ceiling.s
+            else (f"{ceiling.relieved / ceiling.s:.0f} times as much")
+        )
         text += f" Without that limit: {format_rate(ceiling.relieved, 'bytes/s')} ({gain})."
     return text
 
@@ -90,9 +98,19 @@ def _format_shares(bounds: Bounds) -> Iterator[str]:
         share, between = estimate_parts(row.share, 0.01)
         name = f"{row.operation} {row.metric}".strip() if both else row.operation or row.metric
         setting = format_levels(names, row.by, row.units)
-        rows.append([*([name] if several else []), *setting, row.measured.n, value, interval,
-                     significant(row.ceiling.s / divisor, 4), f"{share} %", between,
-                     "!" if row.verdict else ""])  # fmt: skip
+        rows.append(
+            [
+                *([name] if several else []),
+                *setting,
+                row.measured.n,
+                value,
+                interval,
+                significant(row.ceiling.s / divisor, 4),
+                f"{share} %",
+                between,
+                "!" if row.verdict else "",
+            ]
+        )
     text_columns = len(header) - 7
     yield from table(header, rows, "l" * text_columns + "rrrrrrl", WIDTH).splitlines()
     if len(shares) > _MOST_ROWS:

@@ -75,8 +75,9 @@ def noise(options: NoiseOptions) -> Result[Noise]:
     return _measure_noise(options)
 
 
-@command("check", ExaminationOptions, "check runs.csv --response write_MiB/s --by fs,nodes --bound 117MB/s",
-         in_python=False)  # fmt: skip
+@command(
+    "check", ExaminationOptions, "check runs.csv --response write_MiB/s --by fs,nodes --bound 117MB/s", in_python=False
+)
 def examine(options: ExaminationOptions) -> Result[Check] | Result[Noise]:
     """Report what is suspicious in DATA, before any analysis of it is believed.
 

@@ -20,12 +20,16 @@ def lines(answer: Noise) -> Iterator[str]:
     """The lines of the text."""
     passport = answer.passport
     yield "spread of trials in a cell; beyond what ranks explain; of ranks in a trial"
-    yield from table(["spread", "cells", "trials", "of trials", "beyond", "of ranks"],
-                     [_format_spread(item) for item in passport.metrics], "lrrrrr").splitlines()  # fmt: skip
+    yield from table(
+        ["spread", "cells", "trials", "of trials", "beyond", "of ranks"],
+        [_format_spread(item) for item in passport.metrics],
+        "lrrrrr",
+    ).splitlines()
     yield ""
     yield f"smallest detectable difference with power {POWER:g} at level {passport.level:g}, by trials a side"
-    yield from table(["difference", *map(str, SIZES)], [_format_smallest(item) for item in passport.metrics],
-                     "l" + "r" * len(SIZES)).splitlines()  # fmt: skip
+    yield from table(
+        ["difference", *map(str, SIZES)], [_format_smallest(item) for item in passport.metrics], "l" + "r" * len(SIZES)
+    ).splitlines()
     yield ""
     yield "A against A: false-alarm rate of compare without a difference"
     rows = [[words, *_format_rate(getattr(passport, name))] for name, words in _SPLITS.items()]
@@ -53,8 +57,11 @@ def _format_smallest(item: MetricNoise) -> list[str]:
 def _format_rate(estimate: Estimate) -> list[str]:
     if estimate.value is None:
         return ["~", "~", str(estimate.n)]
-    interval = "~" if estimate.low is None or estimate.high is None else (
-        f"{100 * estimate.low:.1f}–{100 * estimate.high:.1f} %")  # fmt: skip
+    interval = (
+        "~"
+        if estimate.low is None or estimate.high is None
+        else (f"{100 * estimate.low:.1f}–{100 * estimate.high:.1f} %")
+    )
     return [f"{100 * estimate.value:.1f} %", interval, str(estimate.n)]
 
 
@@ -63,7 +70,11 @@ def _format_sentence(passport: Passport) -> str:
     if passport.halves.value is None or passport.halves.low is None:
         return f"The false-alarm rate of compare is unknown: {passport.halves.warnings[0]}."
     if passport.halves.low > promised:
-        return (f"Before against after raises a false alarm in {100 * passport.halves.value:.0f} % of the cells "
-                f"instead of {100 * promised:.2g} %: the system changes over time. Interleave A and B.")  # fmt: skip
-    return (f"No sign that the false-alarm rate of compare exceeds its nominal {100 * promised:.2g} % "
-            f"({passport.halves.n} cells).")  # fmt: skip
+        return (
+            f"Before against after raises a false alarm in {100 * passport.halves.value:.0f} % of the cells "
+            f"instead of {100 * promised:.2g} %: the system changes over time. Interleave A and B."
+        )
+    return (
+        f"No sign that the false-alarm rate of compare exceeds its nominal {100 * promised:.2g} % "
+        f"({passport.halves.n} cells)."
+    )

@@ -18,8 +18,11 @@ def covariates(rows: Table, measured: Sequence[str], fixed_columns: Sequence[str
     """Return the numbers that hardly repeat, without those that have an outcome's unit or name, or number the rows.
     ``fixed_columns``: the sides, and the columns of cells."""
     column_roles = roles.guess(rows, measured)
-    return tuple(name for name in (*column_roles.others, *column_roles.settings)
-                 if name not in (*fixed_columns, *measured) and _is_covariate(rows.column(name)))  # fmt: skip
+    return tuple(
+        name
+        for name in (*column_roles.others, *column_roles.settings)
+        if name not in (*fixed_columns, *measured) and _is_covariate(rows.column(name))
+    )
 
 
 def makes_cells(rows: Table, name: str, sides: str) -> bool:

@@ -43,8 +43,9 @@ def ratios_figure(comparisons: Comparisons) -> Figure | None:
         layer([{"x": 1, "tip": "no difference"}], "rule", {"x": x}, color=INK),
         *interval(rows, y, x, across=True, color=BLUE),
         layer(rows, "point", {"x": x, "y": y}, shape="circle", filled=True, fill=BLUE, size=60),
-        width=420, height=_ROW * len(rows),
-    )  # fmt: skip
+        width=420,
+        height=_ROW * len(rows),
+    )
     rest = f"; {counted(len(items) - _MOST, 'more cell')} not drawn" if len(items) > _MOST else ""
     return Figure(spec, "", f"B ÷ A with its interval, of {counted(len(drawn_items), 'cell')}{rest}.")
 
@@ -54,5 +55,10 @@ def _build_row(item: ComparedCell, name: str) -> Row:
     assert ratio is not None and ratio.value is not None
     low, high = ends(ratio) or (None, None)
     span = f" ({ratio_text(low)} to {ratio_text(high)})" if low is not None and high is not None else ""
-    return {"y": name, "x": short(ratio.value), "low": low, "high": high,
-            "tip": f"{ratio_text(ratio.value)}{span}\n{item.sentence}"}  # fmt: skip
+    return {
+        "y": name,
+        "x": short(ratio.value),
+        "low": low,
+        "high": high,
+        "tip": f"{ratio_text(ratio.value)}{span}\n{item.sentence}",
+    }

@@ -59,10 +59,17 @@ def shares(times: Sequence[ClassTimes], panel: ClassPanel) -> Spec:
         low = 0.0
         for of, (share, operation_share) in enumerate(zip(part.time_shares, part.shares, strict=True)):
             if share:
-                rows.append({"x": panel.at(part.begin_s), "end": panel.at(part.end_s), "low": short(low),
-                             "high": short(low + share), "series": panel.series(of),
-                             "tip": f"{panel.word(of)}: {percent(share)} of the time of operations, "
-                                    f"{percent(operation_share)} of them"})  # fmt: skip
+                rows.append(
+                    {
+                        "x": panel.at(part.begin_s),
+                        "end": panel.at(part.end_s),
+                        "low": short(low),
+                        "high": short(low + share),
+                        "series": panel.series(of),
+                        "tip": f"{panel.word(of)}: {percent(share)} of the time of operations, "
+                        f"{percent(operation_share)} of them",
+                    }
+                )
             low += share
     title = "share of the time of operations"
     y = number("", "low", (0.0, 1.0), axis={**flat(title), "format": ".0%", "values": [0, 0.5, 1]})
@@ -74,9 +81,15 @@ def places(drawn: DrawnOperations, panel: ClassPanel) -> Spec:
     reach = max((offset for _, offset, _, _ in drawn.places), default=1.0)
     step = 2 ** math.floor(math.log2(max(reach, 2.0) / 2))
     axis: dict[str, Any] = {**flat("offset"), "labelExpr": SIZES, "values": list(range(0, int(reach) + 1, step))}
-    rows: list[Row] = [{"x": panel.at(at), "y": short(offset), "series": panel.series(of),
-                        "tip": f"{panel.word(of)} around {format_size(round(offset))}, {format_rate(at, 's')}"}
-                       for at, offset, of, _ in sorted(drawn.places, key=lambda place: place[2])]  # fmt: skip
+    rows: list[Row] = [
+        {
+            "x": panel.at(at),
+            "y": short(offset),
+            "series": panel.series(of),
+            "tip": f"{panel.word(of)} around {format_size(round(offset))}, {format_rate(at, 's')}",
+        }
+        for at, offset, of, _ in sorted(drawn.places, key=lambda place: place[2])
+    ]
     return panel.layer(rows, "square", number("", "y", (0.0, reach * 1.02), axis=axis), size=7, opacity=0.8)
 
 
@@ -89,10 +102,17 @@ def ranks(drawn: DrawnOperations, panel: ClassPanel) -> Spec:
         "", "low", (low, high), axis={**flat(title), "values": list(range(low, high, max(1, (high - low) // 6)))}
     )
     y = {**y, "scale": {**y["scale"], "reverse": True}}
-    rows: list[Row] = [{"x": panel.at(begin), "end": panel.at(end), "low": rank,
-                        "high": rank + 0.9 * drawn.ranks_a_line, "series": panel.series(of),
-                        "tip": f"rank {rank}: {panel.word(of)}, {percent(share)} of the time of operations"}
-                       for begin, end, rank, of, share in drawn.ranks]  # fmt: skip
+    rows: list[Row] = [
+        {
+            "x": panel.at(begin),
+            "end": panel.at(end),
+            "low": rank,
+            "high": rank + 0.9 * drawn.ranks_a_line,
+            "series": panel.series(of),
+            "tip": f"rank {rank}: {panel.word(of)}, {percent(share)} of the time of operations",
+        }
+        for begin, end, rank, of, share in drawn.ranks
+    ]
     return panel.layer(rows, "rect", y)
 
 

@@ -59,8 +59,11 @@ class LargeRun:
     def looks(self, classes: Mapping[OperationGroup, DensityClasses]) -> Iterator[tuple[OperationGroup, TrialLook]]:
         """Yield the observations of groups with classes; call it after ``histograms``."""
         units, local = sizes.units_of(self._run), is_local(self._run)
-        gathered = {span.key: LargeGroup(span, classes[group], units, local) for span, group in self._groups()
-                    if group in classes}  # fmt: skip
+        gathered = {
+            span.key: LargeGroup(span, classes[group], units, local)
+            for span, group in self._groups()
+            if group in classes
+        }
         for key, columns in self._pieces(OPERATION.names or ()):
             if key in gathered:
                 gathered[key].add(columns)
@@ -99,8 +102,10 @@ class LargeRun:
         for (phase, kind), several in sorted(by_kind.items()):
             for n, size in sorted(several, reverse=True)[:MOST_SIZES]:
                 key = (phase, kind, size)
-                yield key, Span(key, self._phases[phase], n, failed[phase, kind], _native.KINDS[kind],
-                                recorded[phase, kind])  # fmt: skip
+                yield (
+                    key,
+                    Span(key, self._phases[phase], n, failed[phase, kind], _native.KINDS[kind], recorded[phase, kind]),
+                )
 
     def _pieces(self, names: Sequence[str]) -> Iterator[tuple[Key, dict[str, npt.NDArray[Any]]]]:
         """Yield the rows of each group, a row group at a time."""

@@ -55,17 +55,27 @@ class OperationClass:
     def to_json(self) -> dict[str, Any]:
         """The stable form."""
         return {
-            "label": self.label, "name": self.name,
-            "low": self.low_s, "high": self.high_s, "typical": self.typical_s, "n": self.n,
-            "share": self.shares.share.to_json(), "time_share": self.shares.time_share.to_json(),
-            "cost_s": self.shares.cost_s.to_json(), "cause": self.cause,
+            "label": self.label,
+            "name": self.name,
+            "low": self.low_s,
+            "high": self.high_s,
+            "typical": self.typical_s,
+            "n": self.n,
+            "share": self.shares.share.to_json(),
+            "time_share": self.shares.time_share.to_json(),
+            "cost_s": self.shares.cost_s.to_json(),
+            "cause": self.cause,
             "mechanism": self.reading.mechanism if self.reading else None,
-            "reading": self.reading.words if self.reading else None, "explanations": list(self.explanations),
-            "where": {"run": list(self.where.run), "offset": list(self.where.offset),
-                      "ranks": {str(rank): share for rank, share in self.where.ranks.items()},
-                      "words": self.where.words},
+            "reading": self.reading.words if self.reading else None,
+            "explanations": list(self.explanations),
+            "where": {
+                "run": list(self.where.run),
+                "offset": list(self.where.offset),
+                "ranks": {str(rank): share for rank, share in self.where.ranks.items()},
+                "words": self.where.words,
+            },
             "findings": [reason.to_json() for reason in self.reasons],
-        }  # fmt: skip
+        }
 
 
 def label_of(density: DensityClasses, place: int) -> str:

@@ -47,8 +47,10 @@ def servers_of(store: Store, run: StoredRun) -> dict[str, ServerTimes]:
         for each in server["operations"]:
             counts_by_kind.setdefault(each["operation"], {})[server["server"]] = each
     return {
-        kind: ServerTimes({name: (int(each["count"]), float(each["mean_s"])) for name, each in by_server.items()},
-                          max(float(each["max_s"] or 0.0) for each in by_server.values()),
-                          min(float(each["min_s"] or 0.0) for each in by_server.values()))
+        kind: ServerTimes(
+            {name: (int(each["count"]), float(each["mean_s"])) for name, each in by_server.items()},
+            max(float(each["max_s"] or 0.0) for each in by_server.values()),
+            min(float(each["min_s"] or 0.0) for each in by_server.values()),
+        )
         for kind, by_server in counts_by_kind.items()
-    }  # fmt: skip
+    }

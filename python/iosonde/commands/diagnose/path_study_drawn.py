@@ -31,9 +31,16 @@ def drawn_paths(study: str, every: Sequence[PathCell], models: PathModels) -> Dr
     medians = np.array([float(np.median(cell.seconds)) for cell in cells])
     at = models.assign(sizes, medians)
     grid = np.geomspace(sizes.min(), max(sizes.max(), sizes.min() * 2), _POINTS)
-    lines = {line.name: tuple((float(size), float(seconds)) for size, seconds in
-                              zip(grid, line.seconds(grid), strict=True) if np.isfinite(seconds))
-             for line in models.lines}  # fmt: skip
-    points = tuple((int(size), float(seconds), at.names[code], cell.name)
-                  for size, seconds, code, cell in zip(sizes, medians, at.codes, cells, strict=True))  # fmt: skip
+    lines = {
+        line.name: tuple(
+            (float(size), float(seconds))
+            for size, seconds in zip(grid, line.seconds(grid), strict=True)
+            if np.isfinite(seconds)
+        )
+        for line in models.lines
+    }
+    points = tuple(
+        (int(size), float(seconds), at.names[code], cell.name)
+        for size, seconds, code, cell in zip(sizes, medians, at.codes, cells, strict=True)
+    )
     return DrawnPaths(study, models.direction, models.names, lines, points)

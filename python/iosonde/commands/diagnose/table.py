@@ -24,10 +24,12 @@ _DURATION = ("duration", "latency", "elapsed", "took", "seconds", "access_time",
 _ROLES = {
     "start": ("start", "begin", "started", "timestamp", "start_time"),
     "rank": ("rank", "process", "pid", "thread", "tid"),
-    "offset": ("offset", "position", "pos"), "size": ("size", "bytes", "length", "count", "request", "len"),
-    "file": ("file", "filename", "path", "fd"), "kind": ("kind", "operation", "op", "call", "type"),
+    "offset": ("offset", "position", "pos"),
+    "size": ("size", "bytes", "length", "count", "request", "len"),
+    "file": ("file", "filename", "path", "fd"),
+    "kind": ("kind", "operation", "op", "call", "type"),
     "trial": ("run", "trial", "repetition"),
-}  # fmt: skip
+}
 Array = npt.NDArray[Any]
 
 
@@ -42,8 +44,11 @@ class TableTrials:
                 "ambiguous-response", "{spell.response} names several columns", "name the one with the durations"
             )
         self._took = table.column(response[0]) if response else _find_durations(table)
-        self._roles = {role: column for role, words in _ROLES.items()
-                       if (column := _find_column(table, words, self._took)) is not None}  # fmt: skip
+        self._roles = {
+            role: column
+            for role, words in _ROLES.items()
+            if (column := _find_column(table, words, self._took)) is not None
+        }
         self._only = set(names)
         self._ns = _nanoseconds(table, self._took)
         self.notes: list[str] = [self._read_as()]
@@ -104,8 +109,9 @@ class TableTrials:
         rank, took = rank[order], took[order]
         begun = _infer_starts(rank, took) if start is None else (start - start.min())[order].astype(np.int64)
         offset = self._numbers("offset", rows)[order]
-        return Operations(rank, self._codes("file", rows)[order], offset, begun, took, size,
-                          placed="offset" in self._roles)  # fmt: skip
+        return Operations(
+            rank, self._codes("file", rows)[order], offset, begun, took, size, placed="offset" in self._roles
+        )
 
     def _codes(self, role: str, rows: npt.NDArray[np.intp]) -> Array:
         column = self._roles.get(role)
@@ -117,8 +123,11 @@ class TableTrials:
 
     def _numbers(self, role: str, rows: npt.NDArray[np.intp]) -> Array:
         column = self._roles.get(role)
-        return np.zeros(rows.size, np.int64) if column is None else \
-            (self._table.numbers(column.name)[rows] * _compute_unit_bytes(column)).astype(np.int64)  # fmt: skip
+        return (
+            np.zeros(rows.size, np.int64)
+            if column is None
+            else (self._table.numbers(column.name)[rows] * _compute_unit_bytes(column)).astype(np.int64)
+        )
 
     def _bytes(self, size: Any) -> int:
         if size is None:

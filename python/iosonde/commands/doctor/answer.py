@@ -71,10 +71,23 @@ def _check_lab(lab_listing: LabListing) -> list[Ability]:
     if not needs and lab_listing.missing:
         needs, cure = "packages are missing", installing(lab_listing.missing)
     lacking = {file_system.name: file_system.missing for file_system in lab_listing.possible if file_system.missing}
-    here = Ability("lab", not needs, needs or f"an emulated cluster can hold {', '.join(ready)}", "emulated clusters",
-                   cure if needs else "")  # fmt: skip
+    here = Ability(
+        "lab",
+        not needs,
+        needs or f"an emulated cluster can hold {', '.join(ready)}",
+        "emulated clusters",
+        cure if needs else "",
+    )
     if not lacking:
         return [here]
     packages = [package for missing in lacking.values() for package in missing]
-    return [here, Ability("lab file systems", False, f"packages of {', '.join(lacking)} are missing",
-                          "emulated clusters", installing(packages))]  # fmt: skip
+    return [
+        here,
+        Ability(
+            "lab file systems",
+            False,
+            f"packages of {', '.join(lacking)} are missing",
+            "emulated clusters",
+            installing(packages),
+        ),
+    ]

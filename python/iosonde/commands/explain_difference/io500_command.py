@@ -27,8 +27,11 @@ def settings(run: Run, operation: str, run_settings: Mapping[str, Any]) -> dict[
     if size is not None:
         phase_settings["record size"] = size
     direct = any(word.endswith(".odirect") or word in ("-B", "useO_DIRECT=1") for word in words)
-    return phase_settings | {"O_DIRECT": direct, "shared file": "-F" not in words,
-                    "record order": "random" if "-z" in words else "sequential"}  # fmt: skip
+    return phase_settings | {
+        "O_DIRECT": direct,
+        "shared file": "-F" not in words,
+        "record order": "random" if "-z" in words else "sequential",
+    }
 
 
 def inside(run: Run, operation: str) -> frozenset[str] | None:

@@ -21,8 +21,13 @@ from . import stated_numbers
 from .stated_numbers import incomplete_note
 
 DEFINITIONS = ("iosonde", "ior", "mdtest", "iozone", "iozone/parent", "fio", "elbencho", "elbencho/first")
-DEFINITION_TITLES = {"ior": "IOR", "iozone": "IOzone's children", "iozone/parent": "IOzone's parent", "elbencho":
-         "elbencho's last done", "elbencho/first": "elbencho's first done"}  # fmt: skip
+DEFINITION_TITLES = {
+    "ior": "IOR",
+    "iozone": "IOzone's children",
+    "iozone/parent": "IOzone's parent",
+    "elbencho": "elbencho's last done",
+    "elbencho/first": "elbencho's first done",
+}
 # Settings that must be known to compare the work of two results.
 REQUIRED_SETTINGS = ("threads", "record size", "bytes of each", "record order", "O_DIRECT", "client cache")
 

@@ -41,17 +41,23 @@ def classes_figure(response: str, item: UnseenClasses) -> Figure:
     pairs = list(enumerate(zip(item.observed.tolist(), item.predicted.tolist(), strict=True), 1))
     errors = [{"x": place, "y": actual, "y2": guess} for place, (actual, guess) in pairs if actual != guess]
     observed = [{"x": place, "y": actual, "series": _NAMES[0]} for place, (actual, _) in pairs]
-    predicted = [{"x": place, "y": guess, "series": _NAMES[1], "tip": f"class {guess}, observed {actual}"}
-                 for place, (actual, guess) in pairs]  # fmt: skip
+    predicted = [
+        {"x": place, "y": guess, "series": _NAMES[1], "tip": f"class {guess}, observed {actual}"}
+        for place, (actual, guess) in pairs
+    ]
     channels: Spec = {"x": x, "y": y, "color": colour}
     spec = view(
         layer(errors, "rule", {"x": x, "y": y, "y2": {"field": "y2"}}, color=MUTED, opacity=0.5, clip=True),
         layer(predicted, "point", channels, filled=True, size=22, opacity=0.6, clip=True),
-        layer(observed, "line", channels, interpolate="step", strokeWidth=1.8, clip=True), height=220,
-    )  # fmt: skip
+        layer(observed, "line", channels, interpolate="step", strokeWidth=1.8, clip=True),
+        height=220,
+    )
     caption = f"{estimate_text(item.errors.apart, '')} classes apart, {percent_interval(item.errors.right)} right"
-    return Figure(zoom(spec), f"Classes of unseen rows:\n{caption}",
-                  f"Speed classes of {response}, sorted by the observed one: {caption}.")  # fmt: skip
+    return Figure(
+        zoom(spec),
+        f"Classes of unseen rows:\n{caption}",
+        f"Speed classes of {response}, sorted by the observed one: {caption}.",
+    )
 
 
 def against_figure(response: str, item: UnseenAgainst, unit: str) -> Figure:
@@ -64,17 +70,29 @@ def against_figure(response: str, item: UnseenAgainst, unit: str) -> Figure:
         "color": colour,
     }
     observed, predicted = (
-        [{"x": _place_level(item, level), "y": short(value / divisor), "series": name,
-          "tip": f"{name} {significant(value / divisor, 4)} {unit}".rstrip()}
-         for level, value in zip(item.levels, values.tolist(), strict=True)]
+        [
+            {
+                "x": _place_level(item, level),
+                "y": short(value / divisor),
+                "series": name,
+                "tip": f"{name} {significant(value / divisor, 4)} {unit}".rstrip(),
+            }
+            for level, value in zip(item.levels, values.tolist(), strict=True)
+        ]
         for name, values in zip(_NAMES, (item.observed, item.predicted), strict=True)
-    )  # fmt: skip
-    spec = view(layer(observed, "point", channels, filled=False, size=40, strokeWidth=1.3),
-                layer(predicted, "point", channels, filled=True, size=26, opacity=0.7), height=220)  # fmt: skip
+    )
+    spec = view(
+        layer(observed, "point", channels, filled=False, size=40, strokeWidth=1.3),
+        layer(predicted, "point", channels, filled=True, size=26, opacity=0.7),
+        height=220,
+    )
     fixed_levels = f" at {', '.join(item.fixed_levels)}" if item.fixed_levels else ""
     varied = f"\nalso vary: {', '.join(item.varied)}" if item.varied else ""
-    return Figure(zoom(spec) if item.factor.numeric else spec, f"Unseen rows{fixed_levels}{varied}",
-                  f"{response} observed and predicted against {item.factor.name}{fixed_levels}.")  # fmt: skip
+    return Figure(
+        zoom(spec) if item.factor.numeric else spec,
+        f"Unseen rows{fixed_levels}{varied}",
+        f"{response} observed and predicted against {item.factor.name}{fixed_levels}.",
+    )
 
 
 def _axis_channel(item: UnseenAgainst) -> Spec:

@@ -55,21 +55,28 @@ def _format_linear(answer: Fitted) -> Iterator[str]:
     for name, share in answer.below.items():
         yield from wrapped(
             f"~ {name} predicts below 0 in {format_number(100 * share)} % of the designs that these levels allow: "
-            "predict refuses there; loglinear models and trees do not", "  "
-        )  # fmt: skip
+            "predict refuses there; loglinear models and trees do not",
+            "  ",
+        )
     if answer.linear is None:
         return
     against = [finding for finding in answer.linear.findings if finding.code in _AGAINST]
     if answer.choice.model.family == "linear":
         f = answer.linear.fit
-        yield from wrapped(f"R² of the fitted rows: {f.r2:.3f} (adjusted {f.adjusted_r2:.3f}); of unseen rows: "
-                           f"{_describe_unseen(answer)}", "  ")  # fmt: skip
+        yield from wrapped(
+            f"R² of the fitted rows: {f.r2:.3f} (adjusted {f.adjusted_r2:.3f}); of unseen rows: "
+            f"{_describe_unseen(answer)}",
+            "  ",
+        )
         for finding in answer.linear.findings:
             yield from wrapped(f"{finding.code} {finding.sentence}", "     ")
     if against:
         codes = ", ".join(finding.code for finding in against)
-        yield from wrapped(f"~ the assumptions of a linear model do not hold ({codes}): iosonde rank finds the factors "
-                           "that matter without them", "  ")  # fmt: skip
+        yield from wrapped(
+            f"~ the assumptions of a linear model do not hold ({codes}): iosonde rank finds the factors "
+            "that matter without them",
+            "  ",
+        )
 
 
 def _describe_unseen(answer: Fitted) -> str:

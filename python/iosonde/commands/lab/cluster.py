@@ -21,11 +21,15 @@ _FOLLOW = ("servers", "disks")  # from the hosts
 def cluster_of(lab: LabStatus, level: float = 0.95) -> Upgrade:
     """Describe the lab as the cluster of today, with nothing to buy. Raises InputError."""
     truth = read_lab_fields(lab.description, lab.emulated, lab.layout)
-    today = {name: f"{value}B/s" if name in _RATES else str(value)
-             for name, value in truth.items() if name not in _FOLLOW}  # fmt: skip
+    today = {
+        name: f"{value}B/s" if name in _RATES else str(value) for name, value in truth.items() if name not in _FOLLOW
+    }
     both = [host.name for host in lab.hosts if host.role == "server"][: lab.description.clients_on_servers]
-    nodes = {host.name: {"role": ["client", "server"] if host.name in both else _translate_role(host.role)}
-             | ({"disks": 1} if host.role == "server" else {}) for host in lab.hosts}  # fmt: skip
+    nodes = {
+        host.name: {"role": ["client", "server"] if host.name in both else _translate_role(host.role)}
+        | ({"disks": 1} if host.role == "server" else {})
+        for host in lab.hosts
+    }
     name = f"lab {lab.name}: {lab.file_system}"
     return upgrade(read_cluster({"name": name, "nodes": nodes, "today": {"operation": "write", **today}}), level=level)
 

@@ -25,9 +25,11 @@ def timeline_figure(timeline: Timeline) -> Figure:
     rows = [_build_row(span, divisor, unit) for span in timeline.spans]
     most = max((row["end"] for row in rows), default=1.0)
     channels = {
-        "x": number(f"{unit} {since}", domain=(0, most), axis={"grid": True}), "x2": {"field": "end"}, "color": colour,
+        "x": number(f"{unit} {since}", domain=(0, most), axis={"grid": True}),
+        "x2": {"field": "end"},
+        "color": colour,
         "y": names("rank", ranks, "y", {"values": ranks[::every], "domain": False}),
-    }  # fmt: skip
+    }
     height = min(max(_ROW * len(ranks), _LEAST), _MOST)
     spec = view(layer(rows, "bar", channels, height={"band": 0.72}, clip=True), height=height)
     return Figure(spec, timeline.title, f"When each rank worked in {timeline.title}.")

@@ -68,8 +68,11 @@ def importance_figure(item: Importance) -> Figure:
     y = names("", bar_names, "y", {"domain": False})
     rows = [_build_rows(bar, name) for bar, name in zip(bars, bar_names, strict=True)]
     total, first = ([row[place] for row in rows if row[place]["x"] is not None] for place in (0, 1))
-    zero = [{"y": name, "x": short(min(bar.zero_line, 1.0)), "series": _DUMMY}
-            for bar, name in zip(bars, bar_names, strict=True) if bar.zero_line is not None]  # fmt: skip
+    zero = [
+        {"y": name, "x": short(min(bar.zero_line, 1.0)), "series": _DUMMY}
+        for bar, name in zip(bars, bar_names, strict=True)
+        if bar.zero_line is not None
+    ]
     colour = legend([_FIRST, _TOTAL, _DUMMY], [BLUE, _LIGHT, VERMILION], offset=8)
     channels = {"x": x, "y": y, "color": colour}
     spec = view(
@@ -78,16 +81,19 @@ def importance_figure(item: Importance) -> Figure:
         *interval(total, y, x, across=True, cap=5, yOffset=-8, strokeWidth=1.3),
         *interval(first, y, x, across=True, cap=5, strokeWidth=1.3),
         layer(zero, "tick", channels, thickness=2, size=22, opacity=1, clip=True),
-        width=360, height=max(2, len(bar_names)) * _ROW,
-    )  # fmt: skip
+        width=360,
+        height=max(2, len(bar_names)) * _ROW,
+    )
     return Figure(spec, item.title, f"Shares of the variance of {item.title} by factor: S1 inside ST.")
 
 
 def _build_rows(bar: Bar, name: str) -> tuple[Row, Row]:
     """Return (the row of ST, the row of S1)."""
     tip = f"{name}\nS1 {_format_share(bar.s1)}\nST {_format_share(bar.st)}"
-    total, first = ({"y": name, "x": short(estimate.value), "series": series, "tip": tip} for estimate, series in
-                    ((bar.st, _TOTAL), (bar.s1, _FIRST)))  # fmt: skip
+    total, first = (
+        {"y": name, "x": short(estimate.value), "series": series, "tip": tip}
+        for estimate, series in ((bar.st, _TOTAL), (bar.s1, _FIRST))
+    )
     for row, estimate in ((total, bar.st), (first, bar.s1)):
         low, high = ends(estimate) or (None, None)
         row.update(low=low, high=high)

@@ -24,9 +24,14 @@ ToolClocks = Sequence[tuple[str, str]]
 
 
 def first_screen(
-    target: str, runs: Sequence[StoredRun], overview: Overview, findings: Sequence[Finding], axis: Axis,
-    chosen: Chosen, clock: str,
-) -> FirstScreen:  # fmt: skip
+    target: str,
+    runs: Sequence[StoredRun],
+    overview: Overview,
+    findings: Sequence[Finding],
+    axis: Axis,
+    chosen: Chosen,
+    clock: str,
+) -> FirstScreen:
     """Build the first screen; ``clock`` describes the clock of the rates."""
     what = [*measured(runs, overview, axis, chosen.seed), *([chosen.note] if chosen.note else [])]
     return FirstScreen(

@@ -101,9 +101,14 @@ def render(page: Page, say: Callable[[str], None] = lambda sentence: None) -> st
 def absent(page: Page) -> list[tuple[str, str]]:
     """Return (part, reason) for each part without a section, as it has nothing to show."""
     parts: list[tuple[str, Section[Any]]] = [
-        ("what matters", page.influences), ("what to choose", page.advice), ("regression", page.models),
-        ("bound", page.bound), ("latency", page.latencies), ("ranks", page.timelines), ("machine", page.facts),
-    ]  # fmt: skip
+        ("what matters", page.influences),
+        ("what to choose", page.advice),
+        ("regression", page.models),
+        ("bound", page.bound),
+        ("latency", page.latencies),
+        ("ranks", page.timelines),
+        ("machine", page.facts),
+    ]
     return [(name, " ".join(section.missing)) for name, section in parts if section.missing and not section.items]
 
 
@@ -131,9 +136,11 @@ def page_document(page: Page | SurveyPage | CorpusPage) -> dict[str, Any]:
 
 def _list_names(page: Page) -> set[str]:
     """Return the first words of all names on the page."""
-    texts = [*(name for response in page.summary for name in (response.title, *response.by)),
-             *(name for item in page.models.items for name in (item.title, *(term.name for term in item.terms))),
-             *(item.title for item in page.influences.items)]  # fmt: skip
+    texts = [
+        *(name for response in page.summary for name in (response.title, *response.by)),
+        *(name for item in page.models.items for name in (item.title, *(term.name for term in item.terms))),
+        *(item.title for item in page.influences.items),
+    ]
     return {name.split(" ", 1)[0] for name in texts}
 
 

@@ -24,19 +24,30 @@ def summaries_of(
     efficiency = _index_efficiencies(overview)
     return tuple(
         ResponseSummary(
-            (titles or {}).get(key, key[1]), rows_by_key[key][0].unit, overview.by,
-            tuple(_row(row, overview, efficiency) for row in rows_by_key[key]), (includes or {}).get(key, ""),
+            (titles or {}).get(key, key[1]),
+            rows_by_key[key][0].unit,
+            overview.by,
+            tuple(_row(row, overview, efficiency) for row in rows_by_key[key]),
+            (includes or {}).get(key, ""),
         )
         for key in titles or rows_by_key
         if key in rows_by_key
-    )  # fmt: skip
+    )
 
 
 def _row(row: OverviewRow, overview: Overview, efficiency: dict[tuple[Any, ...], Estimate]) -> SummaryRow:
     setting = tuple(row.by.get(name) for name in overview.by)
     level_texts = tuple(format_levels(overview.by, row.by, overview.units))
-    return SummaryRow(level_texts, setting, row.mean, row.median, row.sd, row.cv, row.harmonic_mean,
-                      efficiency.get((row.operation, row.metric, setting)))  # fmt: skip
+    return SummaryRow(
+        level_texts,
+        setting,
+        row.mean,
+        row.median,
+        row.sd,
+        row.cv,
+        row.harmonic_mean,
+        efficiency.get((row.operation, row.metric, setting)),
+    )
 
 
 def _index_efficiencies(overview: Overview) -> dict[tuple[Any, ...], Estimate]:

@@ -49,9 +49,10 @@ def _alone(runs: Sequence[StoredRun]) -> str:
 def _timed(run: StoredRun) -> list[StoredPhase]:
     """Return the phases with times of their ranks, which imported runs lack."""
     return [
-        phase for phase in run.phases
+        phase
+        for phase in run.phases
         if phase.ranks and all(rank.get(end) is not None for rank in phase.ranks for end in ("started_ns", "ended_ns"))
-    ]  # fmt: skip
+    ]
 
 
 def _ranks(run: StoredRun) -> int:

@@ -19,16 +19,23 @@ def trials_of(runs: Sequence[StoredRun], overview: Overview, axis: Axis) -> Data
     nothing varied. Columns empty in all trials are omitted, as the repetition of imported ones."""
     by = overview.by or (axis.factor,)
     rows: list[tuple[Value, ...]] = [
-        (run.id, *(_level(run, name, overview, axis) for name in by), run.factors.get("repetition"), run.started_at,
-         run.document["seconds"], "; ".join(run.missing) or "complete")
+        (
+            run.id,
+            *(_level(run, name, overview, axis) for name in by),
+            run.factors.get("repetition"),
+            run.started_at,
+            run.document["seconds"],
+            "; ".join(run.missing) or "complete",
+        )
         for run in runs
-    ]  # fmt: skip
+    ]
     columns = ("run", *by, "repetition", "started", "length (s)", "state")
     positions = [at for at, name in enumerate(columns) if name in (*_ALWAYS, *by) or any(row[at] for row in rows)]
     return DataTable(
         "In the order in which they were made." if rows else "The store holds no trials.",
-        tuple(columns[at] for at in positions), tuple(tuple(row[at] for at in positions) for row in rows),
-    )  # fmt: skip
+        tuple(columns[at] for at in positions),
+        tuple(tuple(row[at] for at in positions) for row in rows),
+    )
 
 
 def _level(run: StoredRun, name: str, overview: Overview, axis: Axis) -> Value:

@@ -84,13 +84,18 @@ def _build_content(scaled: ScaledSeries) -> ScalingPlot:
         on=series.on,
         unit=unit,
         trials=[(size, rate / divisor) for size in series.sizes for rate in series.trials[size]],
-        curves=[Curve(c.name, c.sizes, [rate / divisor for rate in c.rates], c.measured, c.scenario)
-                for c in scaled.curves()],
-        predictions=[(p.size, p.rate.low / divisor, p.rate.high / divisor) for p in scaling.predictions
-                     if p.rate.low is not None and p.rate.high is not None],
+        curves=[
+            Curve(c.name, c.sizes, [rate / divisor for rate in c.rates], c.measured, c.scenario)
+            for c in scaled.curves()
+        ],
+        predictions=[
+            (p.size, p.rate.low / divisor, p.rate.high / divisor)
+            for p in scaling.predictions
+            if p.rate.low is not None and p.rate.high is not None
+        ],
         borders=[(change.last * change.first) ** 0.5 for change in scaling.changes],
         linear=(first.rate.value or 0.0) / first.size / divisor,
-    )  # fmt: skip
+    )
 
 
 def scaling_figure(plot: ScalingPlot) -> Figure:
@@ -104,16 +109,40 @@ def scaling_figure(plot: ScalingPlot) -> Figure:
         layer(_build_linear(plot), "line", channels, strokeDash=[2, 3], strokeWidth=1.2, clip=True),
         *_draw_curves(plot, titles, channels),
         *_draw_borders(plot, x),
-        layer([{"x": short(size), "low": short(low), "high": short(high),
-                "tip": f"{size:g}: predicted {significant(low)}–{significant(high)} {plot.unit}"}
-               for size, low, high in plot.predictions], "rule",
-              {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}, color=VERMILION, strokeWidth=4,
-              opacity=0.45, clip=True),
-        layer([{"x": short(size), "y": short(rate), "tip": f"{size:g}: {significant(rate)} {plot.unit}, one trial"}
-               for size, rate in plot.trials], "point", {"x": x, "y": y}, filled=True, shape="circle", size=36,
-              color=BLUE, opacity=0.7, clip=True),
-        width=360, height=240,
-    )  # fmt: skip
+        layer(
+            [
+                {
+                    "x": short(size),
+                    "low": short(low),
+                    "high": short(high),
+                    "tip": f"{size:g}: predicted {significant(low)}–{significant(high)} {plot.unit}",
+                }
+                for size, low, high in plot.predictions
+            ],
+            "rule",
+            {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
+            color=VERMILION,
+            strokeWidth=4,
+            opacity=0.45,
+            clip=True,
+        ),
+        layer(
+            [
+                {"x": short(size), "y": short(rate), "tip": f"{size:g}: {significant(rate)} {plot.unit}, one trial"}
+                for size, rate in plot.trials
+            ],
+            "point",
+            {"x": x, "y": y},
+            filled=True,
+            shape="circle",
+            size=36,
+            color=BLUE,
+            opacity=0.7,
+            clip=True,
+        ),
+        width=360,
+        height=240,
+    )
     return Figure(spec, plot.title, f"{plot.title} by {plot.on}: trials and the laws that are not ruled out.")
 
 
@@ -122,8 +151,12 @@ def _build_axes(plot: ScalingPlot) -> tuple[Spec, Spec]:
     reach = [*sizes, *(curve.sizes[-1] for curve in plot.curves)]
     beyond = [size for size, _, _ in plot.predictions if size > sizes[-1]]
     tick_sizes = [*sizes[:: -(-len(sizes) // _MOST_SIZES)], *beyond]
-    x = number(plot.on, domain=(min(reach) / 1.08, max(reach) * 1.08), log=True,
-               axis={"values": [short(size) for size in tick_sizes]})  # fmt: skip
+    x = number(
+        plot.on,
+        domain=(min(reach) / 1.08, max(reach) * 1.08),
+        log=True,
+        axis={"values": [short(size) for size in tick_sizes]},
+    )
     rates = [rate for _, rate in plot.trials] + [rate for curve in plot.curves for rate in curve.rates]
     rates = [rate for rate in rates if rate > 0]
     low, high = min(rates) / 1.3, max([*rates, *(high for _, _, high in plot.predictions)]) * 1.3
@@ -146,8 +179,10 @@ def _draw_curves(plot: ScalingPlot, titles: dict[str, str], channels: Spec) -> l
         for rows, part in ((solid, slice(0, measured)), (dashed, slice(max(measured - 1, 0), None))):
             rows += line_of(curve.sizes[part], curve.rates[part], series=titles[curve.name], line=number_)
     lines = {**channels, "detail": {"field": "line", "type": "nominal"}}
-    return [layer(solid, "line", lines, clip=True, strokeWidth=1.7),
-            layer(dashed, "line", lines, clip=True, strokeWidth=1.3, strokeDash=[5, 3])]  # fmt: skip
+    return [
+        layer(solid, "line", lines, clip=True, strokeWidth=1.7),
+        layer(dashed, "line", lines, clip=True, strokeWidth=1.3, strokeDash=[5, 3]),
+    ]
 
 
 def _draw_borders(plot: ScalingPlot, x: Spec) -> list[Spec]:
@@ -155,5 +190,7 @@ def _draw_borders(plot: ScalingPlot, x: Spec) -> list[Spec]:
         return []
     rows = [{"x": short(border), "said": "change of regime"} for border in plot.borders]
     text = {"x": x, "y": {"value": 4}, "text": {"field": "said"}}
-    return [layer(rows, "rule", {"x": x}, color=VERMILION, strokeDash=[6, 2, 1, 2], strokeWidth=1.2),
-            layer(rows, "text", text, angle=270, align="right", dy=-6, fontSize=10, color=MUTED)]  # fmt: skip
+    return [
+        layer(rows, "rule", {"x": x}, color=VERMILION, strokeDash=[6, 2, 1, 2], strokeWidth=1.2),
+        layer(rows, "text", text, angle=270, align="right", dy=-6, fontSize=10, color=MUTED),
+    ]

@@ -28,8 +28,10 @@ class StoresIndexed(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per store."""
-        return [{"store": name, "added": refresh.added, "dropped": refresh.dropped, "unread": refresh.unread}
-                for name, refresh in self.stores]  # fmt: skip
+        return [
+            {"store": name, "added": refresh.added, "dropped": refresh.dropped, "unread": refresh.unread}
+            for name, refresh in self.stores
+        ]
 
 
 def index_stores(names: Sequence[str], into: str = "") -> StoresIndexed:

@@ -24,8 +24,12 @@ class SurveyEstimate:
         """Return the estimate with its design effect, and its value if all missing files had none or all of it."""
         bounded = self.unit == "share"
         return {
-            "what": self.what, "name": self.name, "of": self.of, "unit": self.unit, **self.inference.estimate.to_json(),
+            "what": self.what,
+            "name": self.name,
+            "of": self.of,
+            "unit": self.unit,
+            **self.inference.estimate.to_json(),
             "design_effect": self.inference.design_effect,
             "if_missing_none": self.inference.if_none if bounded else None,
             "if_missing_all": self.inference.if_all if bounded else None,
-        }  # fmt: skip
+        }

@@ -35,9 +35,15 @@ class PlannedSurvey:
 
     def to_json(self) -> dict[str, Any]:
         """Its numbers."""
-        return {"precision": self.precision, "files": self.files, "by_count": self.by_count, "bytes": self.bytes,
-                "seconds": self.seconds, "seconds_of_bytes": self.seconds_of_bytes,
-                "node_hours": self.node_hours}  # fmt: skip
+        return {
+            "precision": self.precision,
+            "files": self.files,
+            "by_count": self.by_count,
+            "bytes": self.bytes,
+            "seconds": self.seconds,
+            "seconds_of_bytes": self.seconds_of_bytes,
+            "node_hours": self.node_hours,
+        }
 
 
 @dataclass(frozen=True)
@@ -54,8 +60,14 @@ class SurveyPlan(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde survey plan --json``."""
-        return {"population": self.population, "capacity": self.capacity, "rate": self.rate,
-                "per_file_s": self.per_file_s, "level": self.level, "plans": self.records()}  # fmt: skip
+        return {
+            "population": self.population,
+            "capacity": self.capacity,
+            "rate": self.rate,
+            "per_file_s": self.per_file_s,
+            "level": self.level,
+            "plans": self.records(),
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per precision."""
@@ -63,9 +75,13 @@ class SurveyPlan(Answer):
 
 
 def plan(
-    population: int, capacity: int, rate: float, per_file_s: float, precisions: tuple[float, ...] = USUAL,
+    population: int,
+    capacity: int,
+    rate: float,
+    per_file_s: float,
+    precisions: tuple[float, ...] = USUAL,
     level: float = 0.95,
-) -> SurveyPlan:  # fmt: skip
+) -> SurveyPlan:
     """Plan a survey. ``rate``: bytes/s that one node reads; ``per_file_s``: additional time per file. Raises
     InputError."""
     check_level(level)

@@ -31,8 +31,13 @@ class ReadSpeed:
 
     def to_json(self) -> dict[str, Any]:
         """Its numbers."""
-        return {"type": self.kind, "state": self.state, "bytes": self.read_bytes, "at_once": self.at_once,
-                "rate": self.rate.to_json()}  # fmt: skip
+        return {
+            "type": self.kind,
+            "state": self.state,
+            "bytes": self.read_bytes,
+            "at_once": self.at_once,
+            "rate": self.rate.to_json(),
+        }
 
 
 def cold_share(speeds: Iterable[ReadSpeed]) -> float | None:
@@ -65,10 +70,14 @@ def read_speeds(contents: Iterable[Contents], level: float) -> tuple[ReadSpeed, 
             size = sum(piece.size for piece in pieces)
             groups.setdefault((content.kind, _state(states.pop())), []).append((size, seconds))
     speeds = (
-        ReadSpeed(kind, state, geometric_mean([size / seconds for size, seconds in files], level),
-                  sum(size for size, _ in files))
+        ReadSpeed(
+            kind,
+            state,
+            geometric_mean([size / seconds for size, seconds in files], level),
+            sum(size for size, _ in files),
+        )
         for (kind, state), files in groups.items()
-    )  # fmt: skip
+    )
     return tuple(sorted(speeds, key=lambda speed: (-speed.read_bytes, speed.kind, speed.state)))
 
 

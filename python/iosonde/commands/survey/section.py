@@ -20,8 +20,10 @@ _KINDS = _AREAS, _LINES, _BARS, _RATES = "areas", "lines", "bars", "rates"
 def survey_html(page: SurveyPage, say: Callable[[str], None] = lambda sentence: None) -> str:
     """Return the page as HTML text. ``say`` reports what made this slower than necessary."""
     drawn = list(_iterate_figures(page))
-    by_kind = {kind: [(name, figure.title, figure.description) for name, figure in drawn if name.startswith(kind)]
-               for kind in _KINDS}  # fmt: skip
+    by_kind = {
+        kind: [(name, figure.title, figure.description) for name, figure in drawn if name.startswith(kind)]
+        for kind in _KINDS
+    }
     specs = {name: _figure_spec(name, figure) for name, figure in drawn}
     return drawn_page("survey.html", specs, say, page=page, drawn=by_kind, text=list(lines(page.survey)))
 
@@ -33,10 +35,12 @@ def save_survey(page: SurveyPage, path: str | Path, say: Callable[[str], None] =
 
 
 def _iterate_figures(page: SurveyPage) -> Iterator[tuple[str, Figure]]:
-    kinds = {_AREAS: [areas_figure(square) for square in page.squares],
-             _LINES: [cumulative_figure(distribution) for distribution in page.distributions],
-             _BARS: [estimates_figure(bar) for bar in page.bars],
-             _RATES: [estimates_figure(rate) for rate in page.rates]}  # fmt: skip
+    kinds = {
+        _AREAS: [areas_figure(square) for square in page.squares],
+        _LINES: [cumulative_figure(distribution) for distribution in page.distributions],
+        _BARS: [estimates_figure(bar) for bar in page.bars],
+        _RATES: [estimates_figure(rate) for rate in page.rates],
+    }
     for kind, figures in kinds.items():
         yield from ((f"{kind}-{number}", figure) for number, figure in enumerate(figures, 1))
 

@@ -99,8 +99,13 @@ class _Look:
 
     def mark(self) -> Row:
         """Return the style as properties of a mark."""
-        return {"fontSize": round(self.size * _POINT, 1), "color": self.colour, "align": self.align,
-                "angle": self.angle, "fontWeight": 600 if self.bold else "normal"}  # fmt: skip
+        return {
+            "fontSize": round(self.size * _POINT, 1),
+            "color": self.colour,
+            "align": self.align,
+            "angle": self.angle,
+            "fontWeight": 600 if self.bold else "normal",
+        }
 
 
 @dataclass
@@ -116,8 +121,9 @@ class _Paper:
         row = {"x": start[0], "y": start[1], "x2": end[0], "y2": end[1]}
         self.lines.setdefault((*_edge_style(limits), dashed), []).append(row)
 
-    def box(self, across: tuple[float, float], y: float, height: float, limits: bool, fill: str = _FILL,
-            corner: float = 6) -> None:  # fmt: skip
+    def box(
+        self, across: tuple[float, float], y: float, height: float, limits: bool, fill: str = _FILL, corner: float = 6
+    ) -> None:
         """Add a frame centred on ``y``; with ``corner`` 0 it has no outline."""
         row = {"x": across[0], "x2": across[1], "y": y - height / 2, "y2": y + height / 2}
         self.boxes.setdefault((*_edge_style(limits), fill, corner), []).append(row)
@@ -129,19 +135,30 @@ class _Paper:
 
     def layers(self, bottom: float) -> list[Spec]:
         """Return the layers, from back to front: lines, boxes, texts."""
-        x, y = ({"field": name, "type": "quantitative", "axis": None,
-                 "scale": {"domain": list(ends), "nice": False, "zero": False}}
-                for name, ends in (("x", (0, 100)), ("y", (bottom, _TOP))))  # fmt: skip
+        x, y = (
+            {
+                "field": name,
+                "type": "quantitative",
+                "axis": None,
+                "scale": {"domain": list(ends), "nice": False, "zero": False},
+            }
+            for name, ends in (("x", (0, 100)), ("y", (bottom, _TOP)))
+        )
         at: Spec = {"x": x, "y": y}
         pair: Spec = {**at, "x2": {"field": "x2"}, "y2": {"field": "y2"}}
-        lines = [layer(rows, "rule", pair, color=colour, strokeWidth=thick, strokeDash=[4, 3] if dashed else [])
-                 for (colour, thick, dashed), rows in self.lines.items()]  # fmt: skip
-        boxes = [layer(rows, "rect", pair, stroke=colour, strokeWidth=thick if corner else 0, fill=fill,
-                       cornerRadius=corner)
-                 for (colour, thick, fill, corner), rows in self.boxes.items()]  # fmt: skip
+        lines = [
+            layer(rows, "rule", pair, color=colour, strokeWidth=thick, strokeDash=[4, 3] if dashed else [])
+            for (colour, thick, dashed), rows in self.lines.items()
+        ]
+        boxes = [
+            layer(rows, "rect", pair, stroke=colour, strokeWidth=thick if corner else 0, fill=fill, cornerRadius=corner)
+            for (colour, thick, fill, corner), rows in self.boxes.items()
+        ]
         layer_spec: Spec = {**at, "text": {"field": "said"}}
-        texts = [layer(rows, "text", layer_spec, baseline="middle", limit=_UNIT * 99, **look.mark())
-                 for look, rows in self.texts.items()]  # fmt: skip
+        texts = [
+            layer(rows, "text", layer_spec, baseline="middle", limit=_UNIT * 99, **look.mark())
+            for look, rows in self.texts.items()
+        ]
         return [*lines, *boxes, *texts]
 
 

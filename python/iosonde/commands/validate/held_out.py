@@ -40,11 +40,20 @@ class HoldoutAnswer(Answer):
     def content(self) -> dict[str, Any]:
         """As ``iosonde validate --model --json``."""
         return {
-            "model": self.model.name, "response": self.model.response, "unit": self.model.unit, "n": self.n,
-            "level": self.level, **self.errors.to_json(), **self.mae.flat("mae"), "n_intervals": self.n_intervals,
-            "n_covered": self.n_covered, **self.coverage.flat("coverage"), "coverage_settings": self.coverage.n,
-            "n_refused": self.n_refused, "warnings": list(self.warnings),
-        }  # fmt: skip
+            "model": self.model.name,
+            "response": self.model.response,
+            "unit": self.model.unit,
+            "n": self.n,
+            "level": self.level,
+            **self.errors.to_json(),
+            **self.mae.flat("mae"),
+            "n_intervals": self.n_intervals,
+            "n_covered": self.n_covered,
+            **self.coverage.flat("coverage"),
+            "coverage_settings": self.coverage.n,
+            "n_refused": self.n_refused,
+            "warnings": list(self.warnings),
+        }
 
     def records(self) -> list[dict[str, Any]]:
         """Return the single row."""
@@ -96,7 +105,14 @@ def held_out(model: Model, source: Source, level: float = 0.95) -> HoldoutAnswer
         template = "{n_predictions} predictions have no interval"
         warnings.append(Message("no-intervals", template, n_predictions=len(inside) - has_interval.sum()))
     return HoldoutAnswer(
-        model, len(inside), errors_of(observed, predicted, None),
-        grouped_mean(np.abs(predicted - observed), settings, level), int(has_interval.sum()), int(covered.sum()),
-        share_of_members(covered.astype(float), settings[has_interval], level), len(refused), tuple(warnings), level,
-    )  # fmt: skip
+        model,
+        len(inside),
+        errors_of(observed, predicted, None),
+        grouped_mean(np.abs(predicted - observed), settings, level),
+        int(has_interval.sum()),
+        int(covered.sum()),
+        share_of_members(covered.astype(float), settings[has_interval], level),
+        len(refused),
+        tuple(warnings),
+        level,
+    )

@@ -18,8 +18,10 @@ _MAX_ROWS = 10
 def lines(verification: Verification) -> Iterator[str]:
     """The lines of the text."""
     verified, n_damaged = verification.verified, len(verification.damaged)
-    yield from _wrap_text(f"{verified.n_runs} runs: {verified.n_results} results recomputed from their operations, "
-                        f"{verified.n_summary} numbers of the summary from those")  # fmt: skip
+    yield from _wrap_text(
+        f"{verified.n_runs} runs: {verified.n_results} results recomputed from their operations, "
+        f"{verified.n_summary} numbers of the summary from those"
+    )
     for item in verified.different[:_MAX_ROWS]:
         pair = ["nothing" if v is None else significant(v, 6) for v in (item.stored, item.recomputed)]
         yield from _wrap_text(f"differs: {item.what}: stored {pair[0]}, computed {pair[1]}")

@@ -21,9 +21,25 @@ from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 
 # Settings of an experiment that say how often, and at which levels; the levels themselves are factors.
-_NOT_WHAT = {"name", "file", "decision", "questions",
-              "seed", "repetitions", "until", "design", "nodes", "ranks_per_node", "factors",
-             "budget", "launcher", "pace", "abort_if", "store", "idle_timeout"}  # fmt: skip
+_NOT_WHAT = {
+    "name",
+    "file",
+    "decision",
+    "questions",
+    "seed",
+    "repetitions",
+    "until",
+    "design",
+    "nodes",
+    "ranks_per_node",
+    "factors",
+    "budget",
+    "launcher",
+    "pace",
+    "abort_if",
+    "store",
+    "idle_timeout",
+}
 _NO_DATE = "9999"  # sorts after all others
 
 
@@ -90,10 +106,18 @@ def _build_series(
         settings = kinds.get(runs[ids[rows[0]]].experiment, (0, ""))[1] if bare.count(key) > 1 else ""
         points = _points([(runs[ids[row]], float(response.values[row])) for row in rows])
         series.append(
-            WatchedSeries(response.operation or response.title, response.metric, by, settings,
-                   np.array([value for _, value in points.pairs]), tuple(run for run, _ in points.pairs),
-                   len(rows), points.nightly, units)
-        )  # fmt: skip
+            WatchedSeries(
+                response.operation or response.title,
+                response.metric,
+                by,
+                settings,
+                np.array([value for _, value in points.pairs]),
+                tuple(run for run, _ in points.pairs),
+                len(rows),
+                points.nightly,
+                units,
+            )
+        )
     return series
 
 

@@ -51,11 +51,21 @@ def find(target: Target) -> list[Suspect]:
     if agreement is None or not agreement.is_significant:
         return []
     every = format_rate(length / 1e9, "s")
-    sentence = (f"they begin at regular moments, every {every}: {percent(agreement.recall)} of them do, and "
-                f"{percent(agreement.precision)} of those that begin then are slow")  # fmt: skip
-    return [Suspect(CODE, target.place, f"every {every} by the clock", sentence, agreement,
-                    "a longer run, and one with pauses: a clock keeps its period",
-                    {"period_s": length / 1e9})]  # fmt: skip
+    sentence = (
+        f"they begin at regular moments, every {every}: {percent(agreement.recall)} of them do, and "
+        f"{percent(agreement.precision)} of those that begin then are slow"
+    )
+    return [
+        Suspect(
+            CODE,
+            target.place,
+            f"every {every} by the clock",
+            sentence,
+            agreement,
+            "a longer run, and one with pauses: a clock keeps its period",
+            {"period_s": length / 1e9},
+        )
+    ]
 
 
 def _iter_periods(target: Target) -> Iterator[tuple[Agreement, float]]:

@@ -44,8 +44,18 @@ def find(target: Target) -> list[Suspect]:
     begins = target.rows[~np.isin(target.rows, after)]
     episodes = int(begins.size)
     length = target.rows.size / max(episodes, 1)
-    sentence = (f"they come in {counted(episodes, 'episode')} of {length:.3g} operations on average: "
-                f"{percent(agreement.precision)} of those after a slow one are slow")  # fmt: skip
-    return [Suspect(CODE, target.place, "episodes", sentence, agreement,
-                    "the same run at another time: episodes of other users move",
-                    {"episodes": episodes, "mean_length": length})]  # fmt: skip
+    sentence = (
+        f"they come in {counted(episodes, 'episode')} of {length:.3g} operations on average: "
+        f"{percent(agreement.precision)} of those after a slow one are slow"
+    )
+    return [
+        Suspect(
+            CODE,
+            target.place,
+            "episodes",
+            sentence,
+            agreement,
+            "the same run at another time: episodes of other users move",
+            {"episodes": episodes, "mean_length": length},
+        )
+    ]

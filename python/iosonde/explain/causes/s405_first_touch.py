@@ -47,10 +47,21 @@ def find(target: Target) -> list[Suspect]:
         return []
     what = max(candidates, key=lambda kind: candidates[kind].kappa)
     best = candidates[what]
-    sentence = (f"{percent(best.recall)} of them are the first operation {what}, and {percent(best.precision)} of "
-                "these are slow")  # fmt: skip
-    return [Suspect(CODE, target.place, f"first touch {what.removeprefix('on ')}", sentence, best,
-                    "the same operations once more before the clock runs", {"first": what})]  # fmt: skip
+    sentence = (
+        f"{percent(best.recall)} of them are the first operation {what}, and {percent(best.precision)} of "
+        "these are slow"
+    )
+    return [
+        Suspect(
+            CODE,
+            target.place,
+            f"first touch {what.removeprefix('on ')}",
+            sentence,
+            best,
+            "the same operations once more before the clock runs",
+            {"first": what},
+        )
+    ]
 
 
 def _first_on_file(target: Target) -> Rows:
@@ -60,8 +71,9 @@ def _first_on_file(target: Target) -> Rows:
     begins = np.union1d(changed, [begin for _, begin, _ in operations.ranks]).astype(np.intp)
     if begins.size == len(operations.ranks) or begins.size > _MOST:
         return np.empty(0, np.intp)
-    keys = operations.file[begins].astype(np.int64) + (0 if operations.shared else
-                                                       operations.rank[begins].astype(np.int64) << 32)  # fmt: skip
+    keys = operations.file[begins].astype(np.int64) + (
+        0 if operations.shared else operations.rank[begins].astype(np.int64) << 32
+    )
     order = np.argsort(operations.start_ns[begins], kind="stable")
     _, first = np.unique(keys[order], return_index=True)
     return np.sort(begins[order[first]])

@@ -52,10 +52,24 @@ def find(target: Target) -> list[Suspect]:
     name = max(candidates, key=lambda label: candidates[label].kappa)
     best = candidates[name]
     sentence = f"{percent(best.recall)} of them {name}, and {percent(best.precision)} of those that do are slow"
-    cause = "jump backwards" if "backwards" in name else "jump" if name not in far else \
-        f"jump of {format_size(far[name])} or more"  # fmt: skip
-    return [Suspect(CODE, target.place, cause, sentence, best, "the same offsets in ascending order",
-                    {"least_bytes": far.get(name), "backwards": "backwards" in name})]  # fmt: skip
+    cause = (
+        "jump backwards"
+        if "backwards" in name
+        else "jump"
+        if name not in far
+        else f"jump of {format_size(far[name])} or more"
+    )
+    return [
+        Suspect(
+            CODE,
+            target.place,
+            cause,
+            sentence,
+            best,
+            "the same offsets in ascending order",
+            {"least_bytes": far.get(name), "backwards": "backwards" in name},
+        )
+    ]
 
 
 def _compute_gaps(target: Target, rows: Rows) -> np.ndarray:

@@ -59,10 +59,20 @@ def find(target: Target) -> list[Suspect]:
     moments = int((np.diff((2 * together >= len(ranks)).astype(np.int8), prepend=0) == 1).sum())
     if not score.is_significant or moments < _LEAST_MOMENTS:
         return []
-    sentence = (f"in {percent(score.recall)} of the ranks' waiting time at least half of the other ranks "
-                f"wait too ({moments:,} moments); in {percent(score.precision)} of such time "
-                "the remaining ranks do")  # fmt: skip
-    return [Suspect(CODE, target.place, "all ranks wait together", sentence, score,
-                    "fewer ranks, or a file for each rank: stalls of a lock go away, those of "
-                    f"{'the disk' if operations.local else 'a server'} stay",
-                    {"moments": moments, "ranks": len(ranks)})]  # fmt: skip
+    sentence = (
+        f"in {percent(score.recall)} of the ranks' waiting time at least half of the other ranks "
+        f"wait too ({moments:,} moments); in {percent(score.precision)} of such time "
+        "the remaining ranks do"
+    )
+    return [
+        Suspect(
+            CODE,
+            target.place,
+            "all ranks wait together",
+            sentence,
+            score,
+            "fewer ranks, or a file for each rank: stalls of a lock go away, those of "
+            f"{'the disk' if operations.local else 'a server'} stay",
+            {"moments": moments, "ranks": len(ranks)},
+        )
+    ]

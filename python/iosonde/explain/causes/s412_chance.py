@@ -53,19 +53,30 @@ def find(target: Target) -> list[Suspect]:
     if p < _ALPHA or abs(relation) > 3.3 * error or most > _MOST_RELATION:
         return []
     share = small_percent(target.prevalence)
-    sentence = (f"{share} of the operations, by chance: neither number, place, rank, moment nor the one "
-                f"before predicts them (relation {relation:+.2f} ± {_Z * error:.2f})")  # fmt: skip
+    sentence = (
+        f"{share} of the operations, by chance: neither number, place, rank, moment nor the one "
+        f"before predicts them (relation {relation:+.2f} ± {_Z * error:.2f})"
+    )
     agreement = Agreement(1.0, target.prevalence, 1 - most, p)
-    return [Suspect(CODE, target.place, f"by chance, {share}", sentence, agreement,
-                    "the same places once more: a cache has them then",
-                    {"probability": target.prevalence, "relation": relation})]  # fmt: skip
+    return [
+        Suspect(
+            CODE,
+            target.place,
+            f"by chance, {share}",
+            sentence,
+            agreement,
+            "the same places once more: a cache has them then",
+            {"probability": target.prevalence, "relation": relation},
+        )
+    ]
 
 
 def _gaps_p(target: Target) -> float:
     """Return p of geometric gaps by Kolmogorov's distribution, which is conservative for whole numbers. The parameter
     is estimated from all gaps, which makes it more so."""
-    gaps = np.sort(np.concatenate([np.diff(np.flatnonzero(target.slow[begin:end]))
-                                   for _, begin, end in target.operations.ranks]))  # fmt: skip
+    gaps = np.sort(
+        np.concatenate([np.diff(np.flatnonzero(target.slow[begin:end])) for _, begin, end in target.operations.ranks])
+    )
     if gaps.size < _LEAST // 2:
         return 1.0
     levels, counts = np.unique(gaps, return_counts=True)

@@ -87,6 +87,7 @@ def _fit_trend(trial: Account, fast: int, level: float) -> FastDrift | None:
     p = math.erfc(max(abs(score) - 1, 0) / spread / math.sqrt(2))
     half = normal_quantile(0.5 + level / 2) * spread
     ends = [int(np.clip(round((slopes.size + way * half) / 2), 0, slopes.size - 1)) for way in (-1, 1)]
-    value, low, high = (math.expm1(slope * (at[-1] - at[0])) for slope in
-                        (float(np.median(slopes)), slopes[ends[0]], slopes[ends[1]]))  # fmt: skip
+    value, low, high = (
+        math.expm1(slope * (at[-1] - at[0])) for slope in (float(np.median(slopes)), slopes[ends[0]], slopes[ends[1]])
+    )
     return FastDrift(Estimate(value, min(low, value), max(high, value), level, 1), p)

@@ -91,8 +91,12 @@ class Suspect:
     @property
     def finding(self) -> Finding:
         """Convert to a Finding; its action is the experiment that would confirm it."""
-        numbers = {"recall": self.agreement.recall, "precision": self.agreement.precision,
-                   "kappa": self.agreement.kappa, "p": self.agreement.p}  # fmt: skip
+        numbers = {
+            "recall": self.agreement.recall,
+            "precision": self.agreement.precision,
+            "kappa": self.agreement.kappa,
+            "p": self.agreement.p,
+        }
         return Finding(self.code, Severity.INFO, self.sentence, {**self.evidence, **numbers}, self.confirm)
 
 

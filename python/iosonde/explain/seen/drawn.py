@@ -61,9 +61,7 @@ class DrawnOperations:
     ranks_a_line: int
 
 
-def drawn(
-    rows: DrawnRows, classes: DensityClasses, account: Account, longest: int, placed: bool
-) -> DrawnOperations:  # fmt: skip
+def drawn(rows: DrawnRows, classes: DensityClasses, account: Account, longest: int, placed: bool) -> DrawnOperations:
     """Bin one trial and the density of all. ``longest``: operations of the rank with most."""
     low, high = (np.log(max(end, 1e-3)) for end in classes.ends_ns)
     height = max(high - low, 1e-9)
@@ -72,11 +70,16 @@ def drawn(
     seconds = account.elapsed_s / _TIMES
     begun = rows.start_ns / (1e9 * max(seconds, 1e-12))
     return DrawnOperations(
-        tuple(((x + 0.5) * longest / _ACROSS, float(np.exp(low + (y + 0.5) / _UP * height)) / 1e9, of, n)
-              for x, y, of, n in cells),
-        _build_curve(classes), longest, _build_times(account),
-        _bin_places(rows, begun, seconds) if placed else (), *_bin_ranks(rows, begun, seconds, classes.count),
-    )  # fmt: skip
+        tuple(
+            ((x + 0.5) * longest / _ACROSS, float(np.exp(low + (y + 0.5) / _UP * height)) / 1e9, of, n)
+            for x, y, of, n in cells
+        ),
+        _build_curve(classes),
+        longest,
+        _build_times(account),
+        _bin_places(rows, begun, seconds) if placed else (),
+        *_bin_ranks(rows, begun, seconds, classes.count),
+    )
 
 
 def rows_of(operations: Operations, of: npt.NDArray[np.uint8], classes: DensityClasses) -> tuple[DrawnRows, int]:
@@ -86,8 +89,15 @@ def rows_of(operations: Operations, of: npt.NDArray[np.uint8], classes: DensityC
     begins = np.array([begin for _, begin, _ in operations.ranks])
     number = rows - begins[np.searchsorted(begins, rows, "right") - 1]
     longest = max((end - begin for _, begin, end in operations.ranks), default=0)
-    return DrawnRows(number, operations.rank[rows], operations.offset[rows], operations.start_ns[rows],
-                     operations.duration_ns[rows], of[rows], weight), longest  # fmt: skip
+    return DrawnRows(
+        number,
+        operations.rank[rows],
+        operations.offset[rows],
+        operations.start_ns[rows],
+        operations.duration_ns[rows],
+        of[rows],
+        weight,
+    ), longest
 
 
 def _sample_rows(of: npt.NDArray[np.uint8], classes: DensityClasses) -> tuple[npt.NDArray[np.intp], Array]:
@@ -125,10 +135,14 @@ def _build_times(account: Account) -> tuple[ClassTimes, ...]:
     blocks = account.counts.shape[0]
     width = account.elapsed_s / blocks
     return tuple(
-        ClassTimes(place * width, (place + 1) * width, *(tuple((part[place] / part[place].sum()).tolist())
-                   for part in (account.counts, account.seconds)))
-        for place in range(blocks) if account.seconds[place].sum() > 0
-    )  # fmt: skip
+        ClassTimes(
+            place * width,
+            (place + 1) * width,
+            *(tuple((part[place] / part[place].sum()).tolist()) for part in (account.counts, account.seconds)),
+        )
+        for place in range(blocks)
+        if account.seconds[place].sum() > 0
+    )
 
 
 def _bin_places(rows: DrawnRows, begun: Array, seconds: float) -> tuple[tuple[float, float, int, int], ...]:
@@ -136,8 +150,10 @@ def _bin_places(rows: DrawnRows, begun: Array, seconds: float) -> tuple[tuple[fl
     if not reach:
         return ()
     up = np.minimum(rows.offset * (_PLACES / reach), _PLACES - 1)
-    return tuple(((x + 0.5) * seconds, (y + 0.5) * reach / _PLACES, of, n)
-                 for x, y, of, n in _count_cells(begun, up, rows.of, _TIMES))  # fmt: skip
+    return tuple(
+        ((x + 0.5) * seconds, (y + 0.5) * reach / _PLACES, of, n)
+        for x, y, of, n in _count_cells(begun, up, rows.of, _TIMES)
+    )
 
 
 def _bin_ranks(
@@ -154,8 +170,13 @@ def _bin_ranks(
     took = np.bincount(cell, rows.weight * rows.duration_ns, lines * _TIMES * count).reshape(lines, _TIMES, count)
     total, most = took.sum(axis=2), took.argmax(axis=2)
     cells = tuple(
-        (place * seconds, (place + 1) * seconds, int(names[line * a_line]), int(most[line, place]),
-         float(took[line, place].max() / total[line, place]))
+        (
+            place * seconds,
+            (place + 1) * seconds,
+            int(names[line * a_line]),
+            int(most[line, place]),
+            float(took[line, place].max() / total[line, place]),
+        )
         for line, place in zip(*np.nonzero(total > 0), strict=True)
-    )  # fmt: skip
+    )
     return tuple((float(a), float(b), rank, class_number, share) for a, b, rank, class_number, share in cells), a_line

@@ -18,8 +18,10 @@ def facts(status: Mapping[str, Any]) -> dict[str, str]:
     """Return from `status` the number of OSDs up and in, and the states of placement groups."""
     osds, states = status["osdmap"], status["pgmap"].get("pgs_by_state", ())
     groups = ", ".join(f"{state['count']} {state['state_name']}" for state in states)
-    return {"osds": f"{osds['num_up_osds']} up and {osds['num_in_osds']} in of {osds['num_osds']}",
-            "placement groups": groups or "none"}  # fmt: skip
+    return {
+        "osds": f"{osds['num_up_osds']} up and {osds['num_in_osds']} in of {osds['num_osds']}",
+        "placement groups": groups or "none",
+    }
 
 
 def unclean(status: Mapping[str, Any]) -> int:
@@ -53,5 +55,9 @@ def osds(dump: Mapping[str, Any]) -> list[ServerState]:
 
 def active_mds(stat: Mapping[str, Any]) -> set[int]:
     """Return from `mds stat` the ids of active metadata servers; each start has a new id."""
-    return {mds["gid"] for system in stat["fsmap"]["filesystems"] for mds in system["mdsmap"]["info"].values()
-            if mds["state"] == "up:active"}  # fmt: skip
+    return {
+        mds["gid"]
+        for system in stat["fsmap"]["filesystems"]
+        for mds in system["mdsmap"]["info"].values()
+        if mds["state"] == "up:active"
+    }

@@ -58,8 +58,7 @@ def start(lab: Lab, server: LabHost) -> None:
     log = str(server.directory / "log" / "ganesha")
     # The epoch signals a restart to clients; by default it has seconds, and two starts may share one.
     epoch = str(time.time_ns() // 1_000_000)
-    server.run(DAEMON, "-f", str(_file(server)), "-L", log, "-p", "/run/ganesha.pid", "-N", "NIV_EVENT",
-               "-E", epoch)  # fmt: skip
+    server.run(DAEMON, "-f", str(_file(server)), "-L", log, "-p", "/run/ganesha.pid", "-N", "NIV_EVENT", "-E", epoch)
     lab.wait(f"{server.name} answers as an NFS server", lambda: answers(server, server))
 
 

@@ -21,15 +21,18 @@ def profiles_from_text(text: str, servers: Sequence[LabHost]) -> tuple[ServerPro
     """Return the profile of every brick in `volume profile … info cumulative`."""
     names = {server.address: server.name for server in servers}
     _, *pieces = _BRICK.split(text)
-    return tuple(_build_brick_profile(names.get(address, address), piece)
-                 for address, piece in zip(pieces[::2], pieces[1::2], strict=True))  # fmt: skip
+    return tuple(
+        _build_brick_profile(names.get(address, address), piece)
+        for address, piece in zip(pieces[::2], pieces[1::2], strict=True)
+    )
 
 
 def _build_brick_profile(server: str, text: str) -> ServerProfile:
     totals = {name: int(value) for name, value in _TOTAL.findall(text)}
     operations = with_shares(_operation(*row) for row in _ROW.findall(text))
-    return ServerProfile(server, float(totals.get("Duration", 0)), totals.get("Data Read", 0),
-                         totals.get("Data Written", 0), operations)  # fmt: skip
+    return ServerProfile(
+        server, float(totals.get("Duration", 0)), totals.get("Data Read", 0), totals.get("Data Written", 0), operations
+    )
 
 
 def _operation(*row: str) -> ProfiledOperation:

@@ -22,8 +22,15 @@ _T = TypeVar("_T")
 _HEAP_MIB = 256
 # JVMs reserve memory per core, and a lab runs many: the serial collector starts fastest and needs least.
 # WebHDFS's JSON library defines classes by reflection, which Java 16 and later must be allowed to do.
-_JAVA = ("java", f"-Xmx{_HEAP_MIB}m", "-XX:+UseSerialGC", "-Xshare:auto", "-Djava.net.preferIPv4Stack=true",
-         "-XX:+IgnoreUnrecognizedVMOptions", "--add-opens=java.base/java.lang=ALL-UNNAMED")  # fmt: skip
+_JAVA = (
+    "java",
+    f"-Xmx{_HEAP_MIB}m",
+    "-XX:+UseSerialGC",
+    "-Xshare:auto",
+    "-Djava.net.preferIPv4Stack=true",
+    "-XX:+IgnoreUnrecognizedVMOptions",
+    "--add-opens=java.base/java.lang=ALL-UNNAMED",
+)
 # The jars lack the directories of their web pages; empty ones suffice for our queries.
 _WEB = ("hdfs", "datanode", "nfs3", "static")
 _LOG = """\
@@ -67,11 +74,14 @@ def configure(host: LabHost, name_node: LabHost, settings: Mapping[str, object])
         (directory / "webapps" / part / "WEB-INF" / "web.xml").write_text("<web-app/>\n")
     (directory / "log4j.properties").write_text(_LOG)
     common = {
-        "fs.defaultFS": f"hdfs://{name_node.name}.lab:{RPC_PORT}", "hadoop.tmp.dir": host.directory / "hadoop" / "tmp",
+        "fs.defaultFS": f"hdfs://{name_node.name}.lab:{RPC_PORT}",
+        "hadoop.tmp.dir": host.directory / "hadoop" / "tmp",
         # Trust the user names that a gateway passes on.
-        "hadoop.proxyuser.root.groups": "*", "hadoop.proxyuser.root.hosts": "*",
-        "ipc.client.connect.retry.interval": 200, "ipc.client.connect.max.retries": 300,
-    }  # fmt: skip
+        "hadoop.proxyuser.root.groups": "*",
+        "hadoop.proxyuser.root.hosts": "*",
+        "ipc.client.connect.retry.interval": 200,
+        "ipc.client.connect.max.retries": 300,
+    }
     (directory / "core-site.xml").write_text(_xml(common))
     (directory / "hdfs-site.xml").write_text(_xml(settings))
 
@@ -114,6 +124,8 @@ def _configuration(host: LabHost) -> Path:
 
 
 def _xml(settings: Mapping[str, object]) -> str:
-    lines = [f"<property><name>{name}</name><value>{escape(str(value))}</value></property>"
-             for name, value in settings.items()]  # fmt: skip
+    lines = [
+        f"<property><name>{name}</name><value>{escape(str(value))}</value></property>"
+        for name, value in settings.items()
+    ]
     return "\n".join(["<configuration>", *lines, "</configuration>", ""])

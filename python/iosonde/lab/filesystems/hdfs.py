@@ -42,8 +42,13 @@ class _Hdfs(Recipe):
     @property
     def commands(self) -> Mapping[str, str]:  # type: ignore[override]  # where the jars are depends
         """Commands with packages, including the jars, which have none."""
-        return {"java": "default-jre-headless", str(hadoop.gateway_jar()): HADOOP_JARS, "rpcbind": "rpcbind",
-                "curl": "curl", OUR_NFS_CLIENT: OUR_NFS_CLIENT}  # fmt: skip
+        return {
+            "java": "default-jre-headless",
+            str(hadoop.gateway_jar()): HADOOP_JARS,
+            "rpcbind": "rpcbind",
+            "curl": "curl",
+            OUR_NFS_CLIENT: OUR_NFS_CLIENT,
+        }
 
     def check(self, n_servers: int, options: Mapping[str, str]) -> None:
         """Check that there are at most as many copies as servers, and blocks that a name node accepts."""
@@ -123,8 +128,10 @@ class _Hdfs(Recipe):
         except LabError:
             return {MASTER: ServerState("no answer", False)}
         live = {server.name for server in lab.servers if server.name in there and server.listens(hadoop.DATA_PORT)}
-        return {server.name: ServerState("live", True) if server.name in live else ServerState("dead", False)
-                for server in lab.servers}  # fmt: skip
+        return {
+            server.name: ServerState("live", True) if server.name in live else ServerState("dead", False)
+            for server in lab.servers
+        }
 
     def placement(self, lab: Lab, file: Path) -> dict[str, int] | None:
         """Return the placement of each block's copies, as the name node reports it."""
@@ -138,8 +145,12 @@ class _Hdfs(Recipe):
 
     def restart(self, lab: Lab, server: LabHost) -> None:
         """Start the data node."""
-        settings = {"dfs.datanode.data.dir": f"file://{server.disk}/data", "dfs.heartbeat.interval": _HEARTBEAT_S,
-                    "dfs.datanode.du.reserved": 0, _FREE_SPACE_KEY: 0}  # fmt: skip
+        settings = {
+            "dfs.datanode.data.dir": f"file://{server.disk}/data",
+            "dfs.heartbeat.interval": _HEARTBEAT_S,
+            "dfs.datanode.du.reserved": 0,
+            _FREE_SPACE_KEY: 0,
+        }
         hadoop.configure(server, _name_node(lab), settings)
         hadoop.start(server, hadoop.DATA_NODE)
 
@@ -147,9 +158,11 @@ class _Hdfs(Recipe):
         settings = {
             "dfs.replication": self.get_mount_option(lab, "replication"),
             "dfs.blocksize": parse_size(self.get_mount_option(lab, "block_size")),
-            "nfs.dump.dir": client.directory / "hadoop" / "dump", "nfs.exports.allowed.hosts": "* rw",
-            "nfs.server.port": _NFS_PORT, "nfs.mountd.port": _MOUNT_PORT,
-        }  # fmt: skip
+            "nfs.dump.dir": client.directory / "hadoop" / "dump",
+            "nfs.exports.allowed.hosts": "* rw",
+            "nfs.server.port": _NFS_PORT,
+            "nfs.mountd.port": _MOUNT_PORT,
+        }
         hadoop.configure(client, _name_node(lab), settings)
         # The gateway ends unless it can register with rpcbind; it does so from a port that only -i permits.
         client.shell("pgrep -x rpcbind >/dev/null || { mkdir -p /run/rpcbind; rpcbind -w -i; }")

@@ -32,10 +32,14 @@ class _OpenAfs(Recipe):
     title = "OpenAFS"
     usual_servers, fixed_servers = 1, True
     commands = {
-        "bosserver": "openafs-fileserver", "bos": "openafs-client", "pts": "openafs-client", "vos": "openafs-client",
-        f"{_DAEMONS}/vlserver": "openafs-dbserver", f"{_DAEMONS}/dafileserver": "openafs-fileserver",
+        "bosserver": "openafs-fileserver",
+        "bos": "openafs-client",
+        "pts": "openafs-client",
+        "vos": "openafs-client",
+        f"{_DAEMONS}/vlserver": "openafs-dbserver",
+        f"{_DAEMONS}/dafileserver": "openafs-fileserver",
         "afsd.fuse": "openafs-fuse",
-    }  # fmt: skip
+    }
     machine_directories = (_PARTITION,)
     client_process = "afsd.fuse"
     client_keeps_data = True
@@ -51,8 +55,11 @@ class _OpenAfs(Recipe):
         for name in ("ptserver", "vlserver"):
             server.run(*_bos(server, "create", "-instance", name, "-type", "simple", "-cmd", f"{_DAEMONS}/{name}"))
         lab.wait("its databases have a quorum", lambda: _quorum(server), _WAIT_S)
-        parts = [word for name in ("dafileserver -L", "davolserver", "salvageserver", "dasalvager")
-                 for word in ("-cmd", f"{_DAEMONS}/{name}")]  # fmt: skip
+        parts = [
+            word
+            for name in ("dafileserver -L", "davolserver", "salvageserver", "dasalvager")
+            for word in ("-cmd", f"{_DAEMONS}/{name}")
+        ]
         server.run(*_bos(server, "create", "-instance", "dafs", "-type", "dafs", *parts))
         lab.wait(
             "a volume is made", lambda: _works(server, *_vos("create", server, lab.description.disk_bytes)), _WAIT_S
@@ -66,8 +73,20 @@ class _OpenAfs(Recipe):
         cache.mkdir()
         afs_mount.mkdir(exist_ok=True)
         (client.directory / "own" / "etc-openafs" / "cacheinfo").write_text(f"{afs_mount}:{cache}:{_CACHE_KIB}\n")
-        client.start(self.client_process, "-dynroot", "-fakestat", "-confdir", "/etc/openafs", "-cachedir", str(cache),
-                     "-mountdir", str(afs_mount), "-blocks", str(_CACHE_KIB), log="afsd")  # fmt: skip
+        client.start(
+            self.client_process,
+            "-dynroot",
+            "-fakestat",
+            "-confdir",
+            "/etc/openafs",
+            "-cachedir",
+            str(cache),
+            "-mountdir",
+            str(afs_mount),
+            "-blocks",
+            str(_CACHE_KIB),
+            log="afsd",
+        )
         lab.wait(f"{client.name} mounts", lambda: _works(client, "test", "-d", f"{afs_mount}/.{CELL}"), _WAIT_S)
         client.run("mount", "--bind", f"{afs_mount}/.{CELL}", str(lab.mount_point))
 
@@ -85,16 +104,20 @@ class _OpenAfs(Recipe):
     def version(self, lab: Lab) -> str:
         """Return the version of the server."""
         (server,) = lab.servers
-        return server.ask(lambda text: text.rpartition("OpenAFS ")[2].split()[0],
-                          "rxdebug", server.address, "7000", "-version")  # fmt: skip
+        return server.ask(
+            lambda text: text.rpartition("OpenAFS ")[2].split()[0], "rxdebug", server.address, "7000", "-version"
+        )
 
     def facts(self, lab: Lab) -> dict[str, str]:
         """Return the volume as its server reports it, and the maximum disk cache of a client."""
         (server,) = lab.servers
         output = server.run("vos", "examine", VOLUME, "-noauth", "-format", limit_s=20)
         volume = {words[0]: words[1] for line in output.splitlines() if len(words := line.split()) > 1}
-        return {"volume": f"{VOLUME} {volume.get('inUse', '')}".strip(), "quota": f"{volume.get('maxquota')} KiB",
-                "client cache": f"{_CACHE_KIB} KiB on disk"}  # fmt: skip
+        return {
+            "volume": f"{VOLUME} {volume.get('inUse', '')}".strip(),
+            "quota": f"{volume.get('maxquota')} KiB",
+            "client cache": f"{_CACHE_KIB} KiB on disk",
+        }
 
     def health(self, lab: Lab) -> list[str]:
         """Return complaints about processes, as their overseer sees them."""
@@ -175,8 +198,21 @@ def _let_everybody_write(server: LabHost) -> None:
     if _ADMINISTRATORS not in content:
         raise LabError("unexpected-content", "OpenAFS: unexpected access list of the new volume")
     dump.write_bytes(content.replace(_ADMINISTRATORS, _EVERYBODY))
-    server.run("vos", "restore", "-server", server.address, "-partition", "a", "-name", VOLUME, "-file", str(dump),
-               "-overwrite", "full", "-noauth")  # fmt: skip
+    server.run(
+        "vos",
+        "restore",
+        "-server",
+        server.address,
+        "-partition",
+        "a",
+        "-name",
+        VOLUME,
+        "-file",
+        str(dump),
+        "-overwrite",
+        "full",
+        "-noauth",
+    )
 
 
 RECIPE = _OpenAfs()

@@ -99,8 +99,10 @@ class _OrangeFs(Recipe):
 
     def facts(self, lab: Lab) -> dict[str, str]:
         """Return the strip size, and whether servers write synchronously."""
-        return {"strip_size": lab.description.options.get("strip_size", _STRIP),
-                "sync_data": lab.description.options.get("sync_data", "no")}  # fmt: skip
+        return {
+            "strip_size": lab.description.options.get("strip_size", _STRIP),
+            "sync_data": lab.description.options.get("sync_data", "no"),
+        }
 
     def health(self, lab: Lab) -> list[str]:
         """Return complaints about servers that do not accept connections."""
@@ -142,15 +144,41 @@ def _settings(lab: Lab) -> str:
     """Return the settings written by its own tool, with each server's storage on its own disk."""
     names = ",".join(server.name for server in lab.servers)
     options = {"strip_size": _STRIP, "sync_data": "no", **lab.description.options}
-    words = _words("bin/pvfs2-genconfig", "--quiet", "--protocol", "tcp", "--tcpport", str(_PORT), "--fsname", _NAME,
-                   "--ioservers", names, "--metaservers", names, "--storage", "/storage", "--metadata", "/metadata",
-                   "--logfile", _LOG, "--default-num-dfiles", str(len(lab.servers)), "--dist-name", "simple_stripe",
-                   "--dist-params", f"strip_size:{parse_size(options['strip_size'])}", "-")  # fmt: skip
+    words = _words(
+        "bin/pvfs2-genconfig",
+        "--quiet",
+        "--protocol",
+        "tcp",
+        "--tcpport",
+        str(_PORT),
+        "--fsname",
+        _NAME,
+        "--ioservers",
+        names,
+        "--metaservers",
+        names,
+        "--storage",
+        "/storage",
+        "--metadata",
+        "/metadata",
+        "--logfile",
+        _LOG,
+        "--default-num-dfiles",
+        str(len(lab.servers)),
+        "--dist-name",
+        "simple_stripe",
+        "--dist-params",
+        f"strip_size:{parse_size(options['strip_size'])}",
+        "-",
+    )
     text = lab.servers[0].run(*words)
     text = re.sub(r"(?m)^\d+\n", "", text)  # the tool of 2.10 prints stray numbers
     text = re.sub(r"(?m)^(\s*TroveSyncData\s+).*$", rf"\g<1>{options['sync_data']}", text)
-    own = [f"<ServerOptions>\n\tServer {host.name}\n\tDataStorageSpace {host.disk}/data\n"
-           f"\tMetadataStorageSpace {host.disk}/metadata\n</ServerOptions>\n" for host in lab.servers]  # fmt: skip
+    own = [
+        f"<ServerOptions>\n\tServer {host.name}\n\tDataStorageSpace {host.disk}/data\n"
+        f"\tMetadataStorageSpace {host.disk}/metadata\n</ServerOptions>\n"
+        for host in lab.servers
+    ]
     return text.replace("<FileSystem>", "".join([*own, "\n<FileSystem>"]), 1)
 
 

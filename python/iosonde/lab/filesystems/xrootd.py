@@ -112,8 +112,16 @@ def _start(host: LabHost, settings: str) -> None:
 
 def _start_daemons(host: LabHost) -> None:
     for daemon in ("cmsd", "xrootd"):
-        words = [daemon, "-b", "-R", _USER, "-c", str(host.directory / "xrootd" / "config"),
-                 "-l", str(host.directory / "log" / daemon)]  # fmt: skip
+        words = [
+            daemon,
+            "-b",
+            "-R",
+            _USER,
+            "-c",
+            str(host.directory / "xrootd" / "config"),
+            "-l",
+            str(host.directory / "log" / daemon),
+        ]
         host.shell(f"cd {shlex.quote(str(host.directory / 'xrootd'))}; {shlex.join(words)}")
 
 

@@ -14,9 +14,13 @@ from .rates import PhaseTimes
 
 
 def entry(
-    index: int, name: str, parts: Sequence[RankPhase], times: PhaseTimes, offsets: Mapping[int, int],
+    index: int,
+    name: str,
+    parts: Sequence[RankPhase],
+    times: PhaseTimes,
+    offsets: Mapping[int, int],
     places: Mapping[str, Any],
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Build the entry, to which the producer adds the work done, also to each of ``ranks``, ordered as ``parts``.
 
     ``places``: host and node of each rank, as in ``assemble.SpooledTrial``. Times are null if the clocks cannot be

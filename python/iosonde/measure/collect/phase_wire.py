@@ -14,9 +14,13 @@ from .tool_bytes import NOTHING, Moved
 
 
 def network(
-    plan: PhasePlan, parts: Sequence[RankPhase], counted: Mapping[int, wire.Counted], node_of: Sequence[int],
-    copies: float, kinds: Sequence[str],
-) -> dict[str, Any] | None:  # fmt: skip
+    plan: PhasePlan,
+    parts: Sequence[RankPhase],
+    counted: Mapping[int, wire.Counted],
+    node_of: Sequence[int],
+    copies: float,
+    kinds: Sequence[str],
+) -> dict[str, Any] | None:
     """Return the phase's entry ``network`` (``wire.describe_phase``); ``kinds`` are the engine's operation names."""
     if not counted:
         return None

@@ -95,8 +95,19 @@ def client(address: str, port: int, size: int, backwards: bool) -> tuple[str, fl
     """Return (iperf3's output, bytes/s that arrived, reason for a missing figure)."""
     if not port:
         return "", 0.0, Message("server-not-started", "the server there did not start")
-    words = [PROGRAM, "--client", address, "--port", str(port), "--bytes", str(size), "--json",
-             "--connect-timeout", str(1000 * CONNECT_S), *(["--reverse"] if backwards else [])]  # fmt: skip
+    words = [
+        PROGRAM,
+        "--client",
+        address,
+        "--port",
+        str(port),
+        "--bytes",
+        str(size),
+        "--json",
+        "--connect-timeout",
+        str(1000 * CONNECT_S),
+        *(["--reverse"] if backwards else []),
+    ]
     try:
         done = run_program(words, LIMIT_S, in_child=signal_on_parent_death(signal.SIGKILL))
     except (OSError, subprocess.TimeoutExpired):
@@ -137,8 +148,14 @@ def start_server() -> tuple[subprocess.Popen[str] | None, int]:
         port = free.getsockname()[1]
     words = [PROGRAM, "--server", "--one-off", "--port", str(port), "--forceflush"]
     try:
-        server = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
-                                  preexec_fn=signal_on_parent_death(signal.SIGKILL))  # fmt: skip
+        server = subprocess.Popen(
+            words,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            preexec_fn=signal_on_parent_death(signal.SIGKILL),
+        )
     except OSError:
         return None, 0
     assert server.stdout is not None

@@ -40,10 +40,27 @@ ENDS, STAYS, OUTLIVES = "ends", "stays", "outlives"
 STEP_VARIABLE = "IOSONDE_STEP_ID"
 TRIAL_VARIABLE = "IOSONDE_TRIAL_ID"
 # Variables that mark a process as a rank: an MPI program among the commands must not see them.
-_OF_RANKS = ("PMI_", "PMIX_", "HYDI_", "HYDRA_PROXY", "I_MPI_HYDRA_", "MPI_LOCAL", "OMPI_COMM_WORLD_",
-             "OMPI_UNIVERSE_SIZE", "OMPI_APP_CTX_", "OMPI_NUM_APP_CTX", "OMPI_FIRST_RANKS", "OMPI_COMMAND", "OMPI_ARGV",
-             "OMPI_FILE_LOCATION", "OMPI_MCA_ess", "OMPI_MCA_orte", "OMPI_MCA_pmix", "PRTE_LAUNCHED",
-             "PRTE_MCA_ess")  # fmt: skip
+_OF_RANKS = (
+    "PMI_",
+    "PMIX_",
+    "HYDI_",
+    "HYDRA_PROXY",
+    "I_MPI_HYDRA_",
+    "MPI_LOCAL",
+    "OMPI_COMM_WORLD_",
+    "OMPI_UNIVERSE_SIZE",
+    "OMPI_APP_CTX_",
+    "OMPI_NUM_APP_CTX",
+    "OMPI_FIRST_RANKS",
+    "OMPI_COMMAND",
+    "OMPI_ARGV",
+    "OMPI_FILE_LOCATION",
+    "OMPI_MCA_ess",
+    "OMPI_MCA_orte",
+    "OMPI_MCA_pmix",
+    "PRTE_LAUNCHED",
+    "PRTE_MCA_ess",
+)
 # All variables of MPI libraries and schedulers: those that a launcher gives its ranks, and those that a user sets.
 OF_LAUNCHERS = ("OMPI_", "PMIX_", "PRTE_", "PMI_", "HYDRA_", "HYDI_", "I_MPI_", "MPIR_CVAR_", "SLURM_")
 
@@ -220,9 +237,14 @@ def _start_shell(command: ShellCommand, handle: int, begin: Callable[[], int]) -
             pass
         started_at, started_ns = time.time(), time.monotonic_ns()
         pid = os.posix_spawn(
-            "/bin/sh", ["sh", "-c", command.text], environment, file_actions=actions, setsid=True, setsigmask=[],
+            "/bin/sh",
+            ["sh", "-c", command.text],
+            environment,
+            file_actions=actions,
+            setsid=True,
+            setsigmask=[],
             setsigdef=plain,
-        )  # fmt: skip
+        )
     except OSError as error:
         return time.time(), time.monotonic_ns(), -(error.errno or 1)
     finally:
@@ -233,7 +255,7 @@ def _start_shell(command: ShellCommand, handle: int, begin: Callable[[], int]) -
 
 def _watch_guarded(
     command: ShellCommand, pid: int, handle: int, started_ns: int, guard: Guard | None
-) -> tuple[str, int]:  # fmt: skip
+) -> tuple[str, int]:
     """Return (why it had to be ended or empty, monotonic ns of the end)."""
     try:
         if guard:

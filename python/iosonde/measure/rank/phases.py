@@ -53,9 +53,14 @@ def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, 
 
 
 def _run_phase(
-    index: int, plan: PhasePlan, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, budget: int,
+    index: int,
+    plan: PhasePlan,
+    assignment: Assignment,
+    ranks: mpi.Ranks,
+    heart: Heartbeat,
+    budget: int,
     meter: Meter,
-) -> spool.RankPhase:  # fmt: skip
+) -> spool.RankPhase:
     """Run one phase, recording up to ``budget`` operations one by one."""
     if plan.phase is None:
         return _stand_by(index, plan, assignment, ranks, heart, meter)
@@ -152,8 +157,12 @@ def before_reads(plan: PhasePlan, assignment: Assignment, warm: bool, ranks: mpi
     ranks.barrier()
     # A fresh client has nothing of the files, and each check may bring a file in.
     if anew:
-        done: mounted.RemountDone = {"mount": before[1], "host": ranks.hosts[ranks.rank].name, "at": at,
-                                     "seconds": took_s}  # fmt: skip
+        done: mounted.RemountDone = {
+            "mount": before[1],
+            "host": ranks.hosts[ranks.rank].name,
+            "at": at,
+            "seconds": took_s,
+        }
         return {**cache.JUST_MOUNTED, **({"remount": done} if ranks.local_rank == 0 else {})}
     return cache.after_drop(root, _list_names(plan.reads), dropped)
 

@@ -75,8 +75,14 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
         _collect_spools(folder, ranks)
         if ranks.rank == 0:
             messages = [last_words.message_to_json(fault) for fault in faults]
-            about = {"bound": bound, "finished": finished, "faults": messages, "loads": loads, "mounts": mounts,
-                     "remounts": anew}  # fmt: skip
+            about = {
+                "bound": bound,
+                "finished": finished,
+                "faults": messages,
+                "loads": loads,
+                "mounts": mounts,
+                "remounts": anew,
+            }
             _write_places(folder, nodes, hosts, reader, before, after, about)
     ranks.wait_for_all()
     if ranks.local_rank == 0:
@@ -85,7 +91,7 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
 
 def _check_visibility(
     assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat
-) -> tuple[list[str], list[dict[str, str]]]:  # fmt: skip
+) -> tuple[list[str], list[dict[str, str]]]:
     """Return the nodes that do not see the trial's directory, and what each has mounted there; the same on all ranks.
     The heartbeat names a target that hangs."""
     if not assignment.root:
@@ -96,7 +102,7 @@ def _check_visibility(
 
 def _run_all(
     parts: list[items.Part], assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, cpus: set[int], alone: int
-) -> bool:  # fmt: skip
+) -> bool:
     """Run set-up, steps and tear-down; after a failure only the tear-down. Return whether all succeeded. ``alone``:
     this process if all of the trial on this node descends from it, else 0."""
     if any(part.item["kind"] == items.COMMAND for part in parts):

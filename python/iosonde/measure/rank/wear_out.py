@@ -50,9 +50,10 @@ def join(before: Any, after: Any) -> Joined:
 def _join_totals(before: list[dict[str, int]], after: list[dict[str, int]]) -> list[dict[str, int]]:
     sums = {entry["kind"]: dict(entry) for entry in before}
     for entry in after:
-        into = sums.setdefault(entry["kind"], dict.fromkeys(SUMMED, 0) | {
-            key: entry[key] for key in ("kind", "first_start_ns", "last_end_ns")
-        })  # fmt: skip
+        into = sums.setdefault(
+            entry["kind"],
+            dict.fromkeys(SUMMED, 0) | {key: entry[key] for key in ("kind", "first_start_ns", "last_end_ns")},
+        )
         into |= {key: into[key] + entry[key] for key in SUMMED}
         into["last_end_ns"] = max(into["last_end_ns"], entry["last_end_ns"])
     return list(sums.values())

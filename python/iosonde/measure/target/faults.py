@@ -9,10 +9,23 @@ from pathlib import Path
 from iosonde.core.errors import TargetFaultError
 
 # The server, the daemon or the network behind a mount is gone; the directory itself is not at fault.
-GONE = frozenset({
-    errno.ENOTCONN, errno.ESTALE, errno.ECONNABORTED, errno.ECONNREFUSED, errno.ECONNRESET, errno.ESHUTDOWN,
-    errno.EHOSTDOWN, errno.EHOSTUNREACH, errno.ENETDOWN, errno.ENETUNREACH, errno.ETIMEDOUT, errno.ENODEV, errno.ENXIO,
-})  # fmt: skip
+GONE = frozenset(
+    {
+        errno.ENOTCONN,
+        errno.ESTALE,
+        errno.ECONNABORTED,
+        errno.ECONNREFUSED,
+        errno.ECONNRESET,
+        errno.ESHUTDOWN,
+        errno.EHOSTDOWN,
+        errno.EHOSTUNREACH,
+        errno.ENETDOWN,
+        errno.ENETUNREACH,
+        errno.ETIMEDOUT,
+        errno.ENODEV,
+        errno.ENXIO,
+    }
+)
 _HINTS = {
     errno.EIO: "check the servers and disks behind it, and the kernel's messages (dmesg)",
     errno.EROFS: "it is no longer writable: check dmesg, and mount it for writing again",

@@ -56,8 +56,15 @@ class Keeper:
 
     def check(self, target: Path, need: Need, limits: Limits, quota: QuotaFree = NO_QUOTA) -> None:
         """See ``target.check``."""
-        self._child.call("check", str(target), f"looking at {target}", path=str(target), need=asdict(need),
-                          limits=asdict(limits), quota=asdict(quota))  # fmt: skip
+        self._child.call(
+            "check",
+            str(target),
+            f"looking at {target}",
+            path=str(target),
+            need=asdict(need),
+            limits=asdict(limits),
+            quota=asdict(quota),
+        )
 
     def facts(self, target: Path) -> TargetFacts:
         """Return the facts of the target's file system: mount, quota, devices, filesystem."""
@@ -88,13 +95,24 @@ class Keeper:
 
     def remove_leftover(self, target: Path, experiment: str) -> None:
         """Remove the remains of an earlier experiment that no longer runs."""
-        self._child.call("remove_left", str(target), f"removing {target}/iosonde-{experiment}", target=str(target),
-                          experiment=experiment)  # fmt: skip
+        self._child.call(
+            "remove_left",
+            str(target),
+            f"removing {target}/iosonde-{experiment}",
+            target=str(target),
+            experiment=experiment,
+        )
 
     def on(self, workspace: ManagedWorkspace, operation: str, what: str, **more: Any) -> None:
         """Run an operation on a workspace."""
-        self._child.call(operation, str(workspace.path.parent), what, path=str(workspace.path),
-                          experiment=workspace.experiment, **more)  # fmt: skip
+        self._child.call(
+            operation,
+            str(workspace.path.parent),
+            what,
+            path=str(workspace.path),
+            experiment=workspace.experiment,
+            **more,
+        )
 
 
 @dataclass

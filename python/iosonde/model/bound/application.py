@@ -51,9 +51,14 @@ class PredictedTime:
     def to_json(self) -> dict[str, Any]:
         """The flat form."""
         return {
-            "by": self.by, "n": self.measured.n, **self.predicted.flat("predicted"), "parts": dict(self.parts),
-            **self.measured.flat("measured"), **self.ratio.flat("ratio"), "warnings": list(self.measured.warnings),
-        }  # fmt: skip
+            "by": self.by,
+            "n": self.measured.n,
+            **self.predicted.flat("predicted"),
+            "parts": dict(self.parts),
+            **self.measured.flat("measured"),
+            **self.ratio.flat("ratio"),
+            "warnings": list(self.measured.warnings),
+        }
 
 
 def predict(
@@ -73,8 +78,10 @@ def predict(
 def against(times: npt.NDArray[np.float64], predicted: Estimate, level: float) -> tuple[Estimate, Estimate]:
     """(mean of the trials, mean ÷ predicted): the ratio's interval is that of the mean over both ends of T."""
     measured = mean(times, level).within(low=0.0)
-    value, low, high = (_divide(*pair) for pair in (
-        (measured.value, predicted.value), (measured.low, predicted.high), (measured.high, predicted.low)))  # fmt: skip
+    value, low, high = (
+        _divide(*pair)
+        for pair in ((measured.value, predicted.value), (measured.low, predicted.high), (measured.high, predicted.low))
+    )
     return measured, replace(measured, value=value, low=low, high=high)
 
 
@@ -88,8 +95,12 @@ def sentence(rows: Sequence[PredictedTime]) -> str:
     longer = sum(ratio.low is not None and ratio.low > 1 for ratio in ratios)
     shorter = sum(ratio.high is not None and ratio.high < 1 for ratio in ratios)
     single = sum(ratio.low is None for ratio in ratios)
-    counts = [(longer, "longer"), (shorter, "shorter"), (len(rows) - longer - shorter - single, "as predicted"),
-            (single, "inconclusive with a single trial")]  # fmt: skip
+    counts = [
+        (longer, "longer"),
+        (shorter, "shorter"),
+        (len(rows) - longer - shorter - single, "as predicted"),
+        (single, "inconclusive with a single trial"),
+    ]
     text = ", ".join(f"{n} {what}" for n, what in counts if n)
     return f"It took {' to '.join(ends)} times as long as predicted; of {len(rows)} settings {text}."
 

@@ -77,10 +77,16 @@ _MAY_BE_ZERO = ("cpu", "server_cpu", "parity_chunks", "latency")
 LESS_IS_BETTER = ("cpu", "server_cpu", "latency", "copies", "metadata_operations")
 # Field → the fields of which at least one must be set for it to matter.
 _NEEDS = {
-    "latency": "request_size", "queue_depth": "latency", "copies": "memory_copy", "metadata_rate": "file_size",
-    "metadata_operations": "metadata_rate", "file_size": "metadata_rate", "files": "stripe_count",
-    "placement": "stripe_count", "chunk_size": "data_chunks",
-}  # fmt: skip
+    "latency": "request_size",
+    "queue_depth": "latency",
+    "copies": "memory_copy",
+    "metadata_rate": "file_size",
+    "metadata_operations": "metadata_rate",
+    "file_size": "metadata_rate",
+    "files": "stripe_count",
+    "placement": "stripe_count",
+    "chunk_size": "data_chunks",
+}
 
 
 def idle(names: Collection[str], available: Collection[str]) -> tuple[str, str] | None:

@@ -15,8 +15,20 @@ from iosonde.core.message import Message
 from iosonde.model.fit.features import Array, Examples
 
 # From the simplest to the hardest to understand: among equally good families the first is taken.
-NAMES = ("mean", "bound", "linear", "loglinear", "tree", "bound_tree", "classes", "neighbours", "gaussian", "kcca",
-         "boosting", "forest")  # fmt: skip
+NAMES = (
+    "mean",
+    "bound",
+    "linear",
+    "loglinear",
+    "tree",
+    "bound_tree",
+    "classes",
+    "neighbours",
+    "gaussian",
+    "kcca",
+    "boosting",
+    "forest",
+)
 # Options that must be above 0, with their largest plausible value; for the others 0 means no limit.
 MOST = {"trees": 10_000, "k": 10_000, "rate": 10, "dimensions": 100, "ridge": 1000}
 

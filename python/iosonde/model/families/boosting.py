@@ -28,9 +28,13 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     factors = factors_json(examples.features)
     matrix, _ = nodes.matrix_of(factors, examples.x)
     grown = GradientBoostingRegressor(
-        n_estimators=int(chosen["trees"]), max_depth=int(chosen["depth"]) or None, learning_rate=float(chosen["rate"]),
-        min_samples_leaf=int(chosen["min_leaf"]) or 1, subsample=min(1.0, MOST_ROWS / len(examples)), random_state=seed,
-    ).fit(matrix.ranks, examples.y)  # fmt: skip
+        n_estimators=int(chosen["trees"]),
+        max_depth=int(chosen["depth"]) or None,
+        learning_rate=float(chosen["rate"]),
+        min_samples_leaf=int(chosen["min_leaf"]) or 1,
+        subsample=min(1.0, MOST_ROWS / len(examples)),
+        random_state=seed,
+    ).fit(matrix.ranks, examples.y)
     trees = []
     for (estimator,) in grown.estimators_:
         leaves = [{"value": float(value)} for value in estimator.tree_.value[:, 0, 0]]

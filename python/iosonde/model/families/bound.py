@@ -48,8 +48,12 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
             "the bound has no property of the system",
             "write {spell.family:'bound network=117MB/s disk=25MB/s disks=8 clients=nodes'}",
         )
-    form = {"bytes_per_s": _parse_unit(examples, str(options.get("unit") or "")), "system": system, "columns": columns,
-            "factors": factors_json(examples.features)}  # fmt: skip
+    form = {
+        "bytes_per_s": _parse_unit(examples, str(options.get("unit") or "")),
+        "system": system,
+        "columns": columns,
+        "factors": factors_json(examples.features),
+    }
     predict(form, examples.x[:1])  # raises for an impossible system
     return form
 

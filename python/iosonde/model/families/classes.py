@@ -22,8 +22,7 @@ from iosonde.model.fit.features import Array, Examples
 from .tree import limits
 
 NAME = "classes"
-OPTIONS: dict[str, Any] = {"depth": 0, "min_leaf": 0, "reading": "width", "maximum": 0.0, "ends": "",
-                           "names": ""}  # fmt: skip
+OPTIONS: dict[str, Any] = {"depth": 0, "min_leaf": 0, "reading": "width", "maximum": 0.0, "ends": "", "names": ""}
 
 
 def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
@@ -48,8 +47,11 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         grown.fit(matrix.ranks, class_numbers)
     counts = grown.tree_.value[:, 0, :] * grown.tree_.n_node_samples[:, None]
     leaves = [_build_leaf(np.rint(row).astype(int), grown.classes_, middles, names) for row in counts]
-    return {"bounds": bounds.tolist(), "factors": factors,
-            "nodes": nodes.read_out(grown.tree_, factors, matrix, leaves)}  # fmt: skip
+    return {
+        "bounds": bounds.tolist(),
+        "factors": factors,
+        "nodes": nodes.read_out(grown.tree_, factors, matrix, leaves),
+    }
 
 
 def own_bounds(options: Mapping[str, Any], y: Array) -> Array | None:

@@ -29,9 +29,11 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     matrix, columns = nodes.matrix_of(factors, examples.x)
     share = max(1, round(len(columns) / 3)) if len(columns) > 2 else len(columns)
     grown = RandomForestRegressor(
-        int(options.get("trees") or OPTIONS["trees"]), max_features=share, random_state=seed,
+        int(options.get("trees") or OPTIONS["trees"]),
+        max_features=share,
+        random_state=seed,
         **limits(options, len(examples)),
-    ).fit(matrix.ranks, examples.y)  # fmt: skip
+    ).fit(matrix.ranks, examples.y)
     trees = []
     for estimator in grown.estimators_:
         leaves = [{"value": float(value)} for value in estimator.tree_.value[:, 0, 0]]

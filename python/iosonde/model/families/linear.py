@@ -40,14 +40,21 @@ def fit_to(examples: Examples, y: Array, options: Mapping[str, Any]) -> dict[str
     regression = ols.fit(np.column_stack([values for *_, values in columns]), y, [name for name, *_ in columns], level)
     first, *rest = regression.coefficients()
     return {
-        "factors": factors, "level": level,
+        "factors": factors,
+        "level": level,
         "intercept": {"estimate": first.estimate, "low": first.low, "high": first.high},
         "terms": [
-            {"term": name, "product": product, "estimate": c.estimate, "low": c.low, "high": c.high,
-             "direction": direction(name, c.low, c.high, examples.response)}
+            {
+                "term": name,
+                "product": product,
+                "estimate": c.estimate,
+                "low": c.low,
+                "high": c.high,
+                "direction": direction(name, c.low, c.high, examples.response),
+            }
             for (name, product, _), c in zip(columns, rest, strict=True)
         ],
-    }  # fmt: skip
+    }
 
 
 def columns_of(examples: Examples, terms: str) -> list[tuple[str, list[dict[str, Any]], Array]]:

@@ -34,8 +34,10 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
             settings=len(settings),
         )
     means = np.bincount(inverse.reshape(-1), examples.y) / counts
-    points = [{"at": at.tolist(), "value": float(value), "n": int(n)}
-            for at, value, n in zip(settings, means, counts, strict=True)]  # fmt: skip
+    points = [
+        {"at": at.tolist(), "value": float(value), "n": int(n)}
+        for at, value, n in zip(settings, means, counts, strict=True)
+    ]
     return {"k": int(options.get("k") or OPTIONS["k"]), "factors": factors_json(examples.features), "settings": points}
 
 

@@ -29,9 +29,13 @@ from .validate import Candidate, Judged, judge, refused, with_own_classes
 from .work import FitProgress, Tell
 
 AUTO = tuple(Candidate(name) for name in ("mean", "linear", "loglinear")) + (
-    Candidate("tree", {"depth": 3}), Candidate("tree"), Candidate("neighbours"), Candidate("gaussian"),
-    Candidate("boosting"), Candidate("forest"),
-)  # fmt: skip
+    Candidate("tree", {"depth": 3}),
+    Candidate("tree"),
+    Candidate("neighbours"),
+    Candidate("gaussian"),
+    Candidate("boosting"),
+    Candidate("forest"),
+)
 GAUSSIAN_MOST = 100  # settings; its time grows with their cube
 MANY = 20_000  # rows from which one split is as good as folds
 CHOICE_MOST = 2000  # rows used for the choice
@@ -62,16 +66,20 @@ class Choice:
         """The stable form."""
         judged = self.tried[self.chosen]
         return {
-            **judged.to_json(), "tried": [{k: v for k, v in attempt.to_json().items() if k != "folds"}
-                                          for attempt in self.tried],
+            **judged.to_json(),
+            "tried": [{k: v for k, v in attempt.to_json().items() if k != "folds"} for attempt in self.tried],
             "mean_model": self.baseline.to_json()["mae"],
             "gain_over_mean": self.gain.to_json() if self.gain else None,
             "noise": self.noise.to_json() if self.noise else None,
-            "nested": self.nested.to_json() if self.nested else None, "n": self.model.rows,
-            "n_settings": self.model.settings, "n_groups": self.groups.n, "rows_with_twin": self.groups.twins,
+            "nested": self.nested.to_json() if self.nested else None,
+            "n": self.model.rows,
+            "n_settings": self.model.settings,
+            "n_groups": self.groups.n,
+            "rows_with_twin": self.groups.twins,
             "passed_over": [self.tried[place].candidate.name for place in self.passed_over],
-            "seed": self.model.seed, "warnings": list(self.model.warnings),
-        }  # fmt: skip
+            "seed": self.model.seed,
+            "warnings": list(self.model.warnings),
+        }
 
 
 def standard_folds(together: Groups, n_folds: int | None, seed: int) -> list[Fold]:
@@ -82,9 +90,14 @@ def standard_folds(together: Groups, n_folds: int | None, seed: int) -> list[Fol
 
 
 def choose(
-    examples: Examples, candidates: Sequence[Candidate], together: Groups, n_folds: int | None, level: float, seed: int,
+    examples: Examples,
+    candidates: Sequence[Candidate],
+    together: Groups,
+    n_folds: int | None,
+    level: float,
+    seed: int,
     tell: Tell | None = None,
-) -> Choice:  # fmt: skip
+) -> Choice:
     """Choose among candidates (from the simplest), and fit the choice to all rows. ``tell`` receives the progress.
     Raises DataError if none can be fitted."""
     if together.n < 2:
@@ -122,8 +135,11 @@ def choose(
     tried[chosen] = judged
     noise = noise_of(examples)
     calibration = calibrate(examples.y[judged.rows], judged.predicted, together.independent[judged.rows])
-    errors = {**{k: v for k, v in judged.to_json().items() if k not in ("folds", "options", "family", "refused")},
-              "mean_model": baseline.mae.value, "noise": noise.mae if noise else None}  # fmt: skip
+    errors = {
+        **{k: v for k, v in judged.to_json().items() if k not in ("folds", "options", "family", "refused")},
+        "mean_model": baseline.mae.value,
+        "noise": noise.mae if noise else None,
+    }
     trained = train(examples, winner.family, checked(winner.family, winner.options), seed, level)
     warnings = (*examples.warnings, *note(winner.family, len(examples)))
     model = replace(trained, calibration=calibration, errors=errors, warnings=warnings)
@@ -162,9 +178,14 @@ def _plan_work(
 
 
 def _judge_candidates(
-    examples: Examples, candidates: Sequence[Candidate], group: Groups, folds: Sequence[Fold], level: float, seed: int,
+    examples: Examples,
+    candidates: Sequence[Candidate],
+    group: Groups,
+    folds: Sequence[Fold],
+    level: float,
+    seed: int,
     work: FitProgress,
-) -> list[Judged]:  # fmt: skip
+) -> list[Judged]:
     return [judge(examples, candidate, folds, group, level, seed, work) for candidate in candidates]
 
 
@@ -235,5 +256,6 @@ def _sample_groups(group: Rows, most: int, seed: int) -> Rows:
 def auto(n_settings: int, terms: str = "") -> list[Candidate]:
     """The candidates of ``--family auto``, from the simplest."""
     chosen = [c for c in AUTO if c.family != "gaussian" or n_settings <= GAUSSIAN_MOST]
-    return [Candidate(c.family, {"terms": terms}) if terms and "terms" in family(c.family).OPTIONS else c
-            for c in chosen]  # fmt: skip
+    return [
+        Candidate(c.family, {"terms": terms}) if terms and "terms" in family(c.family).OPTIONS else c for c in chosen
+    ]

@@ -145,5 +145,9 @@ def noise_of(examples: Examples) -> RepeatNoise | None:
     df = repeated.sum() - np.unique(examples.cells[repeated]).size
     variance = float(off @ off) / float(df)
     total = float(np.var(examples.y))
-    return RepeatNoise(float(np.mean(np.abs(off) / np.sqrt(1 - 1 / r))), math.sqrt(variance),
-                       min(1.0, variance / total) if total else 0.0, int(repeated.sum()))  # fmt: skip
+    return RepeatNoise(
+        float(np.mean(np.abs(off) / np.sqrt(1 - 1 / r))),
+        math.sqrt(variance),
+        min(1.0, variance / total) if total else 0.0,
+        int(repeated.sum()),
+    )

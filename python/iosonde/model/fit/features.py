@@ -83,8 +83,17 @@ class Examples:
     def take(self, rows: npt.NDArray[Any]) -> Examples:
         """Select these rows; the features keep all tried levels."""
         shared = None if self.bring_ups is None else self.bring_ups[rows]
-        return Examples(self.features, self.x[rows], self.y[rows], self.cells[rows], self.response, self.unit, (),
-                        shared, self.class_ends)  # fmt: skip
+        return Examples(
+            self.features,
+            self.x[rows],
+            self.y[rows],
+            self.cells[rows],
+            self.response,
+            self.unit,
+            (),
+            shared,
+            self.class_ends,
+        )
 
 
 def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
@@ -138,8 +147,16 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
     _, cells = np.unique(x, axis=0, return_inverse=True)
     warnings = missing_row_warnings(len(table) - n_usable, len(table))
     warnings += [message for feature in features if (message := _nearly_numbers(feature))]
-    return Examples(features, x, y[usable], cells.reshape(-1).astype(np.intp), measured.name, measured.unit,
-                    tuple(warnings), _bring_ups(part, names))  # fmt: skip
+    return Examples(
+        features,
+        x,
+        y[usable],
+        cells.reshape(-1).astype(np.intp),
+        measured.name,
+        measured.unit,
+        tuple(warnings),
+        _bring_ups(part, names),
+    )
 
 
 def _check_names(table: Table, response: str, names: Sequence[str]) -> None:
@@ -187,9 +204,12 @@ def _nearly_numbers(feature: Feature) -> Message | None:
     if not odd or 2 * len(odd) >= len(feature.levels):  # text on purpose, or a real text factor
         return None
     return Message(
-        "number-as-text", "{factor} is taken as text with {n_levels} levels: '{level}' is not a number",
-        factor=feature.name, n_levels=len(feature.levels), level=odd[0],
-    )  # fmt: skip
+        "number-as-text",
+        "{factor} is taken as text with {n_levels} levels: '{level}' is not a number",
+        factor=feature.name,
+        n_levels=len(feature.levels),
+        level=odd[0],
+    )
 
 
 def encode(features: Sequence[Feature], setting: Mapping[str, Cell]) -> Array:

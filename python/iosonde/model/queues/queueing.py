@@ -112,11 +112,16 @@ def solve(stations: Sequence[Station], clients: int) -> Solution:
     if not exact:
         rate, present = _approximate_rate(stations, clients)
     loads = tuple(
-        Load(station, None if delay else rate * station.demand_s / station.servers, there, there / rate,
-             None if delay else clients / alone_s * station.demand_s / station.servers)
+        Load(
+            station,
+            None if delay else rate * station.demand_s / station.servers,
+            there,
+            there / rate,
+            None if delay else clients / alone_s * station.demand_s / station.servers,
+        )
         for station, there in zip(stations, present, strict=True)
         for delay in [station.kind == Kind.DELAY]
-    )  # fmt: skip
+    )
     low, high = bounds(stations, clients)
     limiting = tuple(station.name for station in bottlenecks(stations))
     return Solution(clients, rate, clients / rate, low, high, loads, limiting, exact)

@@ -35,9 +35,16 @@ class BestSetting:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        return {"response": self.response, "unit": self.unit, "size": self.size, "by": dict(self.by),
-                **self.each.flat("each"), "n": self.each.n, "settings": self.n_settings,
-                "not_told_apart": self.alike}  # fmt: skip
+        return {
+            "response": self.response,
+            "unit": self.unit,
+            "size": self.size,
+            "by": dict(self.by),
+            **self.each.flat("each"),
+            "n": self.each.n,
+            "settings": self.n_settings,
+            "not_told_apart": self.alike,
+        }
 
 
 def best_settings(series: Sequence[Series], level: float) -> list[BestSetting]:

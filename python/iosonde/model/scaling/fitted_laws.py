@@ -25,10 +25,16 @@ class FittedLaw:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        return {"law": self.law.name, "formula": self.law.formula, "identifiable": self.fit is not None,
-                "why": self.why,
-                "parameters": {name: value.to_json() for name, value in self.parameters.items()}, "aicc": self.aicc,
-                "delta_aicc": self.delta, "misfit_p": self.misfit_p}  # fmt: skip
+        return {
+            "law": self.law.name,
+            "formula": self.law.formula,
+            "identifiable": self.fit is not None,
+            "why": self.why,
+            "parameters": {name: value.to_json() for name, value in self.parameters.items()},
+            "aicc": self.aicc,
+            "delta_aicc": self.delta,
+            "misfit_p": self.misfit_p,
+        }
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,11 @@ class Regime:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        return {"low": self.low, "high": self.high, "n": self.n, "unit_of_noise": self.unit_of_noise,
-                "laws": [law.to_json() for law in self.laws],
-                "possible": [law.law.name for law in self.possible]}  # fmt: skip
+        return {
+            "low": self.low,
+            "high": self.high,
+            "n": self.n,
+            "unit_of_noise": self.unit_of_noise,
+            "laws": [law.to_json() for law in self.laws],
+            "possible": [law.law.name for law in self.possible],
+        }

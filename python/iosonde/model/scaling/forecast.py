@@ -37,8 +37,14 @@ class SizePrediction:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        return {"size": self.size, **self.rate.flat("fit"), "kind": self.kind, "extrapolated": self.kind != "inside",
-                "by_law": self.by_law, "warnings": list(self.rate.warnings)}  # fmt: skip
+        return {
+            "size": self.size,
+            **self.rate.flat("fit"),
+            "kind": self.kind,
+            "extrapolated": self.kind != "inside",
+            "by_law": self.by_law,
+            "warnings": list(self.rate.warnings),
+        }
 
 
 def forecast(regime: Regime, points: Points, size: float, level: float) -> SizePrediction:

@@ -79,8 +79,16 @@ def series_of(
         for size, rate in zip(sizes[complete][rows], values[complete][rows], strict=True):
             trials.setdefault(float(size), []).append(float(rate))
         names = [table.column(name).name for name in by]
-        series.append(Series(table.column(on).name, column.name, unit, dict(zip(names, key, strict=True)), trials,
-                            table.level_units(names)))  # fmt: skip
+        series.append(
+            Series(
+                table.column(on).name,
+                column.name,
+                unit,
+                dict(zip(names, key, strict=True)),
+                trials,
+                table.level_units(names),
+            )
+        )
     return series, missing_row_warnings(int((~complete).sum()), len(table))
 
 

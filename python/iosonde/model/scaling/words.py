@@ -51,9 +51,12 @@ def _limit(scaling: Scaling, on: str) -> Message | None:
     if not limit.is_detected or (regime.is_compared and _is_bent(regime)):
         return None
     return Message(
-        "limit", "There is a limit: at {size:g} {unit} the efficiency is {efficiency}.",
-        size=limit.size, unit=on, efficiency=_format_share(limit.efficiency),
-    )  # fmt: skip
+        "limit",
+        "There is a limit: at {size:g} {unit} the efficiency is {efficiency}.",
+        size=limit.size,
+        unit=on,
+        efficiency=_format_share(limit.efficiency),
+    )
 
 
 def _describe_fall(fall: Fall, on: str) -> Message:
@@ -63,8 +66,11 @@ def _describe_fall(fall: Fall, on: str) -> Message:
         if fall.is_significant
         else "At {last:g} {unit} the rate is {ratio} times that at {peak:g}: with one trial a size a fall is "
         "inconclusive.",
-        peak=fall.peak, last=fall.last, ratio=_format_share(fall.ratio), unit=on,
-    )  # fmt: skip
+        peak=fall.peak,
+        last=fall.last,
+        ratio=_format_share(fall.ratio),
+        unit=on,
+    )
 
 
 def _is_bent(regime: Regime) -> bool:

@@ -17,9 +17,12 @@ WORTH_A_WORD = 0.05  # ST - S1
 
 
 def tied(
-    names: Sequence[str], values: Mapping[str, float], deviations: Mapping[str, Array | None], level: float,
+    names: Sequence[str],
+    values: Mapping[str, float],
+    deviations: Mapping[str, Array | None],
+    level: float,
     noise_df: int = 0,
-) -> tuple[tuple[str, ...], ...]:  # fmt: skip
+) -> tuple[tuple[str, ...], ...]:
     """Group names (the largest first): a name opens a group if it is significantly below the first of the group before.
 
     Significantly: the difference exceeds its variation under resampling, at ``level`` over all such comparisons

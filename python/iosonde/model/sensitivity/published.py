@@ -71,15 +71,34 @@ def rank_line(
     if fixed_indices:
         fixed_share = Estimate(sum(over_all[i].s1.value or 0.0 for i in fixed_indices), None, None, level, 0)
     sentence = _build_sentence(
-        order, inner, {names[i]: s for i, s in enumerate(over_all)}, {names[i]: s for i, s in within.items()}, fixed,
+        order,
+        inner,
+        {names[i]: s for i, s in enumerate(over_all)},
+        {names[i]: s for i, s in within.items()},
+        fixed,
         drawn is None,
-    )  # fmt: skip
+    )
     return Ranking(
-        response, "", level, 0, int(np.prod([len(levels[name]) for name in names])),
-        "published line over a full factorial of its levels", "as S1: a line has no interactions",
-        "" if drawn is None else "coefficients drawn from their standard errors", ranked, None, order, inner, (),
-        tuple(fixed), fixed_share, (), seed, sentence, tuple(_list_warnings(other_features, drawn is None)),
-    )  # fmt: skip
+        response,
+        "",
+        level,
+        0,
+        int(np.prod([len(levels[name]) for name in names])),
+        "published line over a full factorial of its levels",
+        "as S1: a line has no interactions",
+        "" if drawn is None else "coefficients drawn from their standard errors",
+        ranked,
+        None,
+        order,
+        inner,
+        (),
+        tuple(fixed),
+        fixed_share,
+        (),
+        seed,
+        sentence,
+        tuple(_list_warnings(other_features, drawn is None)),
+    )
 
 
 def _check_levels(coefficients: Mapping[str, float], levels: Mapping[str, Sequence[float]]) -> None:

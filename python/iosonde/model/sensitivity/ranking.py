@@ -74,25 +74,36 @@ class FactorRank:
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
         none = {f"{a}{b}": None for a in ("coefficient", "standardised") for b in ("", "_low", "_high")}
-        content: dict[str, Any] = {"name": self.name, "unit": self.unit or None, **self.over_all.to_json(),
-                                   "p": self.p, "zero_line": self.zero_line, "interacts": self.interacts,
-                                   **(self.slope.to_json() if self.slope else none), "fixed": self.fixed,
-                                   "change": None if self.change is None else list(self.change)}  # fmt: skip
+        content: dict[str, Any] = {
+            "name": self.name,
+            "unit": self.unit or None,
+            **self.over_all.to_json(),
+            "p": self.p,
+            "zero_line": self.zero_line,
+            "interacts": self.interacts,
+            **(self.slope.to_json() if self.slope else none),
+            "fixed": self.fixed,
+            "change": None if self.change is None else list(self.change),
+        }
         if self.shapley is not None:
             content |= self.shapley.flat("shapley")
         if self.adjusted is not None:
             content |= {**self.adjusted.share.flat("adjusted"), "adjusted_p": self.adjusted.p}
         if self.effect is not None:
-            content |= {"effect_p": self.effect.p, "effect_p_adjusted": self.effect.adjusted,
-                        "together_with": [name for name in self.effect.factors if name != self.name]}  # fmt: skip
+            content |= {
+                "effect_p": self.effect.p,
+                "effect_p_adjusted": self.effect.adjusted,
+                "together_with": [name for name in self.effect.factors if name != self.name],
+            }
         if self.aliases:
             content["aliases"] = [alias.to_json() for alias in self.aliases]
         if self.within is not None:
             content["within"] = self.within.to_json()
         if self.adjusted_within is not None:
             content["within"] |= self.adjusted_within.share.flat("adjusted")
-        return content | (self.effects.to_json() if self.effects else {"levels": [], "steps": [], "monotone": None,
-                                                                      "turns": None})  # fmt: skip
+        return content | (
+            self.effects.to_json() if self.effects else {"levels": [], "steps": [], "monotone": None, "turns": None}
+        )
 
 
 @dataclass(frozen=True)
@@ -141,17 +152,29 @@ class Ranking:
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
         return {
-            "response": self.response, "unit": self.unit or None, "transform": self.transform or None,
-            "level": self.level, "n": self.n, "n_cells": self.n_cells, "estimator": self.estimator,
-            "st_estimator": self.st_estimator, "intervals": self.intervals or None, "seed": self.seed,
+            "response": self.response,
+            "unit": self.unit or None,
+            "transform": self.transform or None,
+            "level": self.level,
+            "n": self.n,
+            "n_cells": self.n_cells,
+            "estimator": self.estimator,
+            "st_estimator": self.st_estimator,
+            "intervals": self.intervals or None,
+            "seed": self.seed,
             "factors": [factor.to_json() for factor in self.factors],
             "noise": None if self.noise is None else self.noise.to_json(),
             "order": [list(group) for group in self.order],
-            "order_within": [list(group) for group in self.order_within], "no_effect_seen": list(self.silent),
-            "fixed": list(self.fixed), "fixed_share": None if self.fixed_share is None else self.fixed_share.to_json(),
+            "order_within": [list(group) for group in self.order_within],
+            "no_effect_seen": list(self.silent),
+            "fixed": list(self.fixed),
+            "fixed_share": None if self.fixed_share is None else self.fixed_share.to_json(),
             "correlated": [{"factors": [link.first, link.second], "strength": link.strength} for link in self.links],
-            "ordered_by": self.by, "importance_of": self.importance_of, "noise_from": self.noise_from or None,
+            "ordered_by": self.by,
+            "importance_of": self.importance_of,
+            "noise_from": self.noise_from or None,
             **({"shapley_estimator": self.shapley_estimator} if self.shapley_estimator else {}),
-            "sentence": self.sentence, "warnings": list(self.warnings),
+            "sentence": self.sentence,
+            "warnings": list(self.warnings),
             **({} if self.blocks is None else self.blocks.to_json()),
-        }  # fmt: skip
+        }

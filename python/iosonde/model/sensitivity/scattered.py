@@ -100,5 +100,10 @@ def _compute_explained(
 
 
 def _squeeze_variances(v: Variances) -> Variances:
-    return Variances(v.total[0], v.total_corrected[0], v.noise[0], {k: x[0] for k, x in v.plain.items()},
-                     {k: x[0] for k, x in v.corrected.items()})  # fmt: skip
+    return Variances(
+        v.total[0],
+        v.total_corrected[0],
+        v.noise[0],
+        {k: x[0] for k, x in v.plain.items()},
+        {k: x[0] for k, x in v.corrected.items()},
+    )

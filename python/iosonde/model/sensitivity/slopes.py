@@ -40,6 +40,10 @@ def slopes(design: Design, level: float) -> tuple[list[Slope | None], float | No
             slopes.append(None)
             continue
         c, scale = coefficients[place[i]], float(columns[place[i]].std()) / spread
-        slopes.append(Slope(Estimate(c.estimate, c.low, c.high, level, design.n),
-                          Estimate(c.estimate * scale, c.low * scale, c.high * scale, level, design.n)))  # fmt: skip
+        slopes.append(
+            Slope(
+                Estimate(c.estimate, c.low, c.high, level, design.n),
+                Estimate(c.estimate * scale, c.low * scale, c.high * scale, level, design.n),
+            )
+        )
     return slopes, fitted.r2

@@ -21,8 +21,13 @@ class Shares:
 
     def to_json(self) -> dict[str, Any]:
         """The flat form."""
-        return {**self.s1.flat("s1"), "s1_corrected": self.s1_corrected, **self.st.flat("st"),
-                "st_corrected": self.st_corrected, "importance": self.importance}  # fmt: skip
+        return {
+            **self.s1.flat("s1"),
+            "s1_corrected": self.s1_corrected,
+            **self.st.flat("st"),
+            "st_corrected": self.st_corrected,
+            "importance": self.importance,
+        }
 
 
 @dataclass(frozen=True)

@@ -83,8 +83,16 @@ class ResponseAdvice:
     def defaults_table(self) -> DataTable:
         """Return one row per setting."""
         of = f" ({self.unit})" if self.unit else ""
-        columns = ("/".join(self.choose), "best", "tied", "worst", "share of best", "harmonic mean of it",
-                   "worst case", f"mean{of}")  # fmt: skip
+        columns = (
+            "/".join(self.choose),
+            "best",
+            "tied",
+            "worst",
+            "share of best",
+            "harmonic mean of it",
+            "worst case",
+            f"mean{of}",
+        )
         rows: list[tuple[Value, ...]] = [
             (d.setting, d.best, d.tied, d.worst, d.share, d.harmonic, d.lowest, d.mean) for d in self.defaults
         ]

@@ -102,10 +102,9 @@ class Influence:
         """Return one row per factor."""
         columns = ("factor", "tried", "S1", "S1 low", "S1 high", "ST", "ST low", "ST high", "level", "zero line")
         rows: list[tuple[Value, ...]] = [
-            (s.name, s.tried, s.s1.value, s.s1.low, s.s1.high, s.st.value, s.st.low, s.st.high, s.s1.level,
-             s.zero_line)
+            (s.name, s.tried, s.s1.value, s.s1.low, s.s1.high, s.st.value, s.st.low, s.st.high, s.s1.level, s.zero_line)
             for s in (self.ranking.shares if self.ranking else ())
-        ]  # fmt: skip
+        ]
         return DataTable(f"{self.title}: shares of the variance", columns, tuple(rows))
 
     def points_table(self) -> DataTable:

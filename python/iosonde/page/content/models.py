@@ -51,13 +51,35 @@ class ResponseSummary:
     def table(self) -> DataTable:
         """Return one row per cell."""
         of = f" ({self.unit})" if self.unit else ""
-        names = ("mean", "mean low", "mean high", "median", "median low", "median high", "sd", "harmonic mean",
-                 "harmonic mean low", "harmonic mean high")  # fmt: skip
+        names = (
+            "mean",
+            "mean low",
+            "mean high",
+            "median",
+            "median low",
+            "median high",
+            "sd",
+            "harmonic mean",
+            "harmonic mean low",
+            "harmonic mean high",
+        )
         rows: list[tuple[Value, ...]] = [
-            (*row.setting, row.mean.n, row.mean.level, row.mean.value, row.mean.low, row.mean.high, row.median.value,
-             row.median.low, row.median.high, row.sd, *_ends(row.harmonic_mean), row.cv)
+            (
+                *row.setting,
+                row.mean.n,
+                row.mean.level,
+                row.mean.value,
+                row.mean.low,
+                row.mean.high,
+                row.median.value,
+                row.median.low,
+                row.median.high,
+                row.sd,
+                *_ends(row.harmonic_mean),
+                row.cv,
+            )
             for row in self.rows
-        ]  # fmt: skip
+        ]
         return DataTable(self.title, (*self.by, "trials", "level", *(name + of for name in names), "cv"), tuple(rows))
 
 

@@ -32,7 +32,10 @@ class AnsweredQuestion:
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form; the answer has its command's ``--json``."""
         return {
-            "question": self.question, "command": self.command, "missing": self.missing, "published": self.published,
+            "question": self.question,
+            "command": self.command,
+            "missing": self.missing,
+            "published": self.published,
             "constant": list(self.constant),
             "answer": None if self.answer is None else self.answer.to_dict(),
-        }  # fmt: skip
+        }

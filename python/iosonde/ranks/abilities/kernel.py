@@ -30,42 +30,64 @@ def io_uring() -> Ability:
     if ctypes.get_errno() == errno.ENOSYS:
         return Ability("io_uring", False, reason, needed_for, "needs Linux 5.1 or newer")
     setting = reading.text("/proc/sys/kernel/io_uring_disabled")
-    return Ability("io_uring", False, f"{reason}; kernel.io_uring_disabled = {setting or 'unset'}", needed_for,
-                   "sysctl kernel.io_uring_disabled=0, or allow it in the container's seccomp profile")  # fmt: skip
+    return Ability(
+        "io_uring",
+        False,
+        f"{reason}; kernel.io_uring_disabled = {setting or 'unset'}",
+        needed_for,
+        "sysctl kernel.io_uring_disabled=0, or allow it in the container's seccomp profile",
+    )
 
 
 def clock() -> Ability:
     """Check whether reading the clock is cheap."""
     source = reading.text("/sys/devices/system/clocksource/clocksource0/current_clocksource") or "unknown"
-    return Ability("clock", source in _FAST_CLOCKS, f"clock source {source}",
-                   "timing of operations below 10 µs: a slow clock source needs a system call per reading",
-                   "boot with clocksource=tsc, if the CPU's time stamp counter is reliable")  # fmt: skip
+    return Ability(
+        "clock",
+        source in _FAST_CLOCKS,
+        f"clock source {source}",
+        "timing of operations below 10 µs: a slow clock source needs a system call per reading",
+        "boot with clocksource=tsc, if the CPU's time stamp counter is reliable",
+    )
 
 
 def cpu_frequency() -> Ability:
     """Check whether the CPU keeps its frequency."""
     paths = Path("/sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_governor")
     governors = sorted({reading.text(path) or "unknown" for path in paths})
-    return Ability("cpu frequency", not set(governors) & {"powersave", "ondemand", "conservative"},
-                   f"governor {', '.join(governors)}" if governors else "not controlled from here",
-                   "results independent of the CPU's temperature",
-                   "cpupower frequency-set -g performance")  # fmt: skip
+    return Ability(
+        "cpu frequency",
+        not set(governors) & {"powersave", "ondemand", "conservative"},
+        f"governor {', '.join(governors)}" if governors else "not controlled from here",
+        "results independent of the CPU's temperature",
+        "cpupower frequency-set -g performance",
+    )
 
 
 def drop_caches() -> Ability:
     """Check whether all clean caches of this node can be dropped, without doing so."""
     path = "/proc/sys/vm/drop_caches"
     ok = os.access(path, os.W_OK)
-    return Ability("drop caches", ok, "writable" if ok else f"{path} is not writable",
-                   "cold metadata caches; file data is dropped without it", "run as root")  # fmt: skip
+    return Ability(
+        "drop caches",
+        ok,
+        "writable" if ok else f"{path} is not writable",
+        "cold metadata caches; file data is dropped without it",
+        "run as root",
+    )
 
 
 def network_namespaces() -> Ability:
     """Check whether this user can create a network namespace."""
     words = ["unshare", "--net", "true"] if os.geteuid() == 0 else ["unshare", "--user", "--net", "true"]
     ok = reading.tool(words) is not None
-    return Ability("network namespaces", ok, "available" if ok else "not available", "emulated clusters",
-                   "run as root, or sysctl kernel.unprivileged_userns_clone=1")  # fmt: skip
+    return Ability(
+        "network namespaces",
+        ok,
+        "available" if ok else "not available",
+        "emulated clusters",
+        "run as root, or sysctl kernel.unprivileged_userns_clone=1",
+    )
 
 
 def fuse() -> Ability:
@@ -73,8 +95,13 @@ def fuse() -> Ability:
     device = os.access("/dev/fuse", os.R_OK | os.W_OK)
     helper = shutil.which("fusermount3") or shutil.which("fusermount")
     missing = [what for what, there in (("/dev/fuse", device), ("fusermount3", helper)) if not there]
-    return Ability("fuse", not missing, f"missing: {', '.join(missing)}" if missing else f"/dev/fuse and {helper}",
-                   "FUSE file systems in emulated clusters", "apt install fuse3; modprobe fuse")  # fmt: skip
+    return Ability(
+        "fuse",
+        not missing,
+        f"missing: {', '.join(missing)}" if missing else f"/dev/fuse and {helper}",
+        "FUSE file systems in emulated clusters",
+        "apt install fuse3; modprobe fuse",
+    )
 
 
 CHECKS = [io_uring, clock, cpu_frequency, drop_caches, network_namespaces, fuse]

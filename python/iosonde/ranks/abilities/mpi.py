@@ -47,8 +47,12 @@ def mpi_ranks() -> Ability:
     source = str(Path(__file__).parents[3])
     path = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH", "")]))
     with temporary.directory("doctor") as directory:
-        outcome = watchdog.watch(command, heartbeat_dir=directory, limits=watchdog.TimeLimits(_START_S),
-                                 env={**os.environ, "PYTHONPATH": path})  # fmt: skip
+        outcome = watchdog.watch(
+            command,
+            heartbeat_dir=directory,
+            limits=watchdog.TimeLimits(_START_S),
+            env={**os.environ, "PYTHONPATH": path},
+        )
         output = (directory / watchdog.STDOUT).read_text().split()
     if outcome.exit_code == 0 and output == ["2"]:
         return Ability("2 ranks", True, f"started and connected in {outcome.seconds:.1f} s", _MANY)

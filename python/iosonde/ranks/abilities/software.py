@@ -35,8 +35,13 @@ def native() -> Ability:
     except (OSError, subprocess.TimeoutExpired) as error:
         return Ability("native module", False, str(error), "measuring", _BUILD, required=True)
     if done.returncode == 0:
-        return Ability("native module", True, f"loads; one clock reading costs {done.stdout.strip()} ns",
-                       "measuring", required=True)  # fmt: skip
+        return Ability(
+            "native module",
+            True,
+            f"loads; one clock reading costs {done.stdout.strip()} ns",
+            "measuring",
+            required=True,
+        )
     reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
     return Ability("native module", False, reason, "measuring", _BUILD, required=True)
 

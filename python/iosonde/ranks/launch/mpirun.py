@@ -20,8 +20,11 @@ _PASSED_ON = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "MPI4PY_MP
 
 # Variables that replace ssh: of MPICH, Intel MPI, Open MPI up to 4 and since 5.
 AGENT_VARIABLES = (
-    "HYDRA_LAUNCHER_EXEC", "I_MPI_HYDRA_BOOTSTRAP_EXEC", "OMPI_MCA_plm_rsh_agent", "PRTE_MCA_plm_ssh_agent",
-)  # fmt: skip
+    "HYDRA_LAUNCHER_EXEC",
+    "I_MPI_HYDRA_BOOTSTRAP_EXEC",
+    "OMPI_MCA_plm_rsh_agent",
+    "PRTE_MCA_plm_ssh_agent",
+)
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,34 @@ _CONNECTION = "fuse_connection:"
 # The kernel truncates process names to this length.
 _NAME_CHARACTERS = 15
 # Clients with another name than the type of their mounts.
-_CLIENTS = ("glusterfs", "ceph-fuse", "mfsmount", "xrootdfs", "sshfs", "fuse-nfs", "afsd.fuse", "pvfs2fuse", "cvmfs2",
-            "fuse_dfs", "dfuse", "s3fs", "goofys", "mount-s3", "juicefs", "rclone", "gcsfuse", "davfs2",
-            "mount.davfs")  # fmt: skip
+_CLIENTS = (
+    "glusterfs",
+    "ceph-fuse",
+    "mfsmount",
+    "xrootdfs",
+    "sshfs",
+    "fuse-nfs",
+    "afsd.fuse",
+    "pvfs2fuse",
+    "cvmfs2",
+    "fuse_dfs",
+    "dfuse",
+    "s3fs",
+    "goofys",
+    "mount-s3",
+    "juicefs",
+    "rclone",
+    "gcsfuse",
+    "davfs2",
+    "mount.davfs",
+)
 # Kernel clients with a user-space part, by mount type.
-_HELPER_NAMES = {"gpfs": ("mmfsd",), "orangefs": ("pvfs2-client-core",), "pvfs2": ("pvfs2-client-core",),
-                      "wekafs": ("wekanode",)}  # fmt: skip
+_HELPER_NAMES = {
+    "gpfs": ("mmfsd",),
+    "orangefs": ("pvfs2-client-core",),
+    "pvfs2": ("pvfs2-client-core",),
+    "wekafs": ("wekanode",),
+}
 # FUSE mounts behind a gateway on the same node, which is part of the client: type → a word of its command.
 _GATEWAYS = {"fuse.hdfs": "org.apache.hadoop.hdfs.nfs.nfs3.Nfs3"}
 

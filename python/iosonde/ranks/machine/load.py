@@ -97,8 +97,11 @@ def _describe_client(end: Sample, client_s: float) -> dict[str, Any]:
     if not end.daemons:
         return {}
     names = dict.fromkeys(process.name for process in end.daemons)
-    return {"client_daemon": ", ".join(names), "client_daemon_cpu_s": client_s,
-            "client_daemon_rss_bytes": end.daemons_bytes}  # fmt: skip
+    return {
+        "client_daemon": ", ".join(names),
+        "client_daemon_cpu_s": client_s,
+        "client_daemon_rss_bytes": end.daemons_bytes,
+    }
 
 
 def _take_sample(target: str, after: int) -> Sample:

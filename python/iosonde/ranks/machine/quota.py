@@ -35,9 +35,19 @@ class _Amount(NamedTuple):
 class _Dqblk(ctypes.Structure):
     """The struct if_dqblk of <linux/quota.h>."""
 
-    _fields_ = [(name, ctypes.c_uint64) for name in (
-        "hard_blocks", "soft_blocks", "used_bytes", "hard_files", "soft_files", "used_files", "block_grace",
-        "file_grace")] + [("valid", ctypes.c_uint32)]  # fmt: skip
+    _fields_ = [
+        (name, ctypes.c_uint64)
+        for name in (
+            "hard_blocks",
+            "soft_blocks",
+            "used_bytes",
+            "hard_files",
+            "soft_files",
+            "used_files",
+            "block_grace",
+            "file_grace",
+        )
+    ] + [("valid", ctypes.c_uint32)]
 
 
 def quotas(target: Path, mount_entry: mount.Mount) -> list[Quota]:

@@ -52,8 +52,9 @@ def run(words: Sequence[str], nodes: int, limit_s: float) -> tuple[str, ...]:
 
 def _start_script(words: Sequence[str], nodes: int, out: int, err: int) -> subprocess.Popen[bytes]:
     try:
-        return subprocess.Popen([*words, str(nodes)], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                                start_new_session=True)  # fmt: skip
+        return subprocess.Popen(
+            [*words, str(nodes)], stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+        )
     except OSError as error:
         raise InputError(
             "launch-failed",

@@ -54,8 +54,14 @@ def allocation(options: Sequence[str], nodes: int, on_wait: Callable[[str], None
     words = [salloc, f"--nodes={nodes}", "--exclusive", "--job-name=iosonde", *options, "sh", "-c", _HOLD]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         # Its own session: Ctrl-C must not reach it, as the nodes are released only after the clean-up on them.
-        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=out, stderr=err, start_new_session=True,
-                                   preexec_fn=signal_on_parent_death(signal.SIGTERM))  # fmt: skip
+        process = subprocess.Popen(
+            words,
+            stdin=subprocess.PIPE,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+            preexec_fn=signal_on_parent_death(signal.SIGTERM),
+        )
         job: dict[str, str] = {}
         try:
             job = _wait_for_grant(process, out.fileno(), err.fileno(), nodes, on_wait)

@@ -26,8 +26,7 @@ def page(shelf: Shelf, address: Address) -> WebPage:
     DataError."""
     if not (address.one("a") and address.one("b")):
         latest = [(shelf.of(experiment.store), experiment) for experiment in shelf.view.experiments(0, 50)]
-        return rendered("compare.html", shelf, address, "Compare", lines=[], notes=[], latest=latest,
-                        drawn=None)  # fmt: skip
+        return rendered("compare.html", shelf, address, "Compare", lines=[], notes=[], latest=latest, drawn=None)
     return WebPage(shelf.once(address.but(), lambda: _render_page(shelf, address).body))
 
 
@@ -45,9 +44,17 @@ def _render_page(shelf: Shelf, address: Address) -> WebPage:
         if only_last
     ]
     drawn = compare_figure.ratios_figure(comparison) if isinstance(comparison, Comparisons) else None
-    return rendered("compare.html", shelf, address, f"A: {a.name}, B: {b.name}", latest=[], notes=notes,
-                    lines=list(compare_text.lines(comparison)), drawn=drawn,
-                    **scripts({"ratios": drawn.spec} if drawn else {}))  # fmt: skip
+    return rendered(
+        "compare.html",
+        shelf,
+        address,
+        f"A: {a.name}, B: {b.name}",
+        latest=[],
+        notes=notes,
+        lines=list(compare_text.lines(comparison)),
+        drawn=drawn,
+        **scripts({"ratios": drawn.spec} if drawn else {}),
+    )
 
 
 def _open_side(shelf: Shelf, address: Address, side: str) -> tuple[Source, bool]:

@@ -15,8 +15,11 @@ def scripts(specs: Mapping[str, Any]) -> dict[str, Any]:
     place."""
     full_specs = {name: layout_vocabulary.page_spec(spec) for name, spec in specs.items()}
     parts, figures = share(full_specs)
-    return {"theme": _embed_json(layout_vocabulary.page_config()), "parts": _embed_json(parts),
-            "figures": {name: _embed_json(spec) for name, spec in figures.items()}}  # fmt: skip
+    return {
+        "theme": _embed_json(layout_vocabulary.page_config()),
+        "parts": _embed_json(parts),
+        "figures": {name: _embed_json(spec) for name, spec in figures.items()},
+    }
 
 
 def _embed_json(value: object) -> object:

@@ -17,7 +17,15 @@ def page(shelf: Shelf, address: Address) -> WebPage:
     experiments, runs, damaged = view.counted()
     rows = [(shelf.of(experiment.store), experiment) for experiment in selected]
     return rendered(
-        "experiments.html", shelf, address, "Experiments", found=rows, experiments=experiments, runs=runs,
-        damaged=damaged, problems=view.problems() if damaged else [], number=number,
+        "experiments.html",
+        shelf,
+        address,
+        "Experiments",
+        found=rows,
+        experiments=experiments,
+        runs=runs,
+        damaged=damaged,
+        problems=view.problems() if damaged else [],
+        number=number,
         pages=max(1, -(-experiments // ON_A_PAGE)),
-    )  # fmt: skip
+    )

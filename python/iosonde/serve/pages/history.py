@@ -45,11 +45,23 @@ def _render_page(shelf: Shelf, address: Address, place: str) -> WebPage:
     ordered = _by_news(watch)
     page_series = ordered[(number - 1) * ON_A_PAGE : number * ON_A_PAGE]
     blocks = [(f"series-{place}", series, _of(watch, series)) for place, series in enumerate(page_series, 1)]
-    return rendered("history.html", shelf, address, f"History of {shelved.name}", shelved=shelved, made=watch,
-                    lines=list(watch_text.lines(watch)), blocks=blocks, total=total, last=last,
-                    number=number, pages=max(1, -(-len(ordered) // ON_A_PAGE)),
-                    **scripts({name: watch_figure.history_figure(series_entry, changes).spec
-                               for name, series_entry, changes in blocks}))  # fmt: skip
+    return rendered(
+        "history.html",
+        shelf,
+        address,
+        f"History of {shelved.name}",
+        shelved=shelved,
+        made=watch,
+        lines=list(watch_text.lines(watch)),
+        blocks=blocks,
+        total=total,
+        last=last,
+        number=number,
+        pages=max(1, -(-len(ordered) // ON_A_PAGE)),
+        **scripts(
+            {name: watch_figure.history_figure(series_entry, changes).spec for name, series_entry, changes in blocks}
+        ),
+    )
 
 
 def _by_news(watch: Watch) -> Sequence[WatchedSeries]:

@@ -58,8 +58,11 @@ def check(subject: Subject) -> list[Finding]:
         indices = [max(each.values()) / _compute_mean(each.values()) for each in times if len(each) > 1]
         if indices and _compute_mean(indices) > 1 + EXCESS:
             work = [_work_of_slowest(phase, each) for phase, each in zip(phases, times, strict=True) if len(each) > 1]
-            uneven[name] = (_over_trials(indices, 1.0, subject.level), _over_trials(work, 0.0, subject.level),
-                           _always_last(phases, times, FAMILY_ALPHA / len(settings)))  # fmt: skip
+            uneven[name] = (
+                _over_trials(indices, 1.0, subject.level),
+                _over_trials(work, 0.0, subject.level),
+                _always_last(phases, times, FAMILY_ALPHA / len(settings)),
+            )
     if not uneven:
         return []
     worst = max(uneven, key=lambda name: uneven[name][0].value or 0.0)

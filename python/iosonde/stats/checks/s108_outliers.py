@@ -42,8 +42,15 @@ def check(subject: Subject) -> list[Finding]:
             rest = sorted(cell.values.tolist())
             where = cell.places[position] if position < len(cell.places) else f"trial {position + 1}"
             value = float(cell.values[position])
-            outliers.append({"cell": cell.name, "metric": cell.metric, "trial": where, "value": value,
-                          "median": rest[len(rest) // 2]})  # fmt: skip
+            outliers.append(
+                {
+                    "cell": cell.name,
+                    "metric": cell.metric,
+                    "trial": where,
+                    "value": value,
+                    "median": rest[len(rest) // 2],
+                }
+            )
     if not outliers:
         return []
     first = outliers[0]

@@ -82,8 +82,11 @@ def _find_two_modes(subject: Subject) -> list[tuple[TrialCell, _Groups]]:
     """Find two groups by the best split, for few trials or values that are not all positive."""
     tested = [(cell, two_modes(cell.values)) for cell in subject.repeated if not _is_countable(cell)]
     splits = [(cell, split) for cell, split in tested if split is not None]
-    return [(cell, _Groups(((split.low_mean, split.n_low), (split.high_mean, cell.values.size - split.n_low)), split.p))
-            for cell, split in splits if split.p < max(FAMILY_ALPHA / len(splits), 1 / 10_000)]  # fmt: skip
+    return [
+        (cell, _Groups(((split.low_mean, split.n_low), (split.high_mean, cell.values.size - split.n_low)), split.p))
+        for cell, split in splits
+        if split.p < max(FAMILY_ALPHA / len(splits), 1 / 10_000)
+    ]
 
 
 def _find_several_modes(subject: Subject) -> list[tuple[TrialCell, _Groups]]:
@@ -107,5 +110,10 @@ def _is_countable(cell: TrialCell) -> bool:
 
 def _build_evidence(split: _Groups) -> dict[str, object]:
     (low, n_low), (high, _) = split.groups[0], split.groups[-1]
-    return {"low_mean": low, "high_mean": high, "n_low": n_low, "p": split.p,
-            "groups": [{"mean": mean, "n": n} for mean, n in split.groups]}  # fmt: skip
+    return {
+        "low_mean": low,
+        "high_mean": high,
+        "n_low": n_low,
+        "p": split.p,
+        "groups": [{"mean": mean, "n": n} for mean, n in split.groups],
+    }

@@ -44,9 +44,13 @@ def check(subject: Subject) -> list[Finding]:
     off = {off_rate: None for _, lab in labs for off_rate in off_rates(lab)}
     findings = []
     if off:
-        findings.append(_build_finding(f"the emulated cluster differs from its description: {next(iter(off))}"
-                              + (f", and {len(off) - 1} more" if len(off) > 1 else ""),
-                              {"warnings": list(off)[:MAX_LISTED]}))  # fmt: skip
+        findings.append(
+            _build_finding(
+                f"the emulated cluster differs from its description: {next(iter(off))}"
+                + (f", and {len(off) - 1} more" if len(off) > 1 else ""),
+                {"warnings": list(off)[:MAX_LISTED]},
+            )
+        )
     busy = {run.id: share for run, _ in labs if (share := _compute_busy_share(run.facts.get("loads") or ())) > BUSY}
     if busy:
         findings.append(

@@ -35,9 +35,11 @@ def check(subject: Subject) -> list[Finding]:
     """Report one finding for all phases."""
     filesystems = {
         phase.operation: run.filesystem
-        for run in subject.runs if run.counts and run.filesystem in WRITTEN_ONCE
-        for phase in run.phases if phase.is_step and _may_write_inside(phase)
-    }  # fmt: skip
+        for run in subject.runs
+        if run.counts and run.filesystem in WRITTEN_ONCE
+        for phase in run.phases
+        if phase.is_step and _may_write_inside(phase)
+    }
     if not filesystems:
         return []
     names = list(filesystems)

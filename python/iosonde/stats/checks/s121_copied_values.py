@@ -74,15 +74,29 @@ def _report_cells(copies: Copies, name: str) -> Finding | None:
         what = f"{what} the same single value as another, by copying or by a coarse clock,"
     example, twin = copies.cells[0]
     where = _in_words(copies.pattern, twin.units) if copies.pattern else f"{twin.name} equals {example.name}"
-    pairs = [{"original": a.name, "copy": b.name, "original_places": list(a.places[:MAX_LISTED]),
-              "copy_places": list(b.places[:MAX_LISTED])} for a, b in copies.cells[:MAX_LISTED]]  # fmt: skip
-    evidence = {"metric": name, "n_cells": n, "n_trials": sum(b.values.size for _, b in copies.cells),
-                "expected_by_chance": copies.expected, "pairs": pairs}  # fmt: skip
+    pairs = [
+        {
+            "original": a.name,
+            "copy": b.name,
+            "original_places": list(a.places[:MAX_LISTED]),
+            "copy_places": list(b.places[:MAX_LISTED]),
+        }
+        for a, b in copies.cells[:MAX_LISTED]
+    ]
+    evidence = {
+        "metric": name,
+        "n_cells": n,
+        "n_trials": sum(b.values.size for _, b in copies.cells),
+        "expected_by_chance": copies.expected,
+        "pairs": pairs,
+    }
     if copies.pattern:
         evidence["pattern"] = {
             "changed": [{"setting": s, "original": a, "copy": b} for s, a, b in copies.pattern.changed],
-            "fixed": copies.pattern.fixed, "n_cells": copies.pattern.n, "of_cells": copies.pattern.of,
-        }  # fmt: skip
+            "fixed": copies.pattern.fixed,
+            "n_cells": copies.pattern.n,
+            "of_cells": copies.pattern.of,
+        }
     severity = Severity.ERROR if sure else Severity.WARNING
     return Finding(CODE, severity, f"{what} in {name}: {where}", evidence, ACTION)
 
@@ -119,7 +133,7 @@ def _report_trials(copies: Copies, name: str) -> Finding | None:
             "n_trials": n,
             "expected_by_chance": copies.expected,
             "places": [list(pair) for pair in copies.trials[:MAX_LISTED]],
-        },  # fmt: skip
+        },
         ACTION,
     )
 
@@ -133,7 +147,13 @@ def _report_columns(table: Table, cells: Sequence[TrialCell]) -> list[Finding]:
             a, b = table.numbers(other), table.numbers(name)
             both = ~(np.isnan(a) | np.isnan(b))
             if both.sum() >= _LEAST_ROWS and np.ptp(a[both]) > 0 and np.array_equal(a[both], b[both]):
-                findings.append(Finding(
-                    CODE, Severity.ERROR, f"column '{name}' is a copy of column '{other}' ({int(both.sum())} rows)",
-                    {"columns": [other, name], "n_rows": int(both.sum())}, ACTION))  # fmt: skip
+                findings.append(
+                    Finding(
+                        CODE,
+                        Severity.ERROR,
+                        f"column '{name}' is a copy of column '{other}' ({int(both.sum())} rows)",
+                        {"columns": [other, name], "n_rows": int(both.sum())},
+                        ACTION,
+                    )
+                )
     return findings

@@ -42,13 +42,19 @@ def check(subject: Subject) -> list[Finding]:
         rows = sum(cell.values.size for cell in cells)
         share = copies.rows_with_twin / rows
         leaked = {str(k): share * (k - 1) / k for k in FOLDS}
-        findings.append(Finding(
-            CODE,
-            Severity.WARNING,
-            f"random folds would test {100 * leaked['8']:.0f} % of the rows of {name} on training "
-            f"values (8 folds; {copies.rows_with_twin} of {rows} rows have a copy)",
-            {"metric": name, "rows_with_twin": copies.rows_with_twin, "n_rows": rows,
-             "leaked_share_by_folds": leaked},
-            "remove the copies, or keep all rows of one origin in one fold",
-        ))  # fmt: skip
+        findings.append(
+            Finding(
+                CODE,
+                Severity.WARNING,
+                f"random folds would test {100 * leaked['8']:.0f} % of the rows of {name} on training "
+                f"values (8 folds; {copies.rows_with_twin} of {rows} rows have a copy)",
+                {
+                    "metric": name,
+                    "rows_with_twin": copies.rows_with_twin,
+                    "n_rows": rows,
+                    "leaked_share_by_folds": leaked,
+                },
+                "remove the copies, or keep all rows of one origin in one fold",
+            )
+        )
     return findings

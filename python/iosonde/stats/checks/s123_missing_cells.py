@@ -104,10 +104,15 @@ def _report_missing_values(table: Table, cells: Sequence[TrialCell]) -> list[Fin
         absent = missing_values(table, name)
         if absent:
             more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
-            findings.append(Finding(
-                CODE, Severity.WARNING,
-                f"column '{name}' lacks {len(absent)} of {len(table)} values: {absent[0]}{more}",
-                {"column": name, "n_missing": len(absent), "places": absent[:MAX_LISTED]}, ACTION))  # fmt: skip
+            findings.append(
+                Finding(
+                    CODE,
+                    Severity.WARNING,
+                    f"column '{name}' lacks {len(absent)} of {len(table)} values: {absent[0]}{more}",
+                    {"column": name, "n_missing": len(absent), "places": absent[:MAX_LISTED]},
+                    ACTION,
+                )
+            )
     return findings
 
 
@@ -136,9 +141,12 @@ def _no_grid(name: str, n_there: int, levels: Sequence[int]) -> Finding:
     counted = n_combinations if n_combinations <= _COUNTABLE else None
     of = n_combinations if counted else f"about 10^{round(sum(map(math.log10, levels)))}"
     return Finding(
-        CODE, Severity.INFO,
+        CODE,
+        Severity.INFO,
         f"the settings of {name} are not a full grid: {n_there} of {of} combinations were measured",
-        {"metric": name, "n_cells": n_there, "n_combinations": counted}, "do not average over settings")  # fmt: skip
+        {"metric": name, "n_cells": n_there, "n_combinations": counted},
+        "do not average over settings",
+    )
 
 
 def _report_unbalanced(name: str, sizes_by_key: Sizes, units: Units) -> list[Finding]:
@@ -147,11 +155,15 @@ def _report_unbalanced(name: str, sizes_by_key: Sizes, units: Units) -> list[Fin
         return []
     least, largest = min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)
     fewest, most = _name_cell(least, units), _name_cell(largest, units)
-    return [Finding(
-        CODE, Severity.WARNING,
-        f"cells of {name} are unbalanced: {sizes[least]} trials in {fewest}, {sizes[largest]} in {most}",
-        {"metric": name, "fewest": {fewest: sizes[least]}, "most": {most: sizes[largest]}},
-        "measure more trials of the small cells")]  # fmt: skip
+    return [
+        Finding(
+            CODE,
+            Severity.WARNING,
+            f"cells of {name} are unbalanced: {sizes[least]} trials in {fewest}, {sizes[largest]} in {most}",
+            {"metric": name, "fewest": {fewest: sizes[least]}, "most": {most: sizes[largest]}},
+            "measure more trials of the small cells",
+        )
+    ]
 
 
 def _name_cell(key: Key, units: Units) -> str:
@@ -168,8 +180,14 @@ def _merge_duplicates(findings: Sequence[Finding]) -> list[Finding]:
         first.setdefault(key, finding)
         metrics.setdefault(key, []).append(name)
     return [
-        finding if len(metrics[key]) == 1 else
-        Finding(CODE, finding.severity, finding.sentence.replace(metrics[key][0], f"{len(metrics[key])} metrics", 1),
-                finding.evidence | {"metrics": metrics[key][:MAX_LISTED]}, finding.action)
+        finding
+        if len(metrics[key]) == 1
+        else Finding(
+            CODE,
+            finding.severity,
+            finding.sentence.replace(metrics[key][0], f"{len(metrics[key])} metrics", 1),
+            finding.evidence | {"metrics": metrics[key][:MAX_LISTED]},
+            finding.action,
+        )
         for key, finding in first.items()
-    ]  # fmt: skip
+    ]

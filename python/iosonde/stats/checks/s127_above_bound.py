@@ -62,16 +62,26 @@ def check(subject: Subject) -> list[Finding]:
         sure = worst * min(readings) > subject.bound
         high, n = worst * (min(readings) if sure else max(readings)), sum(cell.values.size for cell in cells)
         doubt = "" if sure else f" if {cells[0].unit} counts in 1024 and not in 1000"
-        findings.append(Finding(
-            CODE,
-            Severity.ERROR if sure else Severity.WARNING,
-            f"{len(places)} of {n} values of {subject.name(operation, metric)} are above the bound of "
-            f"{format_rate(subject.bound, 'bytes/s')}{doubt}: up to {format_rate(high, 'bytes/s')}, "
-            f"{high / subject.bound:.3g} times as much ({places[0]})",
-            {"operation": operation, "metric": metric, "unit": cells[0].unit, "bound": subject.bound,
-             "highest": high, "times": high / subject.bound, "n": len(places), "places": places[:MAX_LISTED]},
-            "look at the unit, then at the cache",
-        ))  # fmt: skip
+        findings.append(
+            Finding(
+                CODE,
+                Severity.ERROR if sure else Severity.WARNING,
+                f"{len(places)} of {n} values of {subject.name(operation, metric)} are above the bound of "
+                f"{format_rate(subject.bound, 'bytes/s')}{doubt}: up to {format_rate(high, 'bytes/s')}, "
+                f"{high / subject.bound:.3g} times as much ({places[0]})",
+                {
+                    "operation": operation,
+                    "metric": metric,
+                    "unit": cells[0].unit,
+                    "bound": subject.bound,
+                    "highest": high,
+                    "times": high / subject.bound,
+                    "n": len(places),
+                    "places": places[:MAX_LISTED],
+                },
+                "look at the unit, then at the cache",
+            )
+        )
     return findings
 
 
@@ -82,12 +92,23 @@ def _above_limit(name: str, cells: Sequence[TrialCell], limit: float | None) -> 
         return []
     places = [cell.places[int(i)] if i < len(cell.places) else cell.name for cell, i in above]
     n, highest = sum(cell.values.size for cell in cells), max(float(cell.values[i]) for cell, i in above)
-    return [Finding(
-        CODE, Severity.ERROR,
-        f"{len(above)} of {n} values of {name} are above the bound of {limit:g}: up to {significant(highest, 4)}, "
-        f"{highest / limit:.3g} times as much ({places[0]})",
-        {"metric": name, "bound": limit, "highest": highest, "times": highest / limit, "n": len(above),
-         "places": places[:MAX_LISTED]}, "look at the unit, then at the cache")]  # fmt: skip
+    return [
+        Finding(
+            CODE,
+            Severity.ERROR,
+            f"{len(above)} of {n} values of {name} are above the bound of {limit:g}: up to {significant(highest, 4)}, "
+            f"{highest / limit:.3g} times as much ({places[0]})",
+            {
+                "metric": name,
+                "bound": limit,
+                "highest": highest,
+                "times": highest / limit,
+                "n": len(above),
+                "places": places[:MAX_LISTED],
+            },
+            "look at the unit, then at the cache",
+        )
+    ]
 
 
 def _above_probe(subject: Subject) -> list[Finding]:
@@ -105,11 +126,20 @@ def _far_above(operation: str, metric: str, above: Sequence[BeyondLimit], n: int
     value, carried, place = worst.bytes_per_s, worst.limit, worst.place
     times = value / carried.bytes_per_s
     return Finding(
-        CODE, Severity.WARNING,
+        CODE,
+        Severity.WARNING,
         f"{len(above)} of {n} values of {operation or metric} are above what {carried.what}, "
         f"{format_rate(carried.bytes_per_s, 'bytes/s')}: up to {format_rate(value, 'bytes/s')}, "
         f"{times:.3g} times as much ({place})",
-        {"operation": operation, "metric": metric, "unit": "bytes/s", "bound": carried.bytes_per_s, "highest": value,
-         "times": times, "n": len(above), "places": [excess.place for excess in above[:MAX_LISTED]]},
+        {
+            "operation": operation,
+            "metric": metric,
+            "unit": "bytes/s",
+            "bound": carried.bytes_per_s,
+            "highest": value,
+            "times": times,
+            "n": len(above),
+            "places": [excess.place for excess in above[:MAX_LISTED]],
+        },
         "drop the cache, or use more data than the memory holds; or probe again",
-    )  # fmt: skip
+    )

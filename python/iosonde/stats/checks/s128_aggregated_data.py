@@ -58,10 +58,15 @@ def check(subject: Subject) -> list[Finding]:
         reasons += [f"one row per setting, with a column '{spreads[0]}'"] if single and spreads else []
         reasons += [f"every value times {of} needs a decimal less"] if of else []
         if reasons and metric not in spreads:
-            findings.append(Finding(
-                CODE, Severity.WARNING, f"{metric} holds means, not measurements: {'; '.join(reasons)}",
-                {"metric": metric, "reasons": reasons, "mean_of": of, "one_row_a_cell": single},
-                "get the raw values; the number of rows is not a number of trials"))  # fmt: skip
+            findings.append(
+                Finding(
+                    CODE,
+                    Severity.WARNING,
+                    f"{metric} holds means, not measurements: {'; '.join(reasons)}",
+                    {"metric": metric, "reasons": reasons, "mean_of": of, "one_row_a_cell": single},
+                    "get the raw values; the number of rows is not a number of trials",
+                )
+            )
     return findings
 
 

@@ -46,15 +46,25 @@ def check(subject: Subject) -> list[Finding]:
             if p >= FAMILY_ALPHA / 2 / len(by_kind):
                 continue
             change = float(np.median([cell.values[0] / np.median(cell.values[1:]) - 1 for cell in hit]))
-            findings.append(Finding(
-                CODE,
-                Severity.WARNING,
-                f"the first trial of {subject.name(operation, metric)} is the {way} in "
-                f"{len(hit)} of {len(used)} cells (by {100 * abs(change):.0f} %, p={p:.2g})",
-                {"operation": operation, "metric": metric, "way": way, "n_cells": len(hit), "of_cells": len(used),
-                 "p": p, "relative_change": change, "cells": [cell.name for cell in hit[:MAX_LISTED]]},
-                "make every trial cold, or discard the first one of every cell on purpose",
-            ))  # fmt: skip
+            findings.append(
+                Finding(
+                    CODE,
+                    Severity.WARNING,
+                    f"the first trial of {subject.name(operation, metric)} is the {way} in "
+                    f"{len(hit)} of {len(used)} cells (by {100 * abs(change):.0f} %, p={p:.2g})",
+                    {
+                        "operation": operation,
+                        "metric": metric,
+                        "way": way,
+                        "n_cells": len(hit),
+                        "of_cells": len(used),
+                        "p": p,
+                        "relative_change": change,
+                        "cells": [cell.name for cell in hit[:MAX_LISTED]],
+                    },
+                    "make every trial cold, or discard the first one of every cell on purpose",
+                )
+            )
     return findings
 
 

@@ -45,10 +45,18 @@ def check(subject: Subject) -> list[Finding]:
             continue
         wrong, absent = list(unlike(cluster, runs)), without_ranks(cluster, runs)
         if texts := [*wrong, *absent]:
-            findings.append(Finding(
-                CODE, Severity.WARNING if wrong else Severity.INFO, "; ".join(texts),
-                {"experiment": name, "runs": [run.id for run in runs[:MAX_LISTED]], "said": texts,
-                 "roles": cluster.by_role()},
-                f"correct the cluster file, or choose other nodes with {spell.hosts}",
-            ))  # fmt: skip
+            findings.append(
+                Finding(
+                    CODE,
+                    Severity.WARNING if wrong else Severity.INFO,
+                    "; ".join(texts),
+                    {
+                        "experiment": name,
+                        "runs": [run.id for run in runs[:MAX_LISTED]],
+                        "said": texts,
+                        "roles": cluster.by_role(),
+                    },
+                    f"correct the cluster file, or choose other nodes with {spell.hosts}",
+                )
+            )
     return findings

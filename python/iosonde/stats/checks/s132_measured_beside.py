@@ -34,8 +34,12 @@ def check(subject: Subject) -> list[Finding]:
     runs = [run.id for run in subject.runs if run.concurrent_pids]
     if not runs:
         return []
-    return [Finding(
-        CODE, Severity.WARNING,
-        f"{len(runs)} of {len(subject.runs)} runs were concurrent with another measurement on the same machine",
-        {"runs": runs[:MAX_LISTED], "n_runs": len(runs)}, f"measure them again, alone: {spell.wait:2h}",
-    )]  # fmt: skip
+    return [
+        Finding(
+            CODE,
+            Severity.WARNING,
+            f"{len(runs)} of {len(subject.runs)} runs were concurrent with another measurement on the same machine",
+            {"runs": runs[:MAX_LISTED], "n_runs": len(runs)},
+            f"measure them again, alone: {spell.wait:2h}",
+        )
+    ]

@@ -40,8 +40,11 @@ def check_fit(subject: FitSubject) -> list[Finding]:
         return _report_curvature(subject.assumptions.curvature_p)
     if lack_of_fit is None or (lack_of_fit.p is not None and lack_of_fit.p >= FAMILY_ALPHA):
         return []
-    against = ("repeats are identical, and the line misses them" if lack_of_fit.f is None or lack_of_fit.p is None
-               else f"lack of fit against the repeats F={lack_of_fit.f:.3g}, p={lack_of_fit.p:.2g}")  # fmt: skip
+    against = (
+        "repeats are identical, and the line misses them"
+        if lack_of_fit.f is None or lack_of_fit.p is None
+        else f"lack of fit against the repeats F={lack_of_fit.f:.3g}, p={lack_of_fit.p:.2g}"
+    )
     return [
         Finding(
             CODE,

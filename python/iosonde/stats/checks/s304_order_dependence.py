@@ -55,5 +55,5 @@ def check_fit(subject: FitSubject) -> list[Finding]:
                 "trend_p": assumptions.trend_p,
             },
             "randomise the order of trials, or add time or block to the model",
-        )  # fmt: skip
+        )
     ]

@@ -30,8 +30,10 @@ def check_fit(subject: FitSubject) -> list[Finding]:
     outside = [point.at for point in subject.points if point.extrapolated]
     if not outside:
         return []
-    listing = "; ".join(", ".join(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}"
-                                for name, value in at.items()) for at in outside)  # fmt: skip
+    listing = "; ".join(
+        ", ".join(f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in at.items())
+        for at in outside
+    )
     return [
         Finding(
             CODE,

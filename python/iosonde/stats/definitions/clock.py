@@ -31,8 +31,10 @@ LONGEST_RANK = "longest_rank"  # all work ÷ the longest of the ranks' own times
 SLOWEST_RANK = "slowest_rank"  # ranks × the smallest of work ÷ (last end − its own start)
 STOPS = (LAST_DONE, FIRST_DONE, SUM_OF_RANKS, SUM_UNTIL_FIRST, PARENT, LONGEST_RANK, SLOWEST_RANK)
 # Moment → the neighbouring moment, one step away: all other ways lead through these.
-_NEXT = {SUM_UNTIL_FIRST: SUM_OF_RANKS, **dict.fromkeys((SUM_OF_RANKS, FIRST_DONE, PARENT, LONGEST_RANK, SLOWEST_RANK),
-                                                        LAST_DONE)}  # fmt: skip
+_NEXT = {
+    SUM_UNTIL_FIRST: SUM_OF_RANKS,
+    **dict.fromkeys((SUM_OF_RANKS, FIRST_DONE, PARENT, LONGEST_RANK, SLOWEST_RANK), LAST_DONE),
+}
 # These do not compare the clocks of different ranks.
 OWN_TIMES = (SUM_OF_RANKS, LONGEST_RANK)
 

@@ -57,8 +57,13 @@ class Hills:
     def overlap(self) -> float:
         """Return the density in the highest valley relative to its lower neighbouring hill; 0 for one hill."""
         lower = [min(pair) for pair in zip(self.heights, self.heights[1:], strict=False)]
-        return max((float(np.interp(valley, self.grid, self.density)) / height
-                    for valley, height in zip(self.valleys, lower, strict=True)), default=0.0)  # fmt: skip
+        return max(
+            (
+                float(np.interp(valley, self.grid, self.density)) / height
+                for valley, height in zip(self.valleys, lower, strict=True)
+            ),
+            default=0.0,
+        )
 
 
 def hills(histogram: LogHistogram, bandwidth: str | float = kernel.STABLE) -> Hills:
@@ -80,11 +85,17 @@ def hills(histogram: LogHistogram, bandwidth: str | float = kernel.STABLE) -> Hi
     curve = kernel.densities(padded.counts, [chosen])[0]
     tops, valleys = _locate_hills(curve, chosen)
     return Hills(
-        tuple(padded.value(np.array(tops) + 0.5).tolist()), tuple(padded.value(np.array(valleys) + 0.5).tolist()),
-        tuple(curve[tops].tolist()), chosen, tuple(zip(tried.tolist(), many, strict=True)),
-        sum(count == len(tops) for count in many) / len(many), float(tried[first]), float(tried[last]),
-        padded.value(np.arange(curve.size) + 0.5), curve,
-    )  # fmt: skip
+        tuple(padded.value(np.array(tops) + 0.5).tolist()),
+        tuple(padded.value(np.array(valleys) + 0.5).tolist()),
+        tuple(curve[tops].tolist()),
+        chosen,
+        tuple(zip(tried.tolist(), many, strict=True)),
+        sum(count == len(tops) for count in many) / len(many),
+        float(tried[first]),
+        float(tried[last]),
+        padded.value(np.arange(curve.size) + 0.5),
+        curve,
+    )
 
 
 def hills_of(curve: Array, bandwidth: float) -> tuple[list[int], list[int]]:
@@ -111,8 +122,10 @@ def _locate_hills(curve: Array, bandwidth: float) -> tuple[list[int], list[int]]
 def _merge_shallow(tops: list[int], valleys: list[int], roots: Array, deep: float) -> tuple[list[int], list[int]]:
     """Merge hills whose valley is no deeper than chance, the shallowest first."""
     while valleys:
-        depth = [min(roots[start], roots[right]) - roots[valley]
-                 for start, right, valley in zip(tops, tops[1:], valleys, strict=False)]  # fmt: skip
+        depth = [
+            min(roots[start], roots[right]) - roots[valley]
+            for start, right, valley in zip(tops, tops[1:], valleys, strict=False)
+        ]
         least = int(np.argmin(depth))
         if depth[least] >= deep:
             break

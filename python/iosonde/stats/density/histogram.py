@@ -96,8 +96,10 @@ def histogram_from_values(values: npt.NDArray[Any]) -> LogHistogram | None:
         return None
     least = low if low > 0 else step / 2 or high * 1e-9
     spread = step if step > 2 * WIDTH * max(low, step) else 0.0
-    first, last = (math.floor(math.log2(edge) * PER_OCTAVE) for edge in (min(least, max(least - spread, spread / 4)),
-                                                                       high + spread))  # fmt: skip
+    first, last = (
+        math.floor(math.log2(edge) * PER_OCTAVE)
+        for edge in (min(least, max(least - spread, spread / 4)), high + spread)
+    )
     counts = np.zeros(last - first + 2, np.int64)
     unspread = np.zeros_like(counts) if spread else None
     rng = np.random.default_rng(_SEED)

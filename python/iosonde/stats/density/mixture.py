@@ -47,8 +47,9 @@ def normals(histogram: LogHistogram, bandwidth: float) -> Normals:
     weight = counts[filled].astype(float)
     best, components = math.inf, (np.ones(1), np.zeros(1), np.ones(1))
     for k in range(1, min(MOST, filled.size) + 1):
-        candidate, likelihood = max((_fit_components(x, weight, at, step * WIDTH) for at in _guess_means(x, weight, k)),
-                               key=lambda fit: fit[1])  # fmt: skip
+        candidate, likelihood = max(
+            (_fit_components(x, weight, at, step * WIDTH) for at in _guess_means(x, weight, k)), key=lambda fit: fit[1]
+        )
         bic = (3 * k - 1) * math.log(histogram.n) - 2 * likelihood
         if bic < best:
             best, components = bic, candidate
@@ -101,4 +102,4 @@ def _build_normals(
     tops, _ = hills_of(curve, bandwidth)
     return Normals(
         tuple(share.tolist()), tuple(histogram.value(mean / WIDTH).tolist()), tuple(sd.tolist()), len(tops), bic
-    )  # fmt: skip
+    )

@@ -51,21 +51,27 @@ class MetricNoise:
         """Return the flat JSON form."""
         parts = self.components
         return {
-            "operation": self.operation or None, "metric": self.metric, "n_cells": self.n_cells,
-            "n_trials": self.n_trials, "sd_log": self.sd_log,
+            "operation": self.operation or None,
+            "metric": self.metric,
+            "n_cells": self.n_cells,
+            "n_trials": self.n_trials,
+            "sd_log": self.sd_log,
             "between_trials": None if parts is None else parts.between.to_json(),
             "within_trial": None if parts is None else parts.within.to_json(),
             "between_share": None if parts is None else parts.share.to_json(),
             "smallest_difference": [{"n": n, "power": POWER, **e.flat("difference")} for n, e in self.smallest.items()],
-        }  # fmt: skip
+        }
 
     def flat(self) -> dict[str, Any]:
         """Return the form in tables: ``difference_6`` is the smallest one that 6 trials per side detect."""
         parts = self.components
         row: dict[str, Any] = {
-            "operation": self.operation or None, "metric": self.metric, "n_cells": self.n_cells,
-            "n_trials": self.n_trials, "sd_log": self.sd_log,
-        }  # fmt: skip
+            "operation": self.operation or None,
+            "metric": self.metric,
+            "n_cells": self.n_cells,
+            "n_trials": self.n_trials,
+            "sd_log": self.sd_log,
+        }
         for name in ("between", "within", "share"):
             row |= {} if parts is None else getattr(parts, name).flat(name)
         for n, estimate in self.smallest.items():
@@ -87,11 +93,15 @@ class Passport:
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form of ``iosonde check --noise --json``."""
         return {
-            "level": self.level, "power": POWER,
-            "false_alarms": {"random": self.random.to_json(), "alternating": self.alternating.to_json(),
-                             "halves": self.halves.to_json()},
+            "level": self.level,
+            "power": POWER,
+            "false_alarms": {
+                "random": self.random.to_json(),
+                "alternating": self.alternating.to_json(),
+                "halves": self.halves.to_json(),
+            },
             "metrics": [metric.to_json() for metric in self.metrics],
-        }  # fmt: skip
+        }
 
 
 def passport_from_table(table: Table, level: float, responses: Sequence[str], by: Sequence[str]) -> Passport:
@@ -104,9 +114,7 @@ def passport_from_store(measured: MeasuredCells, results: Table, level: float) -
     return passport(measured.cells, level, _own_rates(results, measured.rows, measured.cells))
 
 
-def passport(
-    cells: Sequence[TrialCell], level: float, inside: dict[int, list[Array]]
-) -> Passport:  # fmt: skip
+def passport(cells: Sequence[TrialCell], level: float, inside: dict[int, list[Array]]) -> Passport:
     """Compute the passport. ``inside``: id of a cell → for each of its trials the values inside. Raises DataError
     without repetitions."""
     positive = [cell for cell in cells if cell.values.size and np.all(cell.values > 0)]
@@ -123,8 +131,13 @@ def passport(
     enough = [cell.values for cell in positive if cell.values.size >= LEAST and np.ptp(cell.values) > 0]
     halves = [_is_different(x[: x.size // 2], x[x.size // 2 :], level) for x in enough]
     alternating = [_is_different(x[::2], x[1::2], level) for x in enough]
-    return Passport(level, _random_splits(enough, level), _estimate_share(alternating, level),
-                    _estimate_share(halves, level), metrics)  # fmt: skip
+    return Passport(
+        level,
+        _random_splits(enough, level),
+        _estimate_share(alternating, level),
+        _estimate_share(halves, level),
+        metrics,
+    )
 
 
 def _is_different(a: Array, b: Array, level: float) -> bool:
@@ -170,8 +183,15 @@ def _measure_metric(
     variance = sum(float(((x - x.mean()) ** 2).sum()) for x in logs) / df if df else 0.0
     smallest = {n: smallest_difference(variance**0.5, df, n, level, POWER) for n in SIZES} if df and variance else {}
     nested = [[np.log(ranks) for ranks in inside[id(cell)]] for cell in cells if id(cell) in inside]
-    return MetricNoise(name[0], name[1], len(cells), sum(cell.values.size for cell in cells),
-                       variance**0.5 if df else None, components(nested, level), smallest)  # fmt: skip
+    return MetricNoise(
+        name[0],
+        name[1],
+        len(cells),
+        sum(cell.values.size for cell in cells),
+        variance**0.5 if df else None,
+        components(nested, level),
+        smallest,
+    )
 
 
 def _own_rates(results: Table, rows: Table, cells: Sequence[TrialCell]) -> dict[int, list[Array]]:
@@ -187,7 +207,9 @@ def _own_rates(results: Table, rows: Table, cells: Sequence[TrialCell]) -> dict[
             rates.setdefault(key, []).append(float(values[row]))
     run_of = rows.columns["run"].values if "run" in rows.columns else ()
     return {
-        id(cell): [np.array(rates.get((str(run_of[row]), cell.operation, cell.metric.split("_")[0]), ()))
-                   for row in (cell.rows if cell.rows is not None else ())]
+        id(cell): [
+            np.array(rates.get((str(run_of[row]), cell.operation, cell.metric.split("_")[0]), ()))
+            for row in (cell.rows if cell.rows is not None else ())
+        ]
         for cell in cells
-    }  # fmt: skip
+    }

@@ -22,8 +22,10 @@ _LARGEST = (-2.706056, 4.434685, -2.07119, -0.147981, 0.221157, 0.0)
 _SECOND = (-3.582633, 5.682633, -1.752461, -0.293762, 0.042981, 0.0)
 _FEW = 11
 _FEW_END, _FEW_MEAN, _FEW_SD = (
-    (0.459, -2.273), (-6.714e-4, 0.025054, -0.39978, 0.544), (-0.0020322, 0.062767, -0.77857, 1.3822)
-)  # fmt: skip
+    (0.459, -2.273),
+    (-6.714e-4, 0.025054, -0.39978, 0.544),
+    (-0.0020322, 0.062767, -0.77857, 1.3822),
+)
 _MANY_MEAN, _MANY_SD = (0.0038915, -0.083751, -0.31082, -1.5861), (0.0030302, -0.082676, -0.4803)
 
 
@@ -70,8 +72,10 @@ def _compute_weights(n: int) -> Array:
         return np.array([-math.sqrt(0.5), 0.0, math.sqrt(0.5)])
     expected = normal_scores((np.arange(1, n + 1, dtype=float) - 0.375) / (n + 0.25))
     length, own = math.sqrt(float(expected @ expected)), 1 if n <= 5 else 2
-    ends = [_evaluate_polynomial(of, 1 / math.sqrt(n)) + expected[-1 - at] / length
-            for at, of in enumerate((_LARGEST, _SECOND)[:own])]  # fmt: skip
+    ends = [
+        _evaluate_polynomial(of, 1 / math.sqrt(n)) + expected[-1 - at] / length
+        for at, of in enumerate((_LARGEST, _SECOND)[:own])
+    ]
     inner = expected[own : n - own]
     weights = np.empty(n)
     weights[own : n - own] = inner * math.sqrt((1 - 2 * sum(end**2 for end in ends)) / float(inner @ inner))

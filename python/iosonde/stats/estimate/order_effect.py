@@ -57,8 +57,10 @@ def order_effect(trials: OrderedTrials, level: float) -> OrderEffect:
     keys = [(side, cell) for side in (False, True) for cell in np.unique(trials.cells)]
     at = [np.flatnonzero((trials.is_b == side) & (trials.cells == cell)) for side, cell in keys]
     series = {key: trials.values[rows] for key, rows in zip(keys, at, strict=True) if rows.size}
-    trends = [(trend([x for key, x in series.items() if key[0] in sides]), share)
-            for sides, share in (((False, True), 1.0), ((False,), 2.0), ((True,), 2.0))]  # fmt: skip
+    trends = [
+        (trend([x for key, x in series.items() if key[0] in sides]), share)
+        for sides, share in (((False, True), 1.0), ((False,), 2.0), ((True,), 2.0))
+    ]
     best = min(
         ((drift.p * share, drift) for drift, share in trends if drift is not None),
         key=lambda each: each[0],
@@ -104,8 +106,11 @@ def still_excludes(estimate: Estimate, nothing: float, worth: float) -> bool:
     one."""
     if estimate.value is None or estimate.low is None or estimate.high is None:
         return False
-    low, value, high = ((math.log(x) for x in (estimate.low, estimate.value, estimate.high)) if nothing == 1
-                        else (estimate.low, estimate.value, estimate.high))  # fmt: skip
+    low, value, high = (
+        (math.log(x) for x in (estimate.low, estimate.value, estimate.high))
+        if nothing == 1
+        else (estimate.low, estimate.value, estimate.high)
+    )
     wider = math.sqrt(1 / worth)
     return value - (value - low) * wider > 0 or value + (high - value) * wider < 0
 

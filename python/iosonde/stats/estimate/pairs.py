@@ -88,8 +88,17 @@ class PairVerdict:
         above = self.ratio.value is not None and self.ratio.value > 1
         direction = None if self.state is not VerdictState.DIFFERENT else Direction.UP if above else Direction.DOWN
         cell = ", ".join(f"{name}={level}" for name, level in self.cell.items())
-        return Verdict("difference", " ".join(self.name[:2]), (self.rule.a, self.rule.b), self.state, direction, cell,
-                       self.ratio, None, family)  # fmt: skip
+        return Verdict(
+            "difference",
+            " ".join(self.name[:2]),
+            (self.rule.a, self.rule.b),
+            self.state,
+            direction,
+            cell,
+            self.ratio,
+            None,
+            family,
+        )
 
     @property
     def lower_is_better(self) -> bool:
@@ -156,9 +165,12 @@ class PairVerdict:
             "margin": self.rule.margin,
             "verdict": self.verdict,
             "state": str(self.state),
-            "overlap": None, "t": None, "df": None, "p": None,
+            "overlap": None,
+            "t": None,
+            "df": None,
+            "p": None,
             "warnings": list(self.ratio.warnings),
-        }  # fmt: skip
+        }
 
 
 def others(rule: PairRule, factors: Iterable[Factor]) -> list[str]:
@@ -217,9 +229,14 @@ def _count_unpaired(blocks: Mapping[int, Mapping[str, PairedRun]]) -> int:
 
 
 def _judge_cell(
-    cell: Cell, name: Name, pairs: Sequence[Mapping[str, PairedRun]], rule: PairRule, level: float, primary: bool,
+    cell: Cell,
+    name: Name,
+    pairs: Sequence[Mapping[str, PairedRun]],
+    rule: PairRule,
+    level: float,
+    primary: bool,
     alone: int,
-) -> PairVerdict:  # fmt: skip
+) -> PairVerdict:
     values = list(_pair_values(name, pairs, rule))
     a, b = (np.array([pair[side] for pair in values], dtype=float) for side in (0, 1))
     if a.size and min(a.min(), b.min()) <= 0:

@@ -83,8 +83,11 @@ def too_few_runs_p(marks: npt.NDArray[np.bool_]) -> float:
     if not a or not b:
         return 1.0
     if n <= _EXACT_RUNS:
-        ways = sum(comb(a - 1, (r + 1) // 2 - 1) * comb(b - 1, r // 2 - 1)
-                   + comb(a - 1, r // 2 - 1) * comb(b - 1, (r + 1) // 2 - 1) for r in range(2, runs + 1))  # fmt: skip
+        ways = sum(
+            comb(a - 1, (r + 1) // 2 - 1) * comb(b - 1, r // 2 - 1)
+            + comb(a - 1, r // 2 - 1) * comb(b - 1, (r + 1) // 2 - 1)
+            for r in range(2, runs + 1)
+        )
         return ways / comb(n, a)
     usual = 1 + 2 * a * b / n
     spread = sqrt((usual - 1) * (usual - 2) / (n - 1))

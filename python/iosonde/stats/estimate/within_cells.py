@@ -236,14 +236,33 @@ def compare_within(
     )
     open_to_trials = outcome == CANNOT_TELL and not unlike and not ticks
     return Comparison(
-        a, b, _estimate_mean(a, level), _estimate_mean(b, level), overlap=None, mean_inside=None,
-        t=t, df=effect.df, p=None if t is None else t_two_sided_p(t, effect.df), ratio=ratio, typical=None,
-        difference=plain, method=METHOD, rank_test=None, effect_size=None, margin=margin, difference_margin=wide,
-        verdict=outcome, paired=False, n_needed=enough(effect.variance, half, level) if open_to_trials else None,
-        warnings=(*estimate.warnings, *unlike, *coarse, *few), cells=len(cells), cells_differ=bool(unlike),
-        by_level=at_levels(verdict_at), doubts=doubts,
+        a,
+        b,
+        _estimate_mean(a, level),
+        _estimate_mean(b, level),
+        overlap=None,
+        mean_inside=None,
+        t=t,
+        df=effect.df,
+        p=None if t is None else t_two_sided_p(t, effect.df),
+        ratio=ratio,
+        typical=None,
+        difference=plain,
+        method=METHOD,
+        rank_test=None,
+        effect_size=None,
+        margin=margin,
+        difference_margin=wide,
+        verdict=outcome,
+        paired=False,
+        n_needed=enough(effect.variance, half, level) if open_to_trials else None,
+        warnings=(*estimate.warnings, *unlike, *coarse, *few),
+        cells=len(cells),
+        cells_differ=bool(unlike),
+        by_level=at_levels(verdict_at),
+        doubts=doubts,
         at=(lambda other: exp_of(effect.interval(other, n))) if logs else None,
-    )  # fmt: skip
+    )
 
 
 def _measure_rounding(cells: Cells) -> Rounding:

@@ -182,9 +182,20 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
         for rows in groups:
             present = rows if complete else rows[is_present[rows]]
             times = present if order is None else order[present]
-            cells.append(TrialCell(Setting(grid, rows[0]), column.name, column.unit, values[present], "", present,
-                                   Places(table, present), units=units,
-                                   bring_ups=None if shared is None else shared[present], times=times))  # fmt: skip
+            cells.append(
+                TrialCell(
+                    Setting(grid, rows[0]),
+                    column.name,
+                    column.unit,
+                    values[present],
+                    "",
+                    present,
+                    Places(table, present),
+                    units=units,
+                    bring_ups=None if shared is None else shared[present],
+                    times=times,
+                )
+            )
     return cells
 
 

@@ -33,15 +33,18 @@ def summarise(repetitions: Sequence[Facts], level: float) -> Facts:
     probes = [facts["probe"] for facts in repetitions]
     links = [link for probe in probes for link in probe.get("tcp") or ()]
     return {
-        "pairs": [_summarise_pair(first, [probe["pairs"][i] for probe in probes], level)
-                  for i in range(len(first["probe"]["pairs"]))],
+        "pairs": [
+            _summarise_pair(first, [probe["pairs"][i] for probe in probes], level)
+            for i in range(len(first["probe"]["pairs"]))
+        ],
         "tcp": _summarise_links(first, links, level),
         "tcp_error": next((link["error"] for link in links if link["error"]), ""),
-        "nodes": [_summarise_node([probe["nodes"][i] for probe in probes], level)
-                  for i in range(len(first["probe"]["nodes"]))],
+        "nodes": [
+            _summarise_node([probe["nodes"][i] for probe in probes], level) for i in range(len(first["probe"]["nodes"]))
+        ],
         "servers": _summarise_servers([probe.get("servers") or () for probe in probes], level),
         **_describe_target(first),
-    }  # fmt: skip
+    }
 
 
 def stored(runs: Iterable[StoredRun]) -> list[StoredRun]:
@@ -187,15 +190,19 @@ def _summarise_servers(repetitions: Sequence[Sequence[Facts]], level: float) -> 
             "host": server["host"],
             "disks": [
                 {
-                    "dir": disk["dir"], "filesystem": disk["filesystem"], "disk_way": disk["way"],
-                    **{f"disk_{way}": _estimate_mean([same[i]["disks"][j][way] for same in repetitions], level)
-                       for way in ("write", "read")},
+                    "dir": disk["dir"],
+                    "filesystem": disk["filesystem"],
+                    "disk_way": disk["way"],
+                    **{
+                        f"disk_{way}": _estimate_mean([same[i]["disks"][j][way] for same in repetitions], level)
+                        for way in ("write", "read")
+                    },
                 }
                 for j, disk in enumerate(server["disks"])
             ],
         }
         for i, server in enumerate(repetitions[0])
-    ]  # fmt: skip
+    ]
 
 
 def _estimate_mean(values: list[float], level: float) -> Estimate:

@@ -48,12 +48,18 @@ class OverviewRow:
     def to_json(self) -> dict[str, Any]:
         """Return the flat form: one key per number."""
         return {
-            "operation": self.operation or None, "metric": self.metric, "unit": self.unit or None,
-            "by": self.by, "n": self.n,
-            **self.mean.flat("mean"), "sd": self.sd, "cv": self.cv, **self.median.flat("median"),
+            "operation": self.operation or None,
+            "metric": self.metric,
+            "unit": self.unit or None,
+            "by": self.by,
+            "n": self.n,
+            **self.mean.flat("mean"),
+            "sd": self.sd,
+            "cv": self.cv,
+            **self.median.flat("median"),
             **(self.harmonic_mean or Estimate(None, None, None, self.mean.level, self.n)).flat("harmonic_mean"),
             "warnings": list(self.warnings),
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True)
@@ -69,10 +75,17 @@ class OverviewLatency:
 
     def to_json(self) -> dict[str, Any]:
         """Return the flat form, in seconds."""
-        return {"operation": self.operation, "kind": self.kind, "by": self.by,
-                "percentile": self.percentile, "unit": "s", "n": self.duration.n,
-                "n_operations": self.n_operations, **self.duration.flat("duration"),
-                "warnings": list(self.duration.warnings)}  # fmt: skip
+        return {
+            "operation": self.operation,
+            "kind": self.kind,
+            "by": self.by,
+            "percentile": self.percentile,
+            "unit": "s",
+            "n": self.duration.n,
+            "n_operations": self.n_operations,
+            **self.duration.flat("duration"),
+            "warnings": list(self.duration.warnings),
+        }
 
 
 @dataclass(frozen=True)
@@ -89,9 +102,17 @@ class Efficiency:
 
     def to_json(self) -> dict[str, Any]:
         """Return the flat form."""
-        return {"operation": self.operation, "metric": self.metric, "by": self.by, "factor": self.factor,
-                "base": self.base, "size": self.size, "n": self.efficiency.n, **self.efficiency.flat("efficiency"),
-                "warnings": list(self.efficiency.warnings)}  # fmt: skip
+        return {
+            "operation": self.operation,
+            "metric": self.metric,
+            "by": self.by,
+            "factor": self.factor,
+            "base": self.base,
+            "size": self.size,
+            "n": self.efficiency.n,
+            **self.efficiency.flat("efficiency"),
+            "warnings": list(self.efficiency.warnings),
+        }
 
 
 @dataclass(frozen=True)

@@ -71,5 +71,8 @@ def _find_dependent(bases: Sequence[Array]) -> list[tuple[int, int]]:
     projector = null @ null.T
     starts = np.cumsum([0, *sizes])
     parts = [slice(a, b) for a, b in zip(starts, starts[1:], strict=False)]
-    return [(i, j) for i, j in combinations(range(len(bases)), 2)
-            if sizes[i] and sizes[j] and np.abs(projector[parts[i], parts[j]]).max() > _ZERO]  # fmt: skip
+    return [
+        (i, j)
+        for i, j in combinations(range(len(bases)), 2)
+        if sizes[i] and sizes[j] and np.abs(projector[parts[i], parts[j]]).max() > _ZERO
+    ]

@@ -53,8 +53,14 @@ def components(cells: Sequence[Trials], level: float) -> Components | None:
     ranks = weight / between_df
     within_ms, between_ms = within_ss / within_df, between_ss / between_df
     f, n = between_ms / within_ms, between_df + 1
-    ratios = [(f / q - 1) / ranks for q in (1.0, f_quantile(0.5 + level / 2, between_df, within_df),
-                                            f_quantile(0.5 - level / 2, between_df, within_df))]  # fmt: skip
+    ratios = [
+        (f / q - 1) / ranks
+        for q in (
+            1.0,
+            f_quantile(0.5 + level / 2, between_df, within_df),
+            f_quantile(0.5 - level / 2, between_df, within_df),
+        )
+    ]
     value, low, high = (max(0.0, ratio) for ratio in ratios)
     ends = [math.sqrt(within_ss / chi2_quantile(p, within_df)) for p in (0.5 + level / 2, 0.5 - level / 2)]
     s = math.sqrt(within_ms)

@@ -78,8 +78,13 @@ class Contrast:
 
     def to_json(self) -> dict[str, Any]:
         """Return the flat form."""
-        return {"contrast": self.text, **self.estimate.flat("estimate"), "std_error": self.std_error, "t": self.t,
-                "p": self.p}  # fmt: skip
+        return {
+            "contrast": self.text,
+            **self.estimate.flat("estimate"),
+            "std_error": self.std_error,
+            "t": self.t,
+            "p": self.p,
+        }
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,16 @@ def _classify_effect(effect: FactorEffect) -> VerdictState:
 
 
 def _build_verdict(response: str, effect: FactorEffect, state: VerdictState, doubts: tuple[str, ...]) -> Verdict:
-    return Verdict("effect", response, effect.factors, state, estimate=effect.explained, p=effect.adjusted,
-                   family=effect.family, doubts=doubts)  # fmt: skip
+    return Verdict(
+        "effect",
+        response,
+        effect.factors,
+        state,
+        estimate=effect.explained,
+        p=effect.adjusted,
+        family=effect.family,
+        doubts=doubts,
+    )
 
 
 def block_sentences(effects: Sequence[FactorEffect]) -> list[str]:

@@ -40,8 +40,10 @@ class TermFactor:
         here = values[self.column]
         if self.levels is None:
             return [(self.name, apply(self.transform, here.astype(float), self.column))]
-        return [(f"{self.column}[{show(level)}]", np.array([cell == level for cell in here], dtype=float))
-                for level in self.levels[1:]]  # fmt: skip
+        return [
+            (f"{self.column}[{show(level)}]", np.array([cell == level for cell in here], dtype=float))
+            for level in self.levels[1:]
+        ]
 
 
 @dataclass(frozen=True)

@@ -189,8 +189,23 @@ def fit(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = F
         half = (matrix * (residuals / (1 - np.minimum(leverage, 1 - 1e-12)))[:, None]) @ unscaled
         covariance = half.T @ half
     centered = triangle[1:, 1:] / np.linalg.norm(triangle[1:, 1:], axis=0)
-    return Fit(labels, beta, covariance, unscaled, n, df, max(0.0, sst - sse), sse, mean_y, level, robust, matrix, y,
-               leverage, centered)  # fmt: skip
+    return Fit(
+        labels,
+        beta,
+        covariance,
+        unscaled,
+        n,
+        df,
+        max(0.0, sst - sse),
+        sse,
+        mean_y,
+        level,
+        robust,
+        matrix,
+        y,
+        leverage,
+        centered,
+    )
 
 
 def ratio(model: Fit, numerator: Array, denominator: Array) -> Estimate:
@@ -199,8 +214,10 @@ def ratio(model: Fit, numerator: Array, denominator: Array) -> Estimate:
     if the denominator's own interval includes 0."""
     a, b = float(numerator @ model.beta), float(denominator @ model.beta)
     t2 = t_critical(model.level, model.df) ** 2
-    aa, ab, bb = (float(x @ model.covariance @ y) for x, y in
-                  ((numerator, numerator), (numerator, denominator), (denominator, denominator)))  # fmt: skip
+    aa, ab, bb = (
+        float(x @ model.covariance @ y)
+        for x, y in ((numerator, numerator), (numerator, denominator), (denominator, denominator))
+    )
     square = b * b - t2 * bb
     if square <= 0:
         why = Message("denominator-near-zero", "the denominator may be 0: its interval includes 0")
@@ -221,9 +238,16 @@ def predict(model: Fit, point: Array, m: int = 1) -> PointPrediction:
     error_new = math.sqrt(error_mean**2 + model.mse / m)
     value, critical = float(point @ model.beta), t_critical(model.level, model.df)
     return PointPrediction(
-        value, value - critical * error_mean, value + critical * error_mean, value - critical * error_new,
-        value + critical * error_new, error_mean, error_new, m, h,
-    )  # fmt: skip
+        value,
+        value - critical * error_mean,
+        value + critical * error_mean,
+        value - critical * error_new,
+        value + critical * error_new,
+        error_mean,
+        error_new,
+        m,
+        h,
+    )
 
 
 def adjusted_r2(r2: float, n: int, k: int) -> float:

@@ -52,25 +52,41 @@ class Regression:
         first, *rest = self.points or (None,)
         return [
             (point, ols.ratio(self.fit, point.row, first.row), _times_as_wide(point, first))
-            for point in rest if first is not None and first.row is not None and point.row is not None
-        ]  # fmt: skip
+            for point in rest
+            if first is not None and first.row is not None and point.row is not None
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form."""
         f = self.fit
         return {
-            "response": self.response, "level": f.level, "n": f.n, "df": f.df, "r2": f.r2, "adj_r2": f.adjusted_r2,
-            "unexplained": 1 - f.r2, "s_e": f.s_e, "mean_y": f.mean_y, "ssr": f.ssr, "sse": f.sse, "mse": f.mse,
-            "f": f.f, "f_p": f.f_p, "f_critical": f.f_critical, "robust": f.robust,
+            "response": self.response,
+            "level": f.level,
+            "n": f.n,
+            "df": f.df,
+            "r2": f.r2,
+            "adj_r2": f.adjusted_r2,
+            "unexplained": 1 - f.r2,
+            "s_e": f.s_e,
+            "mean_y": f.mean_y,
+            "ssr": f.ssr,
+            "sse": f.sse,
+            "mse": f.mse,
+            "f": f.f,
+            "f_p": f.f_p,
+            "f_critical": f.f_critical,
+            "robust": f.robust,
             "terms": [vars(c) for c in f.coefficients()],
             "at": [point.to_json() for point in self.points],
-            "ratios": [{"at": point.at, "to": self.points[0].at, **ratio.flat("ratio"), "width_ratio": width}
-                       for point, ratio, width in self.ratios],
+            "ratios": [
+                {"at": point.at, "to": self.points[0].at, **ratio.flat("ratio"), "width_ratio": width}
+                for point, ratio, width in self.ratios
+            ],
             "f_by_level": [{"at": level, "explains": above} for level, above in f.by_level().items()],
             "assumptions": None if self.assumptions is None else self.assumptions.to_json(),
             "findings": [finding.to_json() for finding in self.findings],
             "warnings": [*self.warnings, *(finding.sentence for finding in self.findings)],
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True)
@@ -171,9 +187,15 @@ def fit_table(
 
 
 def regress(
-    table: Table, response: str, on: Sequence[str], level: float, *, at: Sequence[Mapping[str, str]] = (), m: int = 1,
+    table: Table,
+    response: str,
+    on: Sequence[str],
+    level: float,
+    *,
+    at: Sequence[Mapping[str, str]] = (),
+    m: int = 1,
     robust: bool = False,
-) -> Regression:  # fmt: skip
+) -> Regression:
     """Regress ``response`` on the terms ``on``, with predictions at the points ``at``."""
     model, warnings = fit_table(table, response, on, level, robust)
     points = []
@@ -191,8 +213,17 @@ def regress(
     warnings += [NO_ERROR] if model.fit.f is None else []
     deciding = {table.place(int(model.rows[row])): names for row, names in assumptions.deciding_rows.items()}
     subject = FitSubject(model.fit, assumptions, level, tuple(points), response, places, shared, deciding)
-    return Regression(response, tuple(term.name for term in model.terms), model.fit, tuple(points), assumptions,
-                      tuple(checks.run_fit(subject)), tuple(warnings), model, deciding)  # fmt: skip
+    return Regression(
+        response,
+        tuple(term.name for term in model.terms),
+        model.fit,
+        tuple(points),
+        assumptions,
+        tuple(checks.run_fit(subject)),
+        tuple(warnings),
+        model,
+        deciding,
+    )
 
 
 def _times_as_wide(point: Point, other: Point) -> float | None:

@@ -58,9 +58,14 @@ class Stratum:
 
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form."""
-        return {"n": self.n, "ss": self.error.ss, "df": self.error.df, "ms": self.mean_square,
-                "trials": self.per_unit,
-                "component": None if self.component is None else self.component.to_json()}  # fmt: skip
+        return {
+            "n": self.n,
+            "ss": self.error.ss,
+            "df": self.error.df,
+            "ms": self.mean_square,
+            "trials": self.per_unit,
+            "component": None if self.component is None else self.component.to_json(),
+        }
 
 
 def nest_units(units: Sequence[Units]) -> list[Units]:

@@ -85,6 +85,8 @@ def by_noise(
     mean = sum(n / variance for n, variance, _ in noise_by_level.values()) / data.n
     weights = {level: 1 / variance / mean for level, (_, variance, _) in noise_by_level.items()}
     each = np.array([weights[level] for level in data.values[block].tolist()])
-    group_weights = tuple(GroupWeight(str(level), n, float(np.sqrt(variance)), df, weights[level])
-                 for level, (n, variance, df) in noise_by_level.items())  # fmt: skip
+    group_weights = tuple(
+        GroupWeight(str(level), n, float(np.sqrt(variance)), df, weights[level])
+        for level, (n, variance, df) in noise_by_level.items()
+    )
     return replace(data, counts=data.counts * each, pure=float(pure @ each)), group_weights

@@ -41,7 +41,7 @@ def rare_interval(values: npt.NDArray[np.float64], draws: float, level: float) -
 
 def interval_of_mean(
     values: npt.NDArray[np.float64], variance: float, freedom: int, effective: float, level: float, bounded: bool = True
-) -> tuple[float, float]:  # fmt: skip
+) -> tuple[float, float]:
     """Return the limits of the mean of values from 0 to 1 that has this variance.
 
     ``effective``: effective number of draws for a property that no value has. ``bounded``: rare values that were not

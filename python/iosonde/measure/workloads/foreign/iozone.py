@@ -118,9 +118,12 @@ def _plan_test(settings: Settings, name: str, rank: int, timed: bool) -> PhasePl
     flags = [flag for flag, is_set in (("direct", settings.direct), ("sync", settings.synchronous)) if is_set]
     files = Files("iozone/iozone.DUMMY.", 1, first=rank)
     phase = Phase(
-        name, files, (first, *_build_records(settings, name, kind, rank), *last),
-        open_flags=tuple(flags), verify=settings.verify,
-    )  # fmt: skip
+        name,
+        files,
+        (first, *_build_records(settings, name, kind, rank), *last),
+        open_flags=tuple(flags),
+        verify=settings.verify,
+    )
     return PhasePlan(name, phase, BANDWIDTH, kind, timed, reads=(files,) if kind == "read" else ())
 
 
@@ -137,10 +140,16 @@ def _build_records(settings: Settings, name: str, kind: str, rank: int) -> tuple
         stride = {"stride": {"hole": (settings.stride - 1) * record}}
         sweeps = range(min(settings.stride, count))
         return tuple(
-            Step(kind, record, base=at * record, size=size - at * record, count=-(-(count - at) // settings.stride),
-                 offsets=stride)
+            Step(
+                kind,
+                record,
+                base=at * record,
+                size=size - at * record,
+                count=-(-(count - at) // settings.stride),
+                offsets=stride,
+            )
             for at in sweeps
-        )  # fmt: skip
+        )
     return (Step(kind, record, size=size, offsets="reverse" if name == "backward_read" else "seq"),)
 
 

@@ -16,9 +16,16 @@ from . import ceph, gluster, lustre, moosefs, nfs, others
 from .family import FileSystemFamily
 
 _FAMILIES: tuple[FileSystemFamily, ...] = (
-    lustre.FAMILY, gluster.FAMILY, nfs.FAMILY, ceph.FAMILY, moosefs.FAMILY, others.BEEGFS, others.GPFS, others.ZFS,
+    lustre.FAMILY,
+    gluster.FAMILY,
+    nfs.FAMILY,
+    ceph.FAMILY,
+    moosefs.FAMILY,
+    others.BEEGFS,
+    others.GPFS,
+    others.ZFS,
     others.XFS,
-)  # fmt: skip
+)
 
 
 def identity(target: Path, mount_entry: mount.Mount) -> dict[str, Any] | None:

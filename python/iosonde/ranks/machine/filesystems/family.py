@@ -25,8 +25,12 @@ class Redundancy(TypedDict):
 
 
 UNKNOWN_REDUNDANCY: Redundancy = {
-    "copies": None, "copied_by": None, "data_parts": None, "parity_parts": None, "servers": None,
-}  # fmt: skip
+    "copies": None,
+    "copied_by": None,
+    "data_parts": None,
+    "parity_parts": None,
+    "servers": None,
+}
 
 
 @dataclass(frozen=True)
