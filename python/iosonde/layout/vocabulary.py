@@ -24,6 +24,7 @@ INK, MUTED, RULE, GRID, PAPER = "#1c1d1f", "#5c6066", "#c9cac6", "#ecece8", "#ff
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', Arial, sans-serif"
 
 WIDTH, HEIGHT = 300, 190
+LOG_BEYOND = 20.0  # ratio of largest to smallest value beyond which no single unit suits both
 _LARGE = 1e15  # beyond, integers are not exact
 _DIGITS = 6
 _LEGEND_CHARACTERS = 52  # in one line of a legend

@@ -11,7 +11,7 @@ from typing import Any
 
 from iosonde.core.units import in_file, significant
 from iosonde.layout.text import escape
-from iosonde.page.content.tables import DataTable
+from iosonde.page.tables import DataTable
 
 from .compiled import compiled_templates
 

@@ -28,7 +28,8 @@ from iosonde.layout.vocabulary import (
     view,
 )
 from iosonde.model.bound.roofline import RooflineMark
-from iosonde.page.content.bound import Roofline
+
+from .content import Roofline
 
 _FEW = 12  # up to this many positions are labelled on the axis
 _BOUND, _BELOW, _ABOVE = "bound", "measured", "above the bound"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from iosonde.commands.command import command
-from iosonde.commands.declaration import Group
+from iosonde.commands.declaration import CommandGroup
 from iosonde.commands.files import figure_writer
 from iosonde.commands.result import Result
 from iosonde.commands.run.measurement import Measurement
@@ -24,7 +24,7 @@ from iosonde.core.pairs import pair_of
 from .choice import LabChoice, become_command, share_waiting
 from .live import options as _live  # noqa: F401  # declares the commands about a lab that is up
 
-GROUP = Group(
+GROUP = CommandGroup(
     "An emulated cluster on this machine, with a real file system on it. Needs root.",
     "lab up glusterfs --servers 3 --clients 2 --net 993mbit --set replica=3",
 )

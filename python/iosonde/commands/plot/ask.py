@@ -17,7 +17,7 @@ from .layout import PlotRoles
 from .settings import Fits
 
 if TYPE_CHECKING:
-    from iosonde.page.content.tables import Section
+    from iosonde.page.tables import Section
 
 
 @dataclass(frozen=True)

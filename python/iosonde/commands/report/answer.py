@@ -25,9 +25,9 @@ from iosonde.data.source import Source, open_data
 from iosonde.data.stored import refuse_many_kinds
 from iosonde.data.systems import holds_many_systems
 from iosonde.foreign.reach import check_reachable
-from iosonde.page.content.page import Page
 from iosonde.store import Store
 
+from .content import Page
 from .experiment import Opener, open_chosen
 from .of_store import page_of_store
 from .of_table import TableOptions, page_of_table

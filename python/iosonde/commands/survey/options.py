@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.declaration import Group
+from iosonde.commands.declaration import CommandGroup
 from iosonde.commands.files import figure_writer
 from iosonde.commands.page_file import check_place_of_page
 from iosonde.commands.result import Result
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .run import SurveyStore
     from .simulate import Simulation, SimulationQuery
 
-GROUP = Group(
+GROUP = CommandGroup(
     """Survey what a tree of files holds, from reading some hundred of them: iosonde survey PATH.
 
     Every file is counted, none is changed; which are read is drawn by count, for shares of the files, and by size, for
@@ -180,7 +180,7 @@ def survey_simulate(options: SimulationOptions) -> Result[Simulation]:
 
 
 @dataclass
-class PlanOptions(LevelOptions):
+class SurveyPlanOptions(LevelOptions):
     """Options of ``iosonde survey plan``."""
 
     population: Integer[int] = Integer("N", "How many files there are.", is_required=True)
@@ -190,8 +190,8 @@ class PlanOptions(LevelOptions):
     per_file: Duration[float] = Duration("TIME", "For each file.", "10ms")
 
 
-@command("survey plan", PlanOptions, "survey plan --population 300000000 --capacity 50PB --rate 5GiB/s")
-def survey_plan(options: PlanOptions) -> Result[SurveyPlan]:
+@command("survey plan", SurveyPlanOptions, "survey plan --population 300000000 --capacity 50PB --rate 5GiB/s")
+def survey_plan(options: SurveyPlanOptions) -> Result[SurveyPlan]:
     """Compute how many files a survey reads for what precision, and what that costs. Nothing is looked at.
 
     Returns

@@ -10,8 +10,7 @@ from typing import Any
 
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
-
-from .tables import DataTable, Value
+from iosonde.page.tables import DataTable, Value
 
 
 @dataclass(frozen=True)

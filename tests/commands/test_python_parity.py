@@ -273,7 +273,7 @@ def test_every_command_of_an_analysis_was_compared():
         "explain",
         "lab",
         "serve",
-    }  # below, or in test_api.py
+    }  # below, or in test_python.py
     assert {line.split()[0] for line, _ in CASES} == set(COMMANDS) - without
 
 
@@ -484,7 +484,9 @@ def test_a_run_keeps_the_command_that_makes_it_again(tmp_path):
 
 
 def test_every_function_is_called_here_or_beside():
-    called = "".join((ROOT / "tests" / "unit" / f"{name}.py").read_text() for name in ("test_api", "test_api_parity"))
+    called = "".join(
+        (ROOT / "tests" / "commands" / f"{name}.py").read_text() for name in ("test_python", "test_python_parity")
+    )
     assert {name for name in iosonde.__all__ if not re.search(rf"iosonde\.{name}\(", called)} == {
         "IosondeError",
         "IosondeWarning",

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from iosonde.core.types import Estimate
-
-from .tables import DataTable, Value
+from iosonde.page.tables import DataTable, Value
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from iosonde.commands.compare.answer import Sides, compare
 from iosonde.commands.report.html import html_of
+from iosonde.commands.report.question import AnsweredQuestion
 from iosonde.commands.summary.answer import summary
 from iosonde.core.questions import COMPARE, SUMMARY
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
-from iosonde.page.content.question import AnsweredQuestion
 from page_sample import sample_page
 
 

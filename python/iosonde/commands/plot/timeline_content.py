@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .tables import DataTable
+from iosonde.page.tables import DataTable
 
 
 @dataclass(frozen=True)

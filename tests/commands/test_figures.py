@@ -12,6 +12,7 @@ import pytest
 from iosonde.commands.advise.figure import depth_figure
 from iosonde.commands.bound.figure_roofline import roofline_figure
 from iosonde.commands.fit.figure_unseen import ModelErrors, errors_figure
+from iosonde.commands.plot.bars_content import Bars, Cell
 from iosonde.commands.plot.figure_bars import bars_figure, bars_reach
 from iosonde.commands.plot.figure_factors import FactorPanel, PanelSeries, factor_figure
 from iosonde.commands.plot.figure_heatmap import heatmap_figure
@@ -20,6 +21,7 @@ from iosonde.commands.plot.figure_over_time import over_time_figure
 from iosonde.commands.plot.figure_settings import settings_figure
 from iosonde.commands.plot.figure_timeline import timeline_figure
 from iosonde.commands.plot.over_time import OverTimePlot, PhaseOverTime
+from iosonde.commands.rank.content import FactorShare, Influence, JudgedModel, LearningPoint, ResponseRanking, Tree
 from iosonde.commands.report.section_figures import page_specs
 from iosonde.commands.scale.figure import Curve, ScalingPlot, scaling_figure
 from iosonde.core.option_kinds import FIGURE_FORMATS, figure_format
@@ -27,8 +29,6 @@ from iosonde.core.types import Estimate
 from iosonde.layout.figure import MIME_TYPE, Figure, together
 from iosonde.layout.figure_files import image, numbered
 from iosonde.layout.vocabulary import BLUE, SECONDS, SIZES, decades, page_spec, unique
-from iosonde.page.content.bars import Bars, Cell
-from iosonde.page.content.factors import FactorShare, Influence, JudgedModel, LearningPoint, ResponseRanking, Tree
 from iosonde.stats.overview.over_time import OverTime
 from messages import raises
 from page_sample import HOSTILE, MiB, bound_page, model_page, partial_page, sample_page

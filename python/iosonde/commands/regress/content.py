@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate, Finding
-
-from .tables import DataTable, Value
+from iosonde.page.tables import DataTable, Value
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,8 +10,7 @@ from iosonde.core.table import show
 from iosonde.core.types import Estimate
 from iosonde.explain.waterfall import TITLES, Waterfall
 from iosonde.model.bound.roofline import CeilingLines
-
-from .tables import DataTable, Value
+from iosonde.page.tables import DataTable, Value
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from html.parser import HTMLParser
 import pytest
 
 from iosonde.commands.bound.figure_waterfall import waterfall_figure
+from iosonde.commands.plot.bars_content import Bars, Cell
 from iosonde.commands.plot.figure_bars import scale_of
 from iosonde.commands.report.section import page_document, render
 from iosonde.commands.report.section_top import top_tables
 from iosonde.core.types import Estimate
 from iosonde.core.words import counted, plural
-from iosonde.page.content.bars import Bars, Cell
-from iosonde.page.content.tables import DataTable
+from iosonde.page.tables import DataTable
 from page_sample import HOSTILE, MiB, bare_page, bound_page, model_page, partial_page, sample_page
 
 PAGES = {"whole": sample_page, "bare": bare_page, "partial": partial_page, "models": model_page, "bound": bound_page}
@@ -253,7 +253,7 @@ def test_not_a_number_is_no_json():
     bars = Bars("x", "rate", "X", "operations/s", (Cell(1, Estimate(float("nan"), None, None, 0.95, 1)),))
     import dataclasses
 
-    from iosonde.page.content.tables import Section
+    from iosonde.page.tables import Section
 
     page = dataclasses.replace(bare_page(), bars=Section((bars,)))
     assert page_document(page)["bars"]["items"][0]["cells"][0]["estimate"]["value"] is None

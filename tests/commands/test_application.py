@@ -8,13 +8,13 @@ from dataclasses import replace
 import sample_store
 from iosonde.commands.bound.application import PredictedTimes
 from iosonde.commands.bound.text_application import lines
+from iosonde.commands.report.question import AnsweredQuestion
 from iosonde.commands.report.section_questions import question_sentences, question_text
 from iosonde.commands.summary.answer import summary
 from iosonde.core.types import Estimate
 from iosonde.data.asked import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.model.bound.application import PredictedTime
-from iosonde.page.content.question import AnsweredQuestion
 from messages import with_code
 
 NOTHING = Estimate(None, None, None, 0.95, 0)

@@ -16,7 +16,7 @@ from iosonde.commands.report.findings import at_the_top
 from iosonde.core.errors import IosondeError
 from iosonde.core.types import Finding, Observation, Severity
 from iosonde.data.source import open_data
-from iosonde.page.content.tables import Section
+from iosonde.page.tables import Section
 from iosonde.stats import checks
 from iosonde.stats.regression.anova import anova
 from iosonde.stats.regression.regress import regress

@@ -9,11 +9,11 @@ from iosonde.answers.constraints import SettingConstraints
 from iosonde.commands.fit.figure_tree import TreeDrawing, is_cut, tree_figure
 from iosonde.commands.fit.figure_unseen import curve_figure
 from iosonde.commands.rank import for_page as influences
+from iosonde.commands.rank.content import LearningPoint
 from iosonde.commands.rank.figure import Bar, Importance, importance_figure, share_parts
 from iosonde.commands.report.section_figures import _build_curve
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Estimate
-from iosonde.page.content.factors import LearningPoint
 
 OPTIONS = influences.InfluenceOptions(0.95)
 

@@ -7,23 +7,23 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from iosonde.commands.advise.content import ResponseAdvice
+from iosonde.commands.bound.content import Bound
 from iosonde.commands.diagnose.answer import OperationCauses
+from iosonde.commands.plot.bars_content import Bars
+from iosonde.commands.plot.latency_content import Latency
 from iosonde.commands.plot.over_time import OverTimePlot
 from iosonde.commands.plot.settings_plot import SettingsPlot
+from iosonde.commands.plot.timeline_content import Timeline
+from iosonde.commands.rank.content import Influence
+from iosonde.commands.regress.content import ResponseRegression, ResponseSummary
 from iosonde.commands.summary.faults import FaultEffect
 from iosonde.core.types import Finding
 from iosonde.core.verdict import Verdict
+from iosonde.page.tables import DataTable, Section
+from iosonde.page.words import FactGroup, FirstScreen, Reproduce
 
-from .advice import ResponseAdvice
-from .bars import Bars
-from .bound import Bound
-from .factors import Influence
-from .latency import Latency
-from .models import ResponseRegression, ResponseSummary
 from .question import AnsweredQuestion
-from .tables import DataTable, Section
-from .timeline import Timeline
-from .words import FactGroup, FirstScreen, Reproduce
 
 
 @dataclass(frozen=True)

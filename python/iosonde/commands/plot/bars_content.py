@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from iosonde.core.types import Better, Estimate
-
-from .tables import DataTable, ends
+from iosonde.page.tables import DataTable, ends
 
 
 @dataclass(frozen=True)

@@ -5,15 +5,15 @@ import re
 
 import pytest
 
+from iosonde.commands.plot.bars_content import Bars, Cell
+from iosonde.commands.regress.content import ResponseSummary, SummaryRow
 from iosonde.commands.report.section import bar_groups, render
 from iosonde.commands.report.section_summary import FOLD_BEYOND, MOST_FACTORS, MOST_ROWS, summary_table
 from iosonde.commands.report.section_top import top_tables
 from iosonde.core.types import Estimate, Finding, Severity
 from iosonde.layout.text import estimate_parts
-from iosonde.page.content.bars import Bars, Cell
-from iosonde.page.content.models import ResponseSummary, SummaryRow
-from iosonde.page.content.tables import Section
 from iosonde.page.strip import STRIP_WIDTH, StripAxis
+from iosonde.page.tables import Section
 from page_sample import model_page, sample_page
 
 
