@@ -8,7 +8,7 @@ import pytest
 from iosonde.commands.anova.answer import AnalysisOfVariance, SumsOfSquares, anova, sentence
 from iosonde.core.errors import InputError
 from iosonde.core.table import table_of
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.stats.regression.anova import anova as allocated
 from iosonde.stats.regression.rounding import NO_ERROR

@@ -12,7 +12,7 @@ from iosonde.commands.report.question import AnsweredQuestion
 from iosonde.commands.report.section_questions import question_sentences, question_text
 from iosonde.commands.summary.answer import summary
 from iosonde.core.types import Estimate
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.model.bound.application import PredictedTime
 from messages import with_code

@@ -12,7 +12,7 @@ pytest.importorskip("iosonde.engine._native")
 from iosonde.commands.bound.answer import How, bound
 from iosonde.commands.bound.inputs import SystemDescription, read
 from iosonde.core.types import Factor, Observation, Run
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.model.bound.roofline import rooflines
 from iosonde.store import Store

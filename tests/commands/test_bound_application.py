@@ -11,7 +11,7 @@ from iosonde.commands.bound.application import predicted_times
 from iosonde.commands.bound.cells import BoundCell
 from iosonde.commands.bound.inputs import SystemDescription, read
 from iosonde.core.errors import InputError
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from messages import raises
 

@@ -242,7 +242,7 @@ today:
 def test_a_cluster_by_hand_and_in_a_file_and_as_a_mapping_obeys_the_laws(tmp_path, redundancy, clients, servers, disks):
     from iosonde.commands.bound.answer import bound
     from iosonde.commands.bound.inputs import SystemDescription, read
-    from iosonde.data.asked import ResponseQuery
+    from iosonde.data.query import ResponseQuery
 
     path = tmp_path / "cluster.yaml"
     path.write_text(CLUSTER + "".join(f"  {word}\n" for word in redundancy.split(", ") if word))

@@ -17,7 +17,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import table_of
 from iosonde.core.types import Experiment, Factor, Observation, Run
 from iosonde.core.verdict import VerdictState
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.store import Store
 from messages import assert_problem, codes, raises, with_code

@@ -14,7 +14,7 @@ from iosonde.commands.compare.answer import Comparisons, Sides, compare
 from iosonde.commands.compare.text import lines
 from iosonde.core.table import table_of
 from iosonde.core.verdict import Direction, VerdictState
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.stats.estimate.compare import EQUAL
 from iosonde.stats.estimate.missing import fisher_exact, worst_case

@@ -12,7 +12,7 @@ from iosonde.commands.compare.answer import Comparisons, Sides, compare
 from iosonde.commands.compare.text import lines
 from iosonde.core.table import table_of
 from iosonde.core.verdict import VerdictState
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.stats.estimate.order_effect import OrderedTrials, order_effect
 from messages import assert_problem

@@ -13,7 +13,7 @@ from iosonde.commands.compare.text import lines
 from iosonde.commands.compare.text_markdown import markdown
 from iosonde.core.table import table_of
 from iosonde.core.verdict import Direction, VerdictState
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 
 

@@ -14,7 +14,7 @@ from iosonde.commands.rank.answer import rank
 from iosonde.commands.report.answer import ReportQuery, report
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Observation
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from messages import assert_problem, raises, with_code
 

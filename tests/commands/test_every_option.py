@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from iosonde.cli.group import cli
 from iosonde.core.types import Experiment, Factor, Observation, Run
-from iosonde.data.asked import MetricChoice
+from iosonde.data.query import MetricChoice
 from iosonde.data.source import open_data
 from iosonde.store import Store
 from messages import assert_problem

@@ -3,7 +3,7 @@
 import corpus_sample as sample
 from iosonde.commands.corpus.answer import HowCorpus, corpus
 from iosonde.commands.corpus.figure import figure
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 
 

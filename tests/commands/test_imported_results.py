@@ -17,7 +17,7 @@ from iosonde.commands.show.answer import choose
 from iosonde.commands.show.slowest import slowest_of
 from iosonde.commands.summary.answer import summary
 from iosonde.core.types import Experiment, Observation, Run
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import responses
 from iosonde.data.source import Source, open_data
 from iosonde.importers import read, understand

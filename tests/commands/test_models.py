@@ -16,7 +16,7 @@ from iosonde.commands.validate.answer import Folding, validate
 from iosonde.commands.validate.held_out import held_out
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Experiment, Factor, Observation, Role, Run
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.store import Store
 from messages import assert_problem, raises

@@ -13,7 +13,7 @@ from iosonde.commands.report.first_screen import sentence_about
 from iosonde.commands.report.questions import answered, read_questions
 from iosonde.commands.summary.answer import summary
 from iosonde.core import questions
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from messages import assert_problem
 

@@ -7,7 +7,7 @@ from iosonde.commands.report.html import html_of
 from iosonde.commands.report.question import AnsweredQuestion
 from iosonde.commands.summary.answer import summary
 from iosonde.core.questions import COMPARE, SUMMARY
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from page_sample import sample_page
 

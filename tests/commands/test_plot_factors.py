@@ -13,7 +13,7 @@ from constrained_design import NAMES as LAYOUT
 from iosonde.commands.plot import factors
 from iosonde.commands.plot.figure_factors import factor_figure, factors_figure
 from iosonde.core.errors import DataError, InputError
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.stats.estimate import summarise
 from iosonde.stats.regression.formula import TermFactor

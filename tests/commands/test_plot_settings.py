@@ -19,7 +19,7 @@ from iosonde.commands.report.axis import title as operation_title
 from iosonde.core.errors import IosondeError
 from iosonde.core.types import Experiment, Factor, Observation
 from iosonde.core.verdict import VerdictState
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.layout.vocabulary import SHADES
 from iosonde.stats.estimate.summarise import mean

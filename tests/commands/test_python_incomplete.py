@@ -11,7 +11,7 @@ import iosonde
 from iosonde.cli.group import cli
 from iosonde.core.errors import DataError
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import choose_response
 from iosonde.data.source import open_data
 from iosonde.store import Store

@@ -12,7 +12,7 @@ from constrained_design import LINE, SIGMA, cells
 from constrained_design import NAMES as LAYOUT
 from iosonde.commands.rank.answer import rank
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.model.sensitivity.ranking import Ranking
 from iosonde.store import Store

@@ -7,7 +7,7 @@ import pytest
 
 from iosonde.commands.compare.answer import Comparisons, Sides, compare
 from iosonde.commands.compare.figure import ratios_figure
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 
 pytest.importorskip("iosonde.engine._native")

@@ -8,7 +8,7 @@ import pytest
 from iosonde.commands.regress.answer import AtPoints, LeastSquares, regress, regress_from_sums
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import table_of
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from messages import assert_problem, codes, raises, with_code
 

@@ -18,7 +18,7 @@ from iosonde.commands.report.of_store import page_of_store
 from iosonde.core.errors import IosondeError
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Experiment, Run
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.store import Store
 from terminal import command_of
 

@@ -11,7 +11,7 @@ from iosonde.commands.scale.answer import Growth, ScalingLaws, scale
 from iosonde.commands.scale.queue import Clients, queue
 from iosonde.core.errors import InputError
 from iosonde.core.table import table_of
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from messages import assert_problem, codes, raises
 

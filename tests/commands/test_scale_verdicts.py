@@ -7,7 +7,7 @@ import pytest
 from iosonde.commands.scale.answer import Growth, ScalingLaws, scale
 from iosonde.core.table import table_of
 from iosonde.core.verdict import Direction, VerdictState
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 
 FACTORS = (0.98, 1.0, 1.02)

@@ -16,7 +16,7 @@ from iosonde.commands.summary.answer import summary
 from iosonde.core.errors import DataError
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Factor, Observation, Run
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.stats.overview.probed_limits import ProbedLimits
 from iosonde.store import Store

@@ -16,7 +16,7 @@ from iosonde.commands.summary.answer import summary
 from iosonde.core.errors import DataError
 from iosonde.core.table import table_of
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.model.fit.folds import groups
 from iosonde.store import Store

@@ -20,7 +20,7 @@ from iosonde.commands.summary.answer import summary as summary_of  # noqa: E402
 from iosonde.core.errors import DataError, InputError  # noqa: E402
 from iosonde.core.table import table_of  # noqa: E402
 from iosonde.core.types import Estimate  # noqa: E402
-from iosonde.data.asked import ResponseQuery  # noqa: E402
+from iosonde.data.query import ResponseQuery  # noqa: E402
 from iosonde.data.source import open_data  # noqa: E402
 from iosonde.stats.overview import overview  # noqa: E402
 from iosonde.stats.overview.cells import MeasuredCells, TrialCell  # noqa: E402

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import sample_store
 from iosonde.commands.summary import answer as room
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 
 

@@ -16,7 +16,7 @@ from iosonde.commands.survey.run import SurveyStore
 from iosonde.commands.survey.stored import stored_survey
 from iosonde.core.errors import InputError
 from iosonde.core.stored import StoredRun
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.store import Store
 from messages import raises

@@ -12,7 +12,7 @@ from iosonde.commands.time_model.answer import SingleOperation, TimeModel, time_
 from iosonde.commands.time_model.parts import parts_from_document
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import table_of
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from messages import raises
 

@@ -10,7 +10,7 @@ from iosonde.commands.rank.answer import rank
 from iosonde.commands.summary.answer import summary
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.core.verdict import VerdictState
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.store import Store
 

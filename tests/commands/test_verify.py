@@ -15,8 +15,8 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.table import table_of
 from iosonde.core.types import Experiment
 from iosonde.data import stored
-from iosonde.data.asked import EVERY
 from iosonde.data.headlines import classify_rows
+from iosonde.data.query import EVERY
 from iosonde.stats.overview import verify
 from iosonde.stats.overview.cells import MeasuredCells, TrialCell
 from iosonde.stats.overview.recompute import rates

@@ -16,7 +16,7 @@ from iosonde.cli.group import cli
 from iosonde.commands.watch.answer import watch, watching
 from iosonde.core.stored import StoredRun
 from iosonde.core.verdict import VerdictState
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.store import Store
 from messages import codes, raises

@@ -11,7 +11,7 @@ import history_sample
 from iosonde.commands.watch.answer import Watch, Watching, watch
 from iosonde.commands.watch.compare import compare_sides
 from iosonde.core.verdict import Direction, VerdictState
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 
 pytestmark = pytest.mark.slow  # stores of 100 nights are written

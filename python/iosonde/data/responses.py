@@ -24,8 +24,8 @@ from iosonde.core.types import Better, Factor, Metric
 from iosonde.core.words import counted
 
 from . import derived, factors, roles, stored
-from .asked import CLOCKS, MetricChoice, ResponseQuery
 from .choice import match_rows, texts
+from .query import CLOCKS, MetricChoice, ResponseQuery
 from .source import Source
 from .subsamples import average_trials
 

@@ -23,7 +23,7 @@ from iosonde.core.where import COMPLETE, parse_where, takes_incomplete
 from iosonde.foreign.reach import check_reachable
 
 from . import experiments, factors, headlines, stored, tables
-from .asked import EVERY, LAST_DONE, MetricChoice
+from .query import EVERY, LAST_DONE, MetricChoice
 
 if TYPE_CHECKING:
     from iosonde.store import Store

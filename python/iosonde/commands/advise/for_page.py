@@ -15,7 +15,7 @@ from iosonde.core.metrics import metric_of
 from iosonde.core.table import Table
 from iosonde.core.types import Better, Metric, Role
 from iosonde.core.words import counted
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.roles import guess
 from iosonde.data.source import Source
 from iosonde.explain.advise import Advice, Wish, advise

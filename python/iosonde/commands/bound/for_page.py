@@ -12,7 +12,7 @@ from iosonde.core.level_text import format_levels
 from iosonde.core.message import Message
 from iosonde.core.system_words import OPTIONS
 from iosonde.core.units import parse_size
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.model.bound.roofline import rooflines
 from iosonde.model.bound.shares import MeasuredShare

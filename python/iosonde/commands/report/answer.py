@@ -19,7 +19,7 @@ from iosonde.core.message import spell
 from iosonde.core.questions import DeclaredQuestion
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
-from iosonde.data.asked import LAST_DONE, ResponseQuery
+from iosonde.data.query import LAST_DONE, ResponseQuery
 from iosonde.data.responses import choose_response
 from iosonde.data.source import Source, open_data
 from iosonde.data.stored import refuse_many_kinds

@@ -24,8 +24,8 @@ from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.words import counted
-from iosonde.data.asked import ALL, MetricChoice, ResponseQuery
 from iosonde.data.factors import is_separable
+from iosonde.data.query import ALL, MetricChoice, ResponseQuery
 from iosonde.data.source import Source
 from iosonde.page.tables import Section
 from iosonde.stats.overview.fault_effect import UNDONE, WELL

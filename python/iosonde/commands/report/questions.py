@@ -34,7 +34,7 @@ from iosonde.core.message import Message
 from iosonde.core.pairs import pairs_of
 from iosonde.core.questions import DeclaredQuestion
 from iosonde.core.types import Experiment
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 
 from .question import AnsweredQuestion

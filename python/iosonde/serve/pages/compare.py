@@ -11,7 +11,7 @@ from iosonde.commands.compare.compared import Comparisons
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.where import parse_where
-from iosonde.data.asked import ResponseQuery as Numbers
+from iosonde.data.query import ResponseQuery as Numbers
 from iosonde.data.source import Source, by_itself, open_data
 from iosonde.serve.shelf import Shelf
 

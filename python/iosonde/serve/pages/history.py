@@ -10,7 +10,7 @@ from iosonde.commands.watch import text as watch_text
 from iosonde.commands.watch.answer import SeriesChange, Watch, Watching
 from iosonde.commands.watch.series import WatchedSeries
 from iosonde.core.errors import InputError
-from iosonde.data.asked import ResponseQuery as Numbers
+from iosonde.data.query import ResponseQuery as Numbers
 from iosonde.data.source import open_data
 from iosonde.serve.shelf import Shelf
 
