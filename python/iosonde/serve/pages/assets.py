@@ -8,7 +8,7 @@ from importlib import resources
 from iosonde.page import carried, library
 from iosonde.serve.shelf import Shelf
 
-from .shown import Address, WebPage
+from .web_page import Address, WebPage
 
 
 def _serve_style(_: Shelf, __: Address) -> WebPage:

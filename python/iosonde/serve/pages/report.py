@@ -9,7 +9,7 @@ from iosonde.core.where import Condition
 from iosonde.page import carried
 from iosonde.serve.shelf import Shelf
 
-from .shown import Address, WebPage
+from .web_page import Address, WebPage
 
 MOST = 10_000  # runs
 
@@ -21,7 +21,11 @@ def page(shelf: Shelf, address: Address) -> WebPage:
 
 
 def _render_page(shelf: Shelf, address: Address) -> bytes:
-    shelved, experiment, run = shelf.at(address.one("store")), address.one("experiment"), address.one("run")
+    shelved, experiment, run = (
+        shelf.at(address.parameter("store")),
+        address.parameter("experiment"),
+        address.parameter("run"),
+    )
     chosen = Condition("run", "=", run) if run else Condition("experiment", "=", experiment)
     if not chosen.value:
         raise InputError("missing-parameter", "a page needs an experiment or a run", "follow a link of the list")

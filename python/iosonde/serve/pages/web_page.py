@@ -30,17 +30,17 @@ class Address:
     path: str
     words: Mapping[str, Sequence[str]]
 
-    def one(self, name: str, default: str = "") -> str:
+    def parameter(self, name: str, default: str = "") -> str:
         """Return the last value of this parameter."""
         return self.words[name][-1].strip() if self.words.get(name) else default
 
-    def many(self, name: str) -> list[str]:
+    def parameters(self, name: str) -> list[str]:
         """Return all nonempty values of this parameter."""
         return [word.strip() for word in self.words.get(name, ()) if word.strip()]
 
     def number(self, name: str, default: int, most: int) -> int:
         """Return a whole number from 1 to ``most``. Raises InputError."""
-        text = self.one(name) or str(default)
+        text = self.parameter(name) or str(default)
         if not (text.isascii() and text.isdigit() and 1 <= int(text[:12]) <= most):
             raise InputError(
                 "out-of-range",
@@ -54,7 +54,7 @@ class Address:
     @property
     def where(self) -> list[Condition]:
         """Conditions, in the syntax of --where. Raises InputError."""
-        return parse_where(self.many("where"))
+        return parse_where(self.parameters("where"))
 
     def but(self, **words: Any) -> str:
         """Return the address with some parameters changed; empty ones are left out."""
@@ -87,7 +87,7 @@ def rendered(template: str, shelf: Shelf, address: Address, title: str, **conten
         .get_template(template)
         .render(
             title=title,
-            asked=address,
+            address=address,
             stores=shelf.stores,
             several=len(shelf.stores) > 1,
             notices=notices(shelf),
