@@ -265,7 +265,7 @@ def _responses_from_name(source: Source, text: str, query: ResponseQuery) -> Ite
     if text == VALUE:
         yield _build_value_response(source, query)
         return
-    column = text in table.columns or any(column.label == text for column in table.columns.values())
+    column = table.has_column(text)
     if text in operations | metrics or (not column and match_rows(text, source.run_rows).any()):
         yield from _responses_from_metric(source, text, query, text in operations - metrics)
         return
@@ -465,7 +465,7 @@ def assumed_factors(factors: str, excluded: str, option: str) -> Message:
 
 def _find_measured(table: Table, text: str) -> tuple[derived.Derived | None, tuple[str, ...]]:
     """Return (the expression, or None for a plain column; its measured columns)."""
-    if text in table.columns or any(column.label == text for column in table.columns.values()):
+    if table.has_column(text):
         return None, (table.column(text).name,)
     names = list(dict.fromkeys([*table.columns, *(column.label for column in table.columns.values())]))
     expression = derived.parse(text, names)

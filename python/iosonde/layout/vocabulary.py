@@ -193,6 +193,11 @@ def decades(least: float, most: float) -> list[float]:
     return [float(f"{step}e{power}") for power in powers for step in steps]
 
 
+def ticks_inside(low: float, high: float) -> list[float | None]:
+    """Return the round values of a logarithmic axis that are inside its domain."""
+    return [short(tick) for tick in decades(low, high) if low <= tick <= high]
+
+
 def flat(title: str) -> Spec:
     """Return the title of a vertical axis, horizontal and above the axis."""
     return {

@@ -17,7 +17,7 @@ from iosonde.core.message import Message
 from iosonde.core.units import format_seconds
 from iosonde.core.where import Condition, parse_where
 from iosonde.core.words import counted, plural
-from iosonde.layout.text import escape
+from iosonde.page.environment import make_plain_environment
 from iosonde.serve.shelf import Shelf
 
 HTML = "text/html; charset=utf-8"
@@ -137,16 +137,7 @@ def setting(factors: Mapping[str, Any]) -> str:
 
 @cache
 def _environment() -> Any:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("iosonde.serve", "assets"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_format_value,
-    )
+    environment = make_plain_environment("iosonde.serve")
     environment.globals |= {
         "link": link,
         "counted": counted,
@@ -155,13 +146,6 @@ def _environment() -> Any:
         "format_seconds": format_seconds,
     }
     return environment
-
-
-def _format_value(value: Any) -> Any:
-    """Format a value for a template: control and direction-changing characters become visible, None empty."""
-    if value is None:
-        return ""
-    return escape(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def _to_lists(words: Mapping[str, Any]) -> dict[str, list[str]]:
