@@ -1,110 +1,110 @@
-//! Reading JSON with errors that name the key: `workers[0].phases[2].steps[1].size: expected …`.
+//! What serde leaves open: numbers within bounds, enums by a key, and errors that name the key:
+//! `workers[0].phases[2].steps[1].size: expected …`.
+//!
+//! The text of an error below the root begins with the rest of the path, if there is one: `.size: expected …`. Whoever
+//! knows the path so far puts it in front.
 
 use crate::error::{Error, Result};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde_json::{Map, Value};
-use std::cell::RefCell;
-use std::collections::BTreeSet;
 
-/// One value and the way to it.
-pub struct Node<'a> {
-    pub path: String,
-    pub value: &'a Value,
+pub type Keys = Map<String, Value>;
+
+/// "So many or more".
+pub const MANY: u64 = u64::MAX >> 1;
+
+/// Read a workload. A key whose value is null counts as absent.
+pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T> {
+    let mut value = serde_json::from_str(text)
+        .map_err(|error| Error::Workload(format!("the workload is no JSON: {error}")))?;
+    remove_nulls(&mut value);
+    read(value).map_err(|text| {
+        Error::Workload(text.strip_prefix('.').map_or(format!("workload: {text}"), str::to_owned))
+    })
 }
 
-/// An object whose keys are ticked off as they are read, so that one that nobody knows is an error.
-pub struct Object<'a> {
-    pub path: String,
-    map: &'a Map<String, Value>,
-    read: RefCell<BTreeSet<&'static str>>,
+fn remove_nulls(value: &mut Value) {
+    match value {
+        Value::Object(keys) => {
+            keys.retain(|_, value| !value.is_null());
+            keys.values_mut().for_each(remove_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_nulls),
+        _ => {}
+    }
 }
 
-impl<'a> Node<'a> {
-    pub fn fail<T>(&self, text: impl std::fmt::Display) -> Result<T> {
-        Err(Error::Workload(format!("{}: {text}", self.path)))
-    }
-
-    fn expected<T>(&self, what: &str) -> Result<T> {
-        let found: String = self.value.to_string().chars().take(60).collect();
-        self.fail(format_args!("expected {what}, found {found}"))
-    }
-
-    pub fn object(&self) -> Result<Object<'a>> {
-        match self.value {
-            Value::Object(map) => Ok(Object { path: self.path.clone(), map, read: RefCell::default() }),
-            _ => self.expected("an object"),
+/// Read a part of a workload.
+pub fn read<T: DeserializeOwned>(value: impl Into<Value>) -> Result<T, String> {
+    serde_path_to_error::deserialize(value.into()).map_err(|error| {
+        let (path, text) = (error.path().to_string(), error.inner().to_string());
+        match (path.as_str(), text.starts_with(['.', '['])) {
+            (".", _) => text,
+            (path, goes_on) => {
+                let dot = if path.starts_with('[') { "" } else { "." };
+                format!("{dot}{path}{}{text}", if goes_on { "" } else { ": " })
+            }
         }
-    }
+    })
+}
 
-    pub fn list(&self) -> Result<Vec<Node<'a>>> {
-        match self.value {
-            Value::Array(items) => Ok(items
-                .iter()
-                .enumerate()
-                .map(|(index, value)| Node { path: format!("{}[{index}]", self.path), value })
-                .collect()),
-            _ => self.expected("a list"),
-        }
-    }
+/// Read an enum: the value of the key `tag` is its variant, the other keys are the variant's.
+pub fn read_tagged<T: DeserializeOwned>(tag: &str, mut keys: Keys) -> Result<T, String> {
+    let variant: String = match keys.remove(tag) {
+        Some(value) => read(value).map_err(|text| format!(".{tag}: {text}"))?,
+        None => return Err(format!("missing field `{tag}`")),
+    };
+    let prefix = format!(".{variant}");
+    read(Keys::from_iter([(variant, keys.into())])).map_err(|text| match text.strip_prefix(&prefix) {
+        Some(text) => text.trim_start_matches(": ").to_owned(),
+        None => format!(".{tag}: {text}"),
+    })
+}
 
-    pub fn text(&self) -> Result<&'a str> {
-        self.value.as_str().map_or_else(|| self.expected("a text"), Ok)
-    }
+fn expected<T, E: serde::de::Error>(what: &str, value: &Value) -> Result<T, E> {
+    let text: String = value.to_string().chars().take(60).collect();
+    Err(E::custom(format_args!("expected {what}, found {text}")))
+}
 
-    pub fn boolean(&self) -> Result<bool> {
-        self.value.as_bool().map_or_else(|| self.expected("true or false"), Ok)
-    }
+/// A whole number in `LEAST..=MOST`; 4e6 is one too.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Whole<const LEAST: u64, const MOST: u64, const DEFAULT: u64 = LEAST>(pub u64);
 
-    /// A number >= 0.
-    pub fn number(&self) -> Result<f64> {
-        match self.value.as_f64() {
-            Some(number) if number >= 0.0 => Ok(number),
-            _ => self.expected("a number, 0 or more"),
-        }
+impl<const LEAST: u64, const MOST: u64, const DEFAULT: u64> Default for Whole<LEAST, MOST, DEFAULT> {
+    fn default() -> Self {
+        Self(DEFAULT)
     }
+}
 
-    /// A whole number in `least..=most`; 4e6 is one too.
-    pub fn whole(&self, least: u64, most: u64) -> Result<u64> {
+impl<'de, const LEAST: u64, const MOST: u64, const DEFAULT: u64> Deserialize<'de>
+    for Whole<LEAST, MOST, DEFAULT>
+{
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(reader)?;
         let exact =
             |number: f64| (number.fract() == 0.0 && (0.0..9e15).contains(&number)).then_some(number as u64);
-        match self.value.as_u64().or_else(|| self.value.as_f64().and_then(exact)) {
-            Some(number) if (least..=most).contains(&number) => Ok(number),
-            _ if most >= u64::MAX >> 1 => self.expected(&format!("a whole number, {least} or more")),
-            _ => self.expected(&format!("a whole number from {least} to {most}")),
+        match value.as_u64().or_else(|| value.as_f64().and_then(exact)) {
+            Some(number) if (LEAST..=MOST).contains(&number) => Ok(Self(number)),
+            _ if MOST >= MANY => expected(&format!("a whole number, {LEAST} or more"), &value),
+            _ => expected(&format!("a whole number from {LEAST} to {MOST}"), &value),
         }
     }
 }
 
-impl<'a> Object<'a> {
-    /// The value of a key, if it is there and not null.
-    pub fn get(&self, key: &'static str) -> Option<Node<'a>> {
-        self.read.borrow_mut().insert(key);
-        let value = self.map.get(key).filter(|value| !value.is_null())?;
-        let path = if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) };
-        Some(Node { path, value })
-    }
+/// A number from 0 to `MOST`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Number<const MOST: u64 = { u64::MAX }>(pub f64);
 
-    pub fn need(&self, key: &'static str) -> Result<Node<'a>> {
-        self.get(key).map_or_else(|| self.fail(format_args!("\"{key}\" is missing")), Ok)
-    }
+pub type Share = Number<1>;
 
-    pub fn whole(&self, key: &'static str, least: u64, most: u64) -> Result<Option<u64>> {
-        self.get(key).map(|node| node.whole(least, most)).transpose()
-    }
-
-    pub fn fail<T>(&self, text: impl std::fmt::Display) -> Result<T> {
-        let place = if self.path.is_empty() { "workload" } else { &self.path };
-        Err(Error::Workload(format!("{place}: {text}")))
-    }
-
-    /// To be called when everything was read.
-    pub fn no_other_keys(&self) -> Result<()> {
-        let read = self.read.borrow();
-        match self.map.keys().find(|key| !read.contains(key.as_str())) {
-            None => Ok(()),
-            Some(key) => {
-                let known: Vec<_> = read.iter().copied().collect();
-                self.fail(format_args!("unknown key {key:?}; known here: {}", known.join(", ")))
-            }
+impl<'de, const MOST: u64> Deserialize<'de> for Number<MOST> {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(reader)?;
+        match value.as_f64() {
+            Some(number) if MOST == u64::MAX && number >= 0.0 => Ok(Self(number)),
+            Some(number) if (0.0..=MOST as f64).contains(&number) => Ok(Self(number)),
+            _ if MOST == u64::MAX => expected("a number, 0 or more", &value),
+            _ => expected(&format!("a number from 0 to {MOST}"), &value),
         }
     }
 }

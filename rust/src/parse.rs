@@ -1,237 +1,246 @@
 //! JSON → Workload, with every check that can be made before anything runs.
 
-use crate::backend::fake::Script;
 use crate::content::Content;
 use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::json::{Node, Object};
+use crate::error::Result;
+use crate::json::{self, Keys, MANY, Whole};
 use crate::kind::Kind;
-use crate::parse_step::step;
-use crate::workload::{Arrival, Backend, Files, Phase, Workload};
-
-const MANY: u64 = u64::MAX >> 1;
-const FLAGS: &[(&str, i32)] = &[
-    ("direct", libc::O_DIRECT),
-    ("sync", libc::O_SYNC),
-    ("dsync", libc::O_DSYNC),
-    ("append", libc::O_APPEND),
-    ("noatime", libc::O_NOATIME),
-    ("exclusive", libc::O_EXCL),
-    ("truncate", libc::O_TRUNC),
-];
+use crate::workload::{Arrival, Backend, Files, Phase, Step, Workload};
+use serde::Deserialize;
+use std::collections::BTreeSet;
 
 pub fn workload(text: &str) -> Result<Workload> {
-    let value = serde_json::from_str(text)
-        .map_err(|error| Error::Workload(format!("the workload is no JSON: {error}")))?;
-    let object = Node { path: String::new(), value: &value }.object()?;
-    let root = object.need("root")?;
-    let root_text = root.text()?;
-    if root_text.is_empty() || root_text.contains('\0') {
-        return root.fail("not a path");
-    }
-    let workers = object.need("workers")?;
-    let workload = Workload {
-        root: root_text.to_owned(),
-        seed: object.whole("seed", 0, u64::MAX)?.unwrap_or(0),
-        rank: object.whole("rank", 0, u64::MAX)?.unwrap_or(0),
-        backend: object.get("backend").map_or(Ok(Backend::Posix), |node| backend(&node))?,
-        workers: workers.list()?.iter().map(worker).collect::<Result<_>>()?,
-    };
-    object.no_other_keys()?;
-    match workload.workers.first() {
-        None => return workers.fail("there must be at least one worker"),
-        Some(first) if workload.workers.iter().any(|phases| phases.len() != first.len()) => {
-            return workers.fail("all workers must have the same number of phases");
+    json::parse(text)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkloadKeys {
+    root: String,
+    #[serde(default)]
+    seed: Whole<0, { u64::MAX }>,
+    #[serde(default)]
+    rank: Whole<0, { u64::MAX }>,
+    #[serde(default)]
+    backend: Backend,
+    workers: Vec<WorkerKeys>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WorkerKeys {
+    phases: Vec<Phase>,
+}
+
+impl TryFrom<WorkloadKeys> for Workload {
+    type Error = &'static str;
+
+    fn try_from(keys: WorkloadKeys) -> Result<Self, &'static str> {
+        let workers: Vec<_> = keys.workers.into_iter().map(|worker| worker.phases).collect();
+        if keys.root.is_empty() || keys.root.contains('\0') {
+            return Err(".root: not a path");
         }
-        _ => {}
-    }
-    if matches!(workload.backend, Backend::Fake(_))
-        && workload.workers.iter().flatten().any(|phase| phase.verify)
-    {
-        return object.fail("\"verify\" needs a backend that keeps data; \"fake\" does not");
-    }
-    Ok(workload)
-}
-
-fn backend(node: &Node) -> Result<Backend> {
-    let object = node.object()?;
-    let name = object.need("name")?;
-    let backend = match name.text()? {
-        "posix" => Backend::Posix,
-        "io_uring" => {
-            Backend::IoUring { queue_depth: object.whole("queue_depth", 1, 4096)?.unwrap_or(1) as u32 }
+        let Some(first) = workers.first() else { return Err(".workers: there must be at least one worker") };
+        if workers.iter().any(|phases| phases.len() != first.len()) {
+            return Err(".workers: all workers must have the same number of phases");
         }
-        "fake" => Backend::Fake(Script::from_json(&object)?),
-        other => return name.fail(format_args!("no backend {other:?}; there are posix, io_uring, fake")),
-    };
-    object.no_other_keys()?;
-    Ok(backend)
-}
-
-fn worker(node: &Node) -> Result<Vec<Phase>> {
-    let object = node.object()?;
-    let phases = object.need("phases")?.list()?.iter().map(phase).collect();
-    object.no_other_keys()?;
-    phases
-}
-
-fn phase(node: &Node) -> Result<Phase> {
-    let object = node.object()?;
-    if let Some(name) = object.get("name") {
-        name.text()?;
-    }
-    let steps_node = object.need("steps")?;
-    let steps: Vec<_> = steps_node.list()?.iter().map(step).collect::<Result<_>>()?;
-    if steps.is_empty() {
-        return steps_node.fail("there must be at least one step");
-    }
-    let mut phase = Phase {
-        files: files(&object.need("files")?)?,
-        shuffled: choice(&object, "order", &["listed", "shuffled"])? == 1,
-        passes: object.whole("passes", 0, MANY)?.unwrap_or(1),
-        steps,
-        time_limit_ns: object.whole("time_limit_ns", 1, MANY)?,
-        max_operations: object.whole("max_operations", 1, MANY)?,
-        stop_on_error: choice(&object, "on_error", &["stop", "continue"])? == 0,
-        arrival: object.get("arrival").map(|node| arrival(&node)).transpose()?,
-        open_flags: object.get("open_flags").map_or(Ok(0), |node| open_flags(&node))?,
-        content: object.get("content").map_or(Ok(Content::Incompressible), |node| content(&node))?,
-        verify: object.get("verify").map_or(Ok(false), |node| node.boolean())?,
-        memory_size: 0,
-        alignment: object.whole("alignment", 1, 1 << 30)?.unwrap_or(4096) as usize,
-    };
-    phase.memory_size = memory_size(&object, &phase)?;
-    object.no_other_keys()?;
-    check_phase(&object, &phase)?;
-    Ok(phase)
-}
-
-fn memory_size(object: &Object, phase: &Phase) -> Result<usize> {
-    let largest = phase.operations().map(|operation| operation.memory_needed()).max().unwrap_or(0);
-    let given = object.whole("memory_size", largest.max(1), 1 << 40)?;
-    Ok(given.unwrap_or(largest) as usize)
-}
-
-fn check_phase(object: &Object, phase: &Phase) -> Result<()> {
-    if phase.passes == 0 && phase.time_limit_ns.is_none() && phase.max_operations.is_none() {
-        return object
-            .fail("\"passes\": 0 needs \"time_limit_ns\" or \"max_operations\", else it never ends");
-    }
-    if !phase.alignment.is_power_of_two() {
-        return object.fail("\"alignment\" must be a power of two");
-    }
-    if let Files::Device(device) = &phase.files {
-        return device.check(object, phase);
-    }
-    let has = |wanted: &[Kind]| phase.operations().any(|operation| wanted.contains(&operation.kind));
-    if has(&[Kind::Append]) && has(&[Kind::Write]) {
-        return object
-            .fail("append and write in one phase: with O_APPEND every write would append; use two phases");
-    }
-    if phase.verify && has(&[Kind::Append]) {
-        return object
-            .fail("\"verify\" does not work with append: where an append lands is not known beforehand");
-    }
-    let mut suffixes = phase.operations().filter_map(|operation| operation.suffix());
-    if let Some(first) = suffixes.next()
-        && suffixes.any(|other| other != first)
-    {
-        return object.fail("all steps of a phase with a name in \"to\" must have the same");
-    }
-    if phase.creates_beside() && has(&[Kind::Rename]) {
-        return object.fail("rename, and a create with \"to\", in one phase: use two phases");
-    }
-    Ok(())
-}
-
-fn files(node: &Node) -> Result<Files> {
-    let object = node.object()?;
-    let files = if let Some(names) = object.get("names") {
-        let names_list: Vec<_> =
-            names.list()?.iter().map(|name| Ok(inside(name)?.to_owned())).collect::<Result<_>>()?;
-        if names_list.is_empty() {
-            return names.fail("there must be at least one name");
+        if matches!(keys.backend, Backend::Fake(_)) && workers.iter().flatten().any(|phase| phase.verify) {
+            return Err("\"verify\" needs a backend that keeps data; \"fake\" does not");
         }
-        Files::Names(names_list)
-    } else if let Some(device) = object.get("device") {
-        Files::Device(Device::parse(&device)?)
-    } else {
-        let template = object.need("template")?;
-        let suffix = object.get("suffix").map_or(Ok(""), |node| node.text())?;
-        let whole_name = serde_json::Value::String(format!("{}000000{suffix}", template.text()?));
-        inside(&Node { path: template.path.clone(), value: &whole_name })?;
-        Files::Template {
-            template: template.text()?.to_owned(),
-            suffix: suffix.to_owned(),
-            first: object.whole("first", 0, 1 << 31)?.unwrap_or(0) as u32,
-            count: object.whole("count", 1, 1 << 31)?.unwrap_or(1) as u32,
+        let (seed, rank) = (keys.seed.0, keys.rank.0);
+        Ok(Self { root: keys.root, seed, rank, backend: keys.backend, workers })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum BackendKeys {
+    Posix {},
+    IoUring {
+        #[serde(default)]
+        queue_depth: Whole<1, 4096>,
+    },
+    Fake(crate::backend::fake::Script),
+}
+
+impl TryFrom<Keys> for Backend {
+    type Error = String;
+
+    fn try_from(keys: Keys) -> Result<Self, String> {
+        Ok(match json::read_tagged("name", keys)? {
+            BackendKeys::Posix {} => Backend::Posix,
+            BackendKeys::IoUring { queue_depth } => Backend::IoUring { queue_depth: queue_depth.0 as u32 },
+            BackendKeys::Fake(script) => Backend::Fake(script),
+        })
+    }
+}
+
+#[derive(Default, Deserialize, PartialEq)]
+#[serde(rename_all = "snake_case")]
+enum Order {
+    #[default]
+    Listed,
+    Shuffled,
+}
+
+#[derive(Default, Deserialize, PartialEq)]
+#[serde(rename_all = "snake_case")]
+enum OnError {
+    #[default]
+    Stop,
+    Continue,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(i32)]
+enum OpenFlag {
+    Direct = libc::O_DIRECT,
+    Sync = libc::O_SYNC,
+    Dsync = libc::O_DSYNC,
+    Append = libc::O_APPEND,
+    Noatime = libc::O_NOATIME,
+    Exclusive = libc::O_EXCL,
+    Truncate = libc::O_TRUNC,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PhaseKeys {
+    #[serde(rename = "name")]
+    _name: Option<String>,
+    files: Files,
+    steps: Vec<Step>,
+    order: Option<Order>,
+    passes: Option<Whole<0, MANY>>,
+    time_limit_ns: Option<Whole<1, MANY>>,
+    max_operations: Option<Whole<1, MANY>>,
+    on_error: Option<OnError>,
+    arrival: Option<Arrival>,
+    #[serde(default)]
+    open_flags: Vec<OpenFlag>,
+    content: Option<Content>,
+    verify: Option<bool>,
+    memory_size: Option<Whole<1, { 1 << 40 }>>,
+    #[serde(default)]
+    alignment: Whole<1, { 1 << 30 }, 4096>,
+}
+
+impl TryFrom<PhaseKeys> for Phase {
+    type Error = String;
+
+    fn try_from(keys: PhaseKeys) -> Result<Self, String> {
+        if keys.steps.is_empty() {
+            return Err(".steps: there must be at least one step".into());
         }
-    };
-    object.no_other_keys()?;
-    Ok(files)
+        let mut phase = Phase {
+            files: keys.files,
+            shuffled: keys.order == Some(Order::Shuffled),
+            passes: keys.passes.map_or(1, |passes| passes.0),
+            steps: keys.steps,
+            time_limit_ns: keys.time_limit_ns.map(|limit| limit.0),
+            max_operations: keys.max_operations.map(|most| most.0),
+            stop_on_error: keys.on_error.unwrap_or_default() == OnError::Stop,
+            arrival: keys.arrival,
+            open_flags: keys.open_flags.iter().fold(0, |flags, flag| flags | *flag as i32),
+            content: keys.content.unwrap_or_default(),
+            verify: keys.verify.unwrap_or(false),
+            memory_size: 0,
+            alignment: keys.alignment.0 as usize,
+        };
+        let largest = phase.operations().map(|operation| operation.memory_needed()).max().unwrap_or(0);
+        phase.memory_size = keys.memory_size.map_or(largest, |size| size.0) as usize;
+        if (phase.memory_size as u64) < largest {
+            return Err(format!(".memory_size: expected at least {largest}, the largest transfer"));
+        }
+        check_phase(&phase)?;
+        Ok(phase)
+    }
+}
+
+fn check_phase(phase: &Phase) -> Result<(), String> {
+    let has = |kind| phase.operations().any(|operation| operation.kind == kind);
+    let suffixes: BTreeSet<_> = phase.operations().filter_map(|operation| operation.suffix()).collect();
+    let is_endless = phase.passes == 0 && phase.time_limit_ns.is_none() && phase.max_operations.is_none();
+    let problems = [
+        (is_endless, "\"passes\": 0 needs \"time_limit_ns\" or \"max_operations\", else it never ends"),
+        (!phase.alignment.is_power_of_two(), "\"alignment\" must be a power of two"),
+        (
+            has(Kind::Append) && has(Kind::Write),
+            "append and write in one phase: with O_APPEND every write would append; use two phases",
+        ),
+        (
+            phase.verify && has(Kind::Append),
+            "\"verify\" does not work with append: where an append lands is not known beforehand",
+        ),
+        (suffixes.len() > 1, "all steps of a phase with a name in \"to\" must have the same"),
+        (
+            phase.creates_beside() && has(Kind::Rename),
+            "rename, and a create with \"to\", in one phase: use two phases",
+        ),
+    ];
+    if let Some((_, text)) = problems.into_iter().find(|(applies, _)| *applies) {
+        return Err(text.to_owned());
+    }
+    match phase.files {
+        Files::Device(device) => device.check(phase),
+        _ => Ok(()),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FilesKeys {
+    names: Option<Vec<Name>>,
+    device: Option<Device>,
+    template: Option<String>,
+    suffix: Option<String>,
+    first: Option<Whole<0, { 1 << 31 }>>,
+    count: Option<Whole<1, { 1 << 31 }>>,
 }
 
 /// A name that stays below the root: relative, and no component that is empty, `.` or `..`.
-fn inside<'a>(node: &Node<'a>) -> Result<&'a str> {
-    let name = node.text()?;
-    if name.starts_with('/') {
-        return node.fail(format_args!("{name:?} is absolute; names are relative to the root"));
-    }
-    if name.split('/').any(|component| matches!(component, "" | "." | "..")) || name.contains('\0') {
-        return node.fail(format_args!("{name:?} has a component that is empty, \".\" or \"..\", or a NUL"));
-    }
-    Ok(name)
-}
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct Name(String);
 
-fn choice(object: &Object, key: &'static str, choices: &[&str]) -> Result<usize> {
-    let Some(node) = object.get(key) else { return Ok(0) };
-    let text = node.text()?;
-    match choices.iter().position(|choice| *choice == text) {
-        Some(index) => Ok(index),
-        None => node.fail(format_args!("{text:?} is none of {}", choices.join(", "))),
-    }
-}
+impl TryFrom<String> for Name {
+    type Error = String;
 
-fn arrival(node: &Node) -> Result<Arrival> {
-    let object = node.object()?;
-    let rate = object.need("rate_per_s")?;
-    let rate_per_s = rate.number()?;
-    if rate_per_s <= 0.0 {
-        return rate.fail("must be more than 0");
-    }
-    let poisson = choice(&object, "distribution", &["uniform", "poisson"])? == 1;
-    object.no_other_keys()?;
-    Ok(Arrival { rate_per_s, poisson })
-}
-
-fn open_flags(node: &Node) -> Result<i32> {
-    node.list()?.iter().try_fold(0, |flags, item| {
-        let name = item.text()?;
-        match FLAGS.iter().find(|(known, _)| *known == name) {
-            Some((_, flag)) => Ok(flags | flag),
-            None => {
-                let known: Vec<_> = FLAGS.iter().map(|(known, _)| *known).collect();
-                item.fail(format_args!("{name:?} is none of {}", known.join(", ")))
-            }
+    fn try_from(name: String) -> Result<Self, String> {
+        if name.starts_with('/') {
+            return Err(format!("{name:?} is absolute; names are relative to the root"));
         }
-    })
+        if name.split('/').any(|component| matches!(component, "" | "." | "..")) || name.contains('\0') {
+            return Err(format!("{name:?} has a component that is empty, \".\" or \"..\", or a NUL"));
+        }
+        Ok(Name(name))
+    }
 }
 
-fn content(node: &Node) -> Result<Content> {
-    if let Some(name) = node.value.as_str() {
-        return match name {
-            "incompressible" => Ok(Content::Incompressible),
-            "zeros" => Ok(Content::Zeros),
-            _ => node.fail(format_args!("{name:?} is neither incompressible nor zeros")),
-        };
+impl TryFrom<FilesKeys> for Files {
+    type Error = String;
+
+    fn try_from(keys: FilesKeys) -> Result<Self, String> {
+        let FilesKeys { names, device, template, suffix, first, count } = keys;
+        match (names, device, template, (&suffix, first, count)) {
+            (Some(names), None, None, (None, None, None)) if names.is_empty() => {
+                Err(".names: there must be at least one name".into())
+            }
+            (Some(names), None, None, (None, None, None)) => {
+                Ok(Files::Names(names.into_iter().map(|name| name.0).collect()))
+            }
+            (None, Some(device), None, (None, None, None)) => Ok(Files::Device(device)),
+            (None, None, Some(template), _) => {
+                let suffix = suffix.unwrap_or_default();
+                Name::try_from(format!("{template}000000{suffix}"))
+                    .map_err(|text| format!(".template: {text}"))?;
+                let (first, count) = (first.unwrap_or_default().0 as u32, count.unwrap_or_default().0 as u32);
+                Ok(Files::Template { template, suffix, first, count })
+            }
+            _ => Err("expected \"template\" (with \"first\", \"count\", \"suffix\"), or only \"names\", or only \"device\"".into()),
+        }
     }
-    let object = node.object()?;
-    let share = object.need("compressible")?;
-    if share.number()? > 1.0 {
-        return share.fail("a share lies between 0 and 1");
-    }
-    object.no_other_keys()?;
-    Ok(Content::Compressible(share.number()?))
 }
 
 #[cfg(test)]
@@ -271,17 +280,66 @@ mod tests {
             ),
             (
                 format!(r#"{{"files": {{"template": "f"}}, "steps": [{step}}}], "colour": 1}}"#),
-                r#"workers[0].phases[0]: unknown key "colour""#,
+                "workers[0].phases[0].colour: unknown field `colour`, expected one of `name`, `files`,",
             ),
             (
                 r#"{"files": {"template": "f"}, "steps": [{"kind": "compute", "ns": 1e15}]}"#.to_owned(),
                 "workers[0].phases[0].steps[0]: computing for more than an hour",
             ),
+            (
+                r#"{"files": {"template": "f"}, "steps": [{"kind": "open", "size": 5}]}"#.to_owned(),
+                "workers[0].phases[0].steps[0].size: unknown field `size`",
+            ),
+            (
+                r#"{"files": {"template": "f"}, "steps": [{"kind": "mix", "count": 1, "of": [
+                    {"weight": 1, "step": {"kind": "sync"}}]}]}"#
+                    .to_owned(),
+                r#"workers[0].phases[0].steps[0].of[0].step.kind: no kind "sync"; there are create,"#,
+            ),
         ] {
             let error = with_phase(&phase).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{error}");
         }
-        assert_eq!(workload("{}").unwrap_err().to_string(), "workload: \"root\" is missing");
+        assert_eq!(workload("{}").unwrap_err().to_string(), "workload: missing field `root`");
+    }
+
+    #[test]
+    fn an_error_in_a_back_end_names_the_key() {
+        for (backend, expected) in [
+            (r#"{"queue_depth": 2}"#, "backend: missing field `name`"),
+            (r#"{"name": 1}"#, "backend.name: invalid type: integer `1`"),
+            (r#"{"name": "nfs"}"#, "backend.name: unknown variant `nfs`, expected one of `posix`,"),
+            (r#"{"name": "posix", "queue_depth": 2}"#, "backend.queue_depth: unknown field `queue_depth`"),
+            (r#"{"name": "io_uring", "queue_depth": 0}"#, "backend.queue_depth: expected a whole number"),
+            (r#"{"name": "fake", "jitter": -1}"#, "backend.jitter: expected a number, 0 or more, found -1"),
+            (r#"{"name": "fake", "latency_ns": {"read": [5, -1]}}"#, "backend.latency_ns.read[1]: expected"),
+            (r#"{"name": "fake", "faults": [{"kind": "mix"}]}"#, "backend.faults[0].kind: no kind"),
+            (r#"{"name": "fake", "faults": [{"at": 1}]}"#, "backend.faults[0]: missing field `kind`"),
+            (r#"{"name": "fake", "machine": {"kind": "disk"}}"#, "backend.machine.kind: unknown variant"),
+            (
+                r#"{"name": "fake", "machine": {"kind": "lock", "miss": 0.1}}"#,
+                "backend.machine.miss: unknown",
+            ),
+            (
+                r#"{"name": "fake", "machine": {"kind": "stripe", "prepare_ns": "5"}}"#,
+                r#"backend.machine.prepare_ns: expected a number, 0 or more, found "5""#,
+            ),
+            (
+                r#"{"name": "fake", "machine": {"kind": "two_components", "miss": 1.5}}"#,
+                "backend.machine.miss: expected a number from 0 to 1, found 1.5",
+            ),
+        ] {
+            let text = format!(r#"{{"root": "/x", "workers": [], "backend": {backend}}}"#);
+            let error = workload(&text).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_null_is_as_good_as_no_key() {
+        let phase = r#"{"name": null, "passes": null, "files": {"template": "f", "first": null}, "steps": [
+            {"kind": "read", "transfer_size": 4e3, "count": 2, "base": null, "offsets": {"stride": {"hole": null}}}]}"#;
+        assert_eq!(with_phase(phase).unwrap().workers[0][0].memory_size, 4000);
     }
 
     #[test]

@@ -2,11 +2,17 @@
 
 use crate::content::Content;
 use crate::device::Device;
+use crate::json::{Keys, Number};
 use crate::kind::Kind;
+use crate::parse::{FilesKeys, PhaseKeys, WorkloadKeys};
+use crate::parse_step::StepKeys;
 use crate::pattern::{Pattern, Range};
 use crate::sieve::Sieve;
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
 
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "WorkloadKeys")]
 pub struct Workload {
     pub root: String,
     /// Of the content; the same for all ranks, so that one can verify what another wrote.
@@ -18,14 +24,19 @@ pub struct Workload {
     pub workers: Vec<Vec<Phase>>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(try_from = "Keys")]
 pub enum Backend {
+    #[default]
     Posix,
-    IoUring { queue_depth: u32 },
+    IoUring {
+        queue_depth: u32,
+    },
     Fake(crate::backend::fake::Script),
 }
 
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "PhaseKeys")]
 pub struct Phase {
     pub files: Files,
     pub shuffled: bool,
@@ -45,13 +56,32 @@ pub struct Phase {
 }
 
 /// Operations start by a schedule and not when the one before is done.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Arrival {
+    #[serde(deserialize_with = "positive")]
     pub rate_per_s: f64,
-    pub poisson: bool,
+    #[serde(default)]
+    pub distribution: Distribution,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Distribution {
+    #[default]
+    Uniform,
+    Poisson,
+}
+
+fn positive<'de, D: Deserializer<'de>>(reader: D) -> Result<f64, D::Error> {
+    match <Number>::deserialize(reader)? {
+        Number(0.0) => Err(D::Error::custom("must be more than 0")),
+        Number(number) => Ok(number),
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "FilesKeys")]
 pub enum Files {
     Template {
         template: String,
@@ -86,7 +116,8 @@ impl Files {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "StepKeys")]
 pub struct Step {
     pub count: u64,
     pub action: Action,

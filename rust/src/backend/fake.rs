@@ -12,10 +12,12 @@
 use super::machine::{self, Machine};
 use super::{Backend, Completion, Queue, Request};
 use crate::clock;
-use crate::error::Result;
-use crate::json::{Node, Object};
+use crate::json::{self, Number, Whole};
 use crate::kind::{Kind, NAMES};
 use crate::rng::Rng;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::os::fd::RawFd;
 
 const MANY: u64 = 1 << 47;
@@ -24,80 +26,87 @@ const LONGEST_NS: u64 = 1 << 40;
 /// Where virtual time begins: not 0, which means "never".
 const BEGIN_NS: u64 = 1_000_000_000;
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Script {
-    /// By kind; played in a circle.
-    latency_ns: Vec<Vec<u64>>,
-    ns_per_byte: f64,
-    jitter: f64,
-    queue_depth: usize,
+    latency_ns: Latencies,
+    ns_per_byte: Number,
+    /// At most 1 is taken.
+    jitter: Number,
+    queue_depth: Whole<1, 4096>,
     virtual_clock: bool,
     faults: Vec<Fault>,
     machine: Option<machine::Script>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+impl Default for Script {
+    fn default() -> Self {
+        Self {
+            latency_ns: Latencies(vec![default_series(); NAMES.len()]),
+            ns_per_byte: Number::default(),
+            jitter: Number::default(),
+            queue_depth: Whole::default(),
+            virtual_clock: true,
+            faults: Vec::new(),
+            machine: None,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Fault {
     kind: Kind,
-    at: u64,
-    count: u64,
-    errno: Option<i64>,
-    latency_ns: Option<u64>,
-    short: Option<i64>,
+    #[serde(default)]
+    at: Whole<0, MANY>,
+    #[serde(default)]
+    count: Whole<1, MANY>,
+    errno: Option<Whole<1, 4095>>,
+    latency_ns: Option<Whole<0, LONGEST_NS>>,
+    short: Option<Whole<0, MANY>>,
 }
 
-impl Script {
-    pub fn from_json(object: &Object) -> Result<Self> {
-        Ok(Self {
-            latency_ns: latencies(object)?,
-            ns_per_byte: object.get("ns_per_byte").map_or(Ok(0.0), |node| node.number())?,
-            jitter: object.get("jitter").map_or(Ok(0.0), |node| node.number())?.min(1.0),
-            queue_depth: object.whole("queue_depth", 1, 4096)?.unwrap_or(1) as usize,
-            virtual_clock: object.get("virtual_clock").map_or(Ok(true), |node| node.boolean())?,
-            faults: match object.get("faults") {
-                Some(node) => node.list()?.iter().map(fault).collect::<Result<_>>()?,
-                None => Vec::new(),
-            },
-            machine: object.get("machine").map(|node| machine::Script::from_json(&node)).transpose()?,
-        })
+/// By kind.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "Value")]
+struct Latencies(Vec<Series>);
+
+impl TryFrom<Value> for Latencies {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        if !value.is_object() {
+            return Ok(Self(vec![json::read(value)?; NAMES.len()]));
+        }
+        let mut by_kind: BTreeMap<String, Series> = json::read(value)?;
+        let default = by_kind.remove("default").unwrap_or_else(default_series);
+        let latencies = NAMES.iter().map(|name| by_kind.remove(*name).unwrap_or(default.clone())).collect();
+        match by_kind.keys().next() {
+            Some(name) => Err(format!("unknown field `{name}`, expected a kind or `default`")),
+            None => Ok(Self(latencies)),
+        }
     }
 }
 
-fn latencies(object: &Object) -> Result<Vec<Vec<u64>>> {
-    const DEFAULT_NS: u64 = 1000;
-    let Some(node) = object.get("latency_ns") else { return Ok(vec![vec![DEFAULT_NS]; NAMES.len()]) };
-    if !node.value.is_object() {
-        return Ok(vec![series(&node)?; NAMES.len()]);
+/// Played in a circle.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "Value")]
+struct Series(Vec<Whole<0, LONGEST_NS>>);
+
+impl TryFrom<Value> for Series {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        match &value {
+            Value::Array(items) if items.is_empty() => Err("an empty list of latencies".into()),
+            Value::Array(_) => Ok(Self(json::read(value)?)),
+            _ => Ok(Self(vec![json::read(value)?])),
+        }
     }
-    let by_kind = node.object()?;
-    let default = by_kind.get("default").map_or(Ok(vec![DEFAULT_NS]), |node| series(&node))?;
-    let latencies =
-        NAMES.iter().map(|name| by_kind.get(name).map_or(Ok(default.clone()), |node| series(&node)));
-    let latencies = latencies.collect::<Result<_>>()?;
-    by_kind.no_other_keys()?;
-    Ok(latencies)
 }
 
-fn series(node: &Node) -> Result<Vec<u64>> {
-    if !node.value.is_array() {
-        return Ok(vec![node.whole(0, LONGEST_NS)?]);
-    }
-    let items: Vec<_> = node.list()?.iter().map(|item| item.whole(0, LONGEST_NS)).collect::<Result<_>>()?;
-    if items.is_empty() { node.fail("an empty list of latencies") } else { Ok(items) }
-}
-
-fn fault(node: &Node) -> Result<Fault> {
-    let object = node.object()?;
-    let fault = Fault {
-        kind: Kind::parse(&object.need("kind")?)?,
-        at: object.whole("at", 0, MANY)?.unwrap_or(0),
-        count: object.whole("count", 1, MANY)?.unwrap_or(1),
-        errno: object.whole("errno", 1, 4095)?.map(|errno| errno as i64),
-        latency_ns: object.whole("latency_ns", 0, LONGEST_NS)?,
-        short: object.whole("short", 0, MANY)?.map(|bytes| bytes as i64),
-    };
-    object.no_other_keys()?;
-    Ok(fault)
+fn default_series() -> Series {
+    Series(vec![Whole(1000)])
 }
 
 pub struct Fake {
@@ -125,13 +134,14 @@ impl Fake {
         let (kind, now_ns) = (request.kind, self.now());
         let number = self.counts[kind as usize];
         self.counts[kind as usize] += 1;
-        let series = &self.script.latency_ns[kind as usize];
-        let mut latency = series[(number % series.len() as u64) as usize] as f64;
+        let series = &self.script.latency_ns.0[kind as usize].0;
+        let mut latency = series[(number % series.len() as u64) as usize].0 as f64;
         if kind.is_data() {
-            latency += self.script.ns_per_byte * f64::from(request.length);
+            latency += self.script.ns_per_byte.0 * f64::from(request.length);
         }
-        if self.script.jitter > 0.0 {
-            latency *= 1.0 + self.script.jitter * (2.0 * self.rng.unit() - 1.0);
+        let jitter = self.script.jitter.0.min(1.0);
+        if jitter > 0.0 {
+            latency *= 1.0 + jitter * (2.0 * self.rng.unit() - 1.0);
         }
         if let Some(machine) = &mut self.machine {
             let (ns, class) = machine.play(now_ns, request, &mut self.rng);
@@ -151,11 +161,11 @@ impl Fake {
             _ => 0,
         };
         let hits =
-            |fault: &&Fault| fault.kind == kind && (fault.at..fault.at + fault.count).contains(&number);
+            |fault: &&Fault| fault.kind == kind && (fault.at.0..fault.at.0 + fault.count.0).contains(&number);
         for fault in self.script.faults.iter().filter(hits) {
-            latency = fault.latency_ns.map_or(latency, |ns| ns as f64);
-            result = fault.short.unwrap_or(result);
-            result = fault.errno.map_or(result, |errno| -errno);
+            latency = fault.latency_ns.map_or(latency, |ns| ns.0 as f64);
+            result = fault.short.map_or(result, |bytes| bytes.0 as i64);
+            result = fault.errno.map_or(result, |errno| -(errno.0 as i64));
         }
         ((latency.round() as u64).min(LONGEST_NS * 4), result)
     }
@@ -195,13 +205,13 @@ impl Backend for Fake {
     }
 
     fn queue(&mut self) -> Option<&mut dyn Queue> {
-        if self.script.queue_depth > 1 { Some(self) } else { None }
+        if self.script.queue_depth.0 > 1 { Some(self) } else { None }
     }
 }
 
 impl Queue for Fake {
     fn depth(&self) -> usize {
-        self.script.queue_depth
+        self.script.queue_depth.0 as usize
     }
 
     fn submit(&mut self, token: usize, request: &Request) {

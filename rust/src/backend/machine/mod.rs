@@ -24,13 +24,13 @@ mod costs;
 mod locks;
 
 use super::Request;
-use crate::error::Result;
-use crate::json::{Node, Object};
+use crate::json::{self, Keys, Number, Share, Whole};
 use crate::kind::Kind;
 use crate::rng::Rng;
 use caches::{Lru, Pages};
 use costs::Costs;
 use locks::Locks;
+use serde::Deserialize;
 
 macro_rules! classes {
     ($($variant:ident $name:literal),+ $(,)?) => {
@@ -52,10 +52,11 @@ classes! {
 }
 
 const OUTLIER_FACTOR: f64 = 20.0;
-const MOST_BYTES: u64 = 1 << 40;
-const MOST_NS: u64 = 1 << 40;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+type Bytes<const DEFAULT: u64> = Whole<4096, { 1 << 40 }, DEFAULT>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum State {
     Discard,
     Cached,
@@ -64,18 +65,52 @@ enum State {
     None,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Rules {
-    TwoComponents { miss: f64 },
-    ReadAhead { window: u64 },
-    WriteBehind { limit: u64 },
-    Stripe { servers: u64, size: u64, slow_factor: f64 },
+    TwoComponents {
+        miss: Option<Share>,
+    },
+    ReadAhead {
+        #[serde(default)]
+        window: Bytes<{ 128 << 10 }>,
+    },
+    WriteBehind {
+        #[serde(default)]
+        dirty_limit: Bytes<{ 4 << 20 }>,
+    },
+    Stripe {
+        #[serde(default)]
+        servers: Whole<2, 4096, 4>,
+        #[serde(default)]
+        stripe_size: Bytes<{ 1 << 20 }>,
+        slow_factor: Option<Number>,
+    },
     Lock(Locks),
-    SmallCache { capacity: u64 },
+    SmallCache {
+        #[serde(default)]
+        capacity: Bytes<{ 16 << 20 }>,
+    },
+}
+
+#[derive(Deserialize)]
+struct ScriptKeys {
+    state: Option<State>,
+    file_size: Option<Whole<1, { 1 << 40 }>>,
+    outliers: Option<Share>,
+    mode_switch_ns: Option<Number>,
+    copy_ns_per_byte: Option<Number>,
+    network_ns: Option<Number>,
+    device_ns_per_byte: Option<Number>,
+    prepare_ns: Option<Number>,
+    /// The kind, and its own keys.
+    #[serde(flatten)]
+    rules: Keys,
 }
 
 /// A machine as the workload describes it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "ScriptKeys")]
 pub struct Script {
     rules: Rules,
     state: State,
@@ -84,65 +119,24 @@ pub struct Script {
     costs: Costs,
 }
 
-impl Script {
-    pub fn from_json(node: &Node) -> Result<Self> {
-        let object = node.object()?;
-        let script = Self {
-            rules: rules(&object)?,
-            state: state(&object)?,
-            file_size: object.whole("file_size", 1, MOST_BYTES)?.unwrap_or(1 << 30),
-            outliers: share(&object, "outliers", 0.0)?,
-            costs: Costs::from_json(&object)?,
-        };
-        object.no_other_keys()?;
-        Ok(script)
-    }
-}
+impl TryFrom<ScriptKeys> for Script {
+    type Error = String;
 
-fn rules(object: &Object) -> Result<Rules> {
-    let kind = object.need("kind")?;
-    let bytes =
-        |key, default| Ok::<_, crate::error::Error>(object.whole(key, 4096, MOST_BYTES)?.unwrap_or(default));
-    let ns = |key, default| Ok::<_, crate::error::Error>(object.whole(key, 1, MOST_NS)?.unwrap_or(default));
-    Ok(match kind.text()? {
-        "two_components" => Rules::TwoComponents { miss: share(object, "miss", 0.2)? },
-        "read_ahead" => Rules::ReadAhead { window: bytes("window", 128 << 10)? },
-        "write_behind" => Rules::WriteBehind { limit: bytes("dirty_limit", 4 << 20)? },
-        "stripe" => Rules::Stripe {
-            servers: object.whole("servers", 2, 4096)?.unwrap_or(4),
-            size: bytes("stripe_size", 1 << 20)?,
-            slow_factor: object.get("slow_factor").map_or(Ok(5.0), |node| node.number())?,
-        },
-        "lock" => Rules::Lock(Locks {
-            every_ns: ns("every_ns", 2_000_000)?,
-            held_ns: ns("held_ns", 300_000)?,
-            extent: bytes("extent", 1 << 20)?,
-        }),
-        "small_cache" => Rules::SmallCache { capacity: bytes("capacity", 16 << 20)? },
-        other => {
-            return kind.fail(format_args!(
-                "no machine {other:?}; there are two_components, read_ahead, write_behind, stripe, lock, small_cache"
-            ));
-        }
-    })
-}
-
-fn state(object: &Object) -> Result<State> {
-    let Some(node) = object.get("state") else { return Ok(State::Uncached) };
-    Ok(match node.text()? {
-        "discard" => State::Discard,
-        "cached" => State::Cached,
-        "uncached" => State::Uncached,
-        "none" => State::None,
-        other => return node.fail(format_args!("{other:?} is none of discard, cached, uncached, none")),
-    })
-}
-
-fn share(object: &Object, key: &'static str, default: f64) -> Result<f64> {
-    let Some(node) = object.get(key) else { return Ok(default) };
-    match node.number()? {
-        share if share <= 1.0 => Ok(share),
-        _ => node.fail("a share lies between 0 and 1"),
+    fn try_from(keys: ScriptKeys) -> Result<Self, String> {
+        let number_or = |number: Option<Number>, default| number.map_or(default, |number| number.0);
+        Ok(Self {
+            rules: json::read_tagged("kind", keys.rules)?,
+            state: keys.state.unwrap_or(State::Uncached),
+            file_size: keys.file_size.map_or(1 << 30, |size| size.0),
+            outliers: keys.outliers.unwrap_or_default().0,
+            costs: Costs {
+                mode_switch_ns: number_or(keys.mode_switch_ns, 300.0),
+                copy_ns_per_byte: number_or(keys.copy_ns_per_byte, 0.1),
+                network_ns: number_or(keys.network_ns, 20_000.0),
+                device_ns_per_byte: number_or(keys.device_ns_per_byte, 5.0),
+                prepare_ns: number_or(keys.prepare_ns, 100_000.0),
+            },
+        })
     }
 }
 
@@ -164,7 +158,7 @@ pub struct Machine {
 impl Machine {
     pub fn new(script: Script) -> Self {
         let mut lru = Lru::new(match script.rules {
-            Rules::SmallCache { capacity } => capacity / caches::PAGE,
+            Rules::SmallCache { capacity } => capacity.0 / caches::PAGE,
             _ => 1,
         });
         if script.state == State::Cached && matches!(script.rules, Rules::SmallCache { .. }) {
@@ -218,14 +212,17 @@ impl Machine {
         let reads = matches!(request.kind, Kind::Read | Kind::MmapRead);
         let cached = costs.cached(bytes);
         match self.script.rules {
-            Rules::TwoComponents { miss } => costs.two_components(bytes, rng.unit() < miss, rng),
-            Rules::ReadAhead { window } if reads => self.read_ahead(request.offset, bytes, window),
+            Rules::TwoComponents { miss } => {
+                costs.two_components(bytes, rng.unit() < miss.map_or(0.2, |miss| miss.0), rng)
+            }
+            Rules::ReadAhead { window } if reads => self.read_ahead(request.offset, bytes, window.0),
             Rules::SmallCache { .. } => self.small_cache(request.offset, bytes, reads),
-            Rules::WriteBehind { limit } if !reads => self.write_behind(now_ns, bytes, limit),
-            Rules::Stripe { servers, size, slow_factor }
+            Rules::WriteBehind { dirty_limit } if !reads => self.write_behind(now_ns, bytes, dirty_limit.0),
+            Rules::Stripe { servers, stripe_size, slow_factor }
                 if !(reads && self.script.state == State::Cached) =>
             {
-                let (ns, slow) = costs.stripes(request.offset, bytes, servers, size, slow_factor);
+                let slow_factor = slow_factor.map_or(5.0, |factor| factor.0);
+                let (ns, slow) = costs.stripes(request.offset, bytes, servers.0, stripe_size.0, slow_factor);
                 (cached + ns, if slow { Class::SlowServer } else { Class::FastServer })
             }
             Rules::Lock(locks) => {
@@ -298,8 +295,8 @@ impl Machine {
         if period != self.lock_period {
             (self.lock_period, self.locked) = (period, Pages::default());
         }
-        let first = offset / locks.extent;
-        let extents = (offset + bytes - 1) / locks.extent - first + 1;
+        let first = offset / locks.extent.0;
+        let extents = (offset + bytes - 1) / locks.extent.0 - first + 1;
         let missing = self.locked.add(first * caches::PAGE, extents * caches::PAGE, false) / caches::PAGE;
         match (wait, missing) {
             (0, 0) => (0.0, Class::Held),
