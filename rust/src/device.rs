@@ -50,7 +50,7 @@ impl Device {
         if phase.operations().any(|operation| !fits(&operation.detail, operation.kind)) {
             return Err(format!("on {path} there is {} and compute only", kind.name()));
         }
-        if phase.open_flags != 0 || phase.verify {
+        if !phase.open_flags.is_empty() || phase.verify {
             return Err(format!("{path} is opened without flags, and cannot be verified"));
         }
         Ok(())

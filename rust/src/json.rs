@@ -5,7 +5,7 @@
 //! knows the path so far puts it in front.
 
 use crate::error::{Error, Result};
-use serde::de::{Deserialize, DeserializeOwned, Deserializer};
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error as _};
 use serde_json::{Map, Value};
 
 pub type Keys = Map<String, Value>;
@@ -37,15 +37,23 @@ fn remove_nulls(value: &mut Value) {
 /// Read a part of a workload.
 pub fn read<T: DeserializeOwned>(value: impl Into<Value>) -> Result<T, String> {
     serde_path_to_error::deserialize(value.into()).map_err(|error| {
-        let (path, text) = (error.path().to_string(), error.inner().to_string());
-        match (path.as_str(), text.starts_with(['.', '['])) {
-            (".", _) => text,
-            (path, goes_on) => {
-                let dot = if path.starts_with('[') { "" } else { "." };
-                format!("{dot}{path}{}{text}", if goes_on { "" } else { ": " })
-            }
+        let text = error.inner().to_string();
+        match error.path().to_string().as_str() {
+            "." => text,
+            path if path.starts_with('[') => join(path, &text),
+            path => join(&format!(".{path}"), &text),
         }
     })
+}
+
+/// Put a path in front of an error.
+pub fn join(path: &str, text: &str) -> String {
+    format!("{path}{}{text}", if text.starts_with(['.', '[']) { "" } else { ": " })
+}
+
+/// Read an enum by its key "name".
+pub fn by_name<'de, D: Deserializer<'de>, T: DeserializeOwned>(reader: D) -> Result<T, D::Error> {
+    read_tagged("name", Keys::deserialize(reader)?).map_err(D::Error::custom)
 }
 
 /// Read an enum: the value of the key `tag` is its variant, the other keys are the variant's.
@@ -65,6 +73,17 @@ fn expected<T, E: serde::de::Error>(what: &str, value: &Value) -> Result<T, E> {
     let text: String = value.to_string().chars().take(60).collect();
     Err(E::custom(format_args!("expected {what}, found {text}")))
 }
+
+/// Objects in which an unknown key is an error.
+macro_rules! keys {
+    ($($name:ident { $($key:ident: $type:ty),* $(,)? })+) => {
+        $(#[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name { $(pub $key: $type),* })+
+    };
+}
+
+pub(crate) use keys;
 
 /// A whole number in `LEAST..=MOST`; 4e6 is one too.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,170 +1,59 @@
 //! JSON → Workload, with every check that can be made before anything runs.
 
-use crate::content::Content;
 use crate::device::Device;
-use crate::error::Result;
-use crate::json::{self, Keys, MANY, Whole};
+use crate::error::{Error, Result};
+use crate::json::{self, Whole, keys};
 use crate::kind::Kind;
-use crate::workload::{Arrival, Backend, Files, Phase, Step, Workload};
+use crate::workload::{Backend, Files, Phase, Workload};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
 pub fn workload(text: &str) -> Result<Workload> {
-    json::parse(text)
+    let mut workload = json::parse(text)?;
+    check(&mut workload).map_err(Error::Workload)?;
+    Ok(workload)
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WorkloadKeys {
-    root: String,
-    #[serde(default)]
-    seed: Whole<0, { u64::MAX }>,
-    #[serde(default)]
-    rank: Whole<0, { u64::MAX }>,
-    #[serde(default)]
-    backend: Backend,
-    workers: Vec<WorkerKeys>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WorkerKeys {
-    phases: Vec<Phase>,
-}
-
-impl TryFrom<WorkloadKeys> for Workload {
-    type Error = &'static str;
-
-    fn try_from(keys: WorkloadKeys) -> Result<Self, &'static str> {
-        let workers: Vec<_> = keys.workers.into_iter().map(|worker| worker.phases).collect();
-        if keys.root.is_empty() || keys.root.contains('\0') {
-            return Err(".root: not a path");
-        }
-        let Some(first) = workers.first() else { return Err(".workers: there must be at least one worker") };
-        if workers.iter().any(|phases| phases.len() != first.len()) {
-            return Err(".workers: all workers must have the same number of phases");
-        }
-        if matches!(keys.backend, Backend::Fake(_)) && workers.iter().flatten().any(|phase| phase.verify) {
-            return Err("\"verify\" needs a backend that keeps data; \"fake\" does not");
-        }
-        let (seed, rank) = (keys.seed.0, keys.rank.0);
-        Ok(Self { root: keys.root, seed, rank, backend: keys.backend, workers })
+fn check(workload: &mut Workload) -> Result<(), String> {
+    if workload.root.is_empty() || workload.root.contains('\0') {
+        return Err("root: not a path".into());
     }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-enum BackendKeys {
-    Posix {},
-    IoUring {
-        #[serde(default)]
-        queue_depth: Whole<1, 4096>,
-    },
-    Fake(crate::backend::fake::Script),
-}
-
-impl TryFrom<Keys> for Backend {
-    type Error = String;
-
-    fn try_from(keys: Keys) -> Result<Self, String> {
-        Ok(match json::read_tagged("name", keys)? {
-            BackendKeys::Posix {} => Backend::Posix,
-            BackendKeys::IoUring { queue_depth } => Backend::IoUring { queue_depth: queue_depth.0 as u32 },
-            BackendKeys::Fake(script) => Backend::Fake(script),
-        })
+    let workers = &mut workload.workers;
+    if workers.is_empty() {
+        return Err("workers: there must be at least one worker".into());
     }
-}
-
-#[derive(Default, Deserialize, PartialEq)]
-#[serde(rename_all = "snake_case")]
-enum Order {
-    #[default]
-    Listed,
-    Shuffled,
-}
-
-#[derive(Default, Deserialize, PartialEq)]
-#[serde(rename_all = "snake_case")]
-enum OnError {
-    #[default]
-    Stop,
-    Continue,
-}
-
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[repr(i32)]
-enum OpenFlag {
-    Direct = libc::O_DIRECT,
-    Sync = libc::O_SYNC,
-    Dsync = libc::O_DSYNC,
-    Append = libc::O_APPEND,
-    Noatime = libc::O_NOATIME,
-    Exclusive = libc::O_EXCL,
-    Truncate = libc::O_TRUNC,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PhaseKeys {
-    #[serde(rename = "name")]
-    _name: Option<String>,
-    files: Files,
-    steps: Vec<Step>,
-    order: Option<Order>,
-    passes: Option<Whole<0, MANY>>,
-    time_limit_ns: Option<Whole<1, MANY>>,
-    max_operations: Option<Whole<1, MANY>>,
-    on_error: Option<OnError>,
-    arrival: Option<Arrival>,
-    #[serde(default)]
-    open_flags: Vec<OpenFlag>,
-    content: Option<Content>,
-    verify: Option<bool>,
-    memory_size: Option<Whole<1, { 1 << 40 }>>,
-    #[serde(default)]
-    alignment: Whole<1, { 1 << 30 }, 4096>,
-}
-
-impl TryFrom<PhaseKeys> for Phase {
-    type Error = String;
-
-    fn try_from(keys: PhaseKeys) -> Result<Self, String> {
-        if keys.steps.is_empty() {
-            return Err(".steps: there must be at least one step".into());
-        }
-        let mut phase = Phase {
-            files: keys.files,
-            shuffled: keys.order == Some(Order::Shuffled),
-            passes: keys.passes.map_or(1, |passes| passes.0),
-            steps: keys.steps,
-            time_limit_ns: keys.time_limit_ns.map(|limit| limit.0),
-            max_operations: keys.max_operations.map(|most| most.0),
-            stop_on_error: keys.on_error.unwrap_or_default() == OnError::Stop,
-            arrival: keys.arrival,
-            open_flags: keys.open_flags.iter().fold(0, |flags, flag| flags | *flag as i32),
-            content: keys.content.unwrap_or_default(),
-            verify: keys.verify.unwrap_or(false),
-            memory_size: 0,
-            alignment: keys.alignment.0 as usize,
-        };
-        let largest = phase.operations().map(|operation| operation.memory_needed()).max().unwrap_or(0);
-        phase.memory_size = keys.memory_size.map_or(largest, |size| size.0) as usize;
-        if (phase.memory_size as u64) < largest {
-            return Err(format!(".memory_size: expected at least {largest}, the largest transfer"));
-        }
-        check_phase(&phase)?;
-        Ok(phase)
+    if workers.iter().any(|worker| worker.phases.len() != workers[0].phases.len()) {
+        return Err("workers: all workers must have the same number of phases".into());
     }
+    for (worker, phases) in workers.iter_mut().enumerate() {
+        for (index, phase) in phases.phases.iter_mut().enumerate() {
+            let path = format!("workers[{worker}].phases[{index}]");
+            check_phase(phase).map_err(|text| json::join(&path, &text))?;
+            if phase.verify && matches!(workload.backend, Backend::Fake(_)) {
+                return Err(format!("{path}.verify: needs a backend that keeps data; \"fake\" does not"));
+            }
+        }
+    }
+    Ok(())
 }
 
-fn check_phase(phase: &Phase) -> Result<(), String> {
+/// Check it, and set the size of its memory if it has none.
+fn check_phase(phase: &mut Phase) -> Result<(), String> {
+    if phase.steps.is_empty() {
+        return Err(".steps: there must be at least one step".into());
+    }
+    let largest = phase.operations().map(|operation| operation.memory_needed()).max().unwrap_or(0);
+    if phase.memory_size.0 == 0 {
+        phase.memory_size.0 = largest;
+    } else if phase.memory_size.0 < largest {
+        return Err(format!(".memory_size: expected a whole number, {largest} or more"));
+    }
     let has = |kind| phase.operations().any(|operation| operation.kind == kind);
     let suffixes: BTreeSet<_> = phase.operations().filter_map(|operation| operation.suffix()).collect();
-    let is_endless = phase.passes == 0 && phase.time_limit_ns.is_none() && phase.max_operations.is_none();
+    let is_endless = phase.passes.0 == 0 && phase.time_limit_ns.is_none() && phase.max_operations.is_none();
     let problems = [
         (is_endless, "\"passes\": 0 needs \"time_limit_ns\" or \"max_operations\", else it never ends"),
-        (!phase.alignment.is_power_of_two(), "\"alignment\" must be a power of two"),
+        (!phase.alignment.0.is_power_of_two(), "\"alignment\" must be a power of two"),
         (
             has(Kind::Append) && has(Kind::Write),
             "append and write in one phase: with O_APPEND every write would append; use two phases",
@@ -188,21 +77,21 @@ fn check_phase(phase: &Phase) -> Result<(), String> {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FilesKeys {
-    names: Option<Vec<Name>>,
-    device: Option<Device>,
-    template: Option<String>,
-    suffix: Option<String>,
-    first: Option<Whole<0, { 1 << 31 }>>,
-    count: Option<Whole<1, { 1 << 31 }>>,
+keys! {
+    FilesKeys {
+        names: Option<Vec<Name>>,
+        device: Option<Device>,
+        template: Option<String>,
+        suffix: Option<String>,
+        first: Option<Whole<0, { 1 << 31 }>>,
+        count: Option<Whole<1, { 1 << 31 }>>,
+    }
 }
 
 /// A name that stays below the root: relative, and no component that is empty, `.` or `..`.
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
-struct Name(String);
+pub struct Name(String);
 
 impl TryFrom<String> for Name {
     type Error = String;
@@ -246,6 +135,7 @@ impl TryFrom<FilesKeys> for Files {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::{OnError, Order};
 
     fn with_phase(phase: &str) -> Result<Workload> {
         workload(&format!(r#"{{"root": "/x", "workers": [{{"phases": [{phase}]}}]}}"#))
@@ -258,10 +148,11 @@ mod tests {
                 {"kind": "read", "transfer_size": 4096, "size": 10000}]}"#,
         )
         .unwrap();
-        let phase = &workload.workers[0][0];
-        assert_eq!((workload.seed, workload.rank, workload.backend), (0, 0, Backend::Posix));
-        assert_eq!((phase.passes, phase.memory_size, phase.alignment, phase.open_flags), (1, 4096, 4096, 0));
-        assert!(phase.stop_on_error && !phase.verify && !phase.shuffled && phase.arrival.is_none());
+        let phase = &workload.workers[0].phases[0];
+        assert_eq!((workload.seed.0, workload.rank.0, workload.backend), (0, 0, Backend::Posix {}));
+        assert_eq!((phase.passes.0, phase.memory_size.0, phase.alignment.0), (1, 4096, 4096));
+        assert_eq!((&phase.on_error, &phase.order), (&OnError::Stop, &Order::Listed));
+        assert!(phase.open_flags.is_empty() && !phase.verify && phase.arrival.is_none());
         assert_eq!((phase.steps[0].count, phase.most_operations()), (3, Some(9)));
         assert_eq!(phase.files.name(2), ("f000002".to_owned(), 2));
     }
@@ -339,12 +230,12 @@ mod tests {
     fn a_null_is_as_good_as_no_key() {
         let phase = r#"{"name": null, "passes": null, "files": {"template": "f", "first": null}, "steps": [
             {"kind": "read", "transfer_size": 4e3, "count": 2, "base": null, "offsets": {"stride": {"hole": null}}}]}"#;
-        assert_eq!(with_phase(phase).unwrap().workers[0][0].memory_size, 4000);
+        assert_eq!(with_phase(phase).unwrap().workers[0].phases[0].memory_size.0, 4000);
     }
 
     #[test]
     fn a_time_limit_bounds_the_records_that_are_reserved() {
         let phase = r#"{"files": {"template": "f"}, "passes": 0, "time_limit_ns": 1000000, "steps": [{"kind": "stat"}]}"#;
-        assert_eq!(with_phase(phase).unwrap().workers[0][0].most_operations(), Some(10_001));
+        assert_eq!(with_phase(phase).unwrap().workers[0].phases[0].most_operations(), Some(10_001));
     }
 }

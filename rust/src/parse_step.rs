@@ -1,6 +1,6 @@
 //! One step of a phase: JSON → Step.
 
-use crate::json::{self, Keys, MANY, Number, Whole};
+use crate::json::{self, Keys, MANY, Number, Whole, keys};
 use crate::kind::Kind;
 use crate::pattern::{Pattern, Range};
 use crate::sieve::Sieve;
@@ -40,25 +40,34 @@ impl TryFrom<StepKeys> for Step {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NoKeys {}
+type Bytes = Option<Whole<0, MANY>>;
+type Ns = Option<Whole<0, MANY>>;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RenameKeys {
-    to: Suffix,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CreateKeys {
-    to: Option<Suffix>,
+keys! {
+    NoKeys {}
+    RenameKeys { to: Suffix }
+    CreateKeys { to: Option<Suffix> }
+    TruncateKeys { to: Bytes }
+    DontneedKeys { base: Bytes, size: Bytes }
+    ComputeKeys { transfer_size: Option<Whole<0, TRANSFER_MAX>>, ns: Ns, ns_per_byte: Option<Number> }
+    MixKeys { of: Vec<MixPart>, ns: Ns, ns_per_byte: Option<Number> }
+    MixPart { weight: Whole<1, { u32::MAX as u64 }>, step: Drawn }
+    DataKeys {
+        transfer_size: Whole<1, TRANSFER_MAX>,
+        size: Option<Whole<1, MANY>>,
+        base: Bytes,
+        offsets: Option<Pattern>,
+        memory: Option<Pattern>,
+        sieve: Option<SieveKeys>,
+        ns: Ns,
+        ns_per_byte: Option<Number>,
+    }
+    SieveKeys { buffer: Whole<1, TRANSFER_MAX> }
 }
 
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
-struct Suffix(String);
+pub struct Suffix(String);
 
 impl TryFrom<String> for Suffix {
     type Error = &'static str;
@@ -71,27 +80,6 @@ impl TryFrom<String> for Suffix {
     }
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct TruncateKeys {
-    to: Whole<0, MANY>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct DontneedKeys {
-    base: Whole<0, MANY>,
-    size: Whole<0, MANY>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct ComputeKeys {
-    transfer_size: Whole<0, TRANSFER_MAX>,
-    ns: Option<Whole<0, MANY>>,
-    ns_per_byte: Option<Number>,
-}
-
 /// Of what moves no data.
 fn other_detail(kind: Kind, keys: Keys) -> Result<Detail, String> {
     Ok(match kind {
@@ -100,14 +88,16 @@ fn other_detail(kind: Kind, keys: Keys) -> Result<Detail, String> {
             Some(Suffix(suffix)) => Detail::Beside { suffix },
             None => Detail::Plain,
         },
-        Kind::Truncate => Detail::Truncate { length: json::read::<TruncateKeys>(keys)?.to.0 },
+        Kind::Truncate => {
+            Detail::Truncate { length: json::read::<TruncateKeys>(keys)?.to.unwrap_or_default().0 }
+        }
         Kind::Dontneed => {
             let DontneedKeys { base, size } = json::read(keys)?;
-            Detail::Advise { base: base.0, size: size.0 }
+            Detail::Advise { base: base.unwrap_or_default().0, size: size.unwrap_or_default().0 }
         }
         Kind::Compute => {
             let ComputeKeys { transfer_size, ns, ns_per_byte } = json::read(keys)?;
-            let compute = compute(ns, ns_per_byte, transfer_size.0 as u32)?;
+            let compute = compute(ns, ns_per_byte, transfer_size.unwrap_or_default().0 as u32)?;
             Detail::Compute(compute.ok_or("compute needs \"ns\" or \"ns_per_byte\"")?)
         }
         _ => {
@@ -117,11 +107,7 @@ fn other_detail(kind: Kind, keys: Keys) -> Result<Detail, String> {
     })
 }
 
-fn compute(
-    ns: Option<Whole<0, MANY>>,
-    ns_per_byte: Option<Number>,
-    bytes: u32,
-) -> Result<Option<Compute>, String> {
+fn compute(ns: Ns, ns_per_byte: Option<Number>, bytes: u32) -> Result<Option<Compute>, String> {
     if ns.is_none() && ns_per_byte.is_none() {
         return Ok(None);
     }
@@ -133,25 +119,10 @@ fn compute(
     Ok(Some(compute))
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct MixKeys {
-    of: Vec<MixPart>,
-    ns: Option<Whole<0, MANY>>,
-    ns_per_byte: Option<Number>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct MixPart {
-    weight: Whole<1, { u32::MAX as u64 }>,
-    step: Drawn,
-}
-
 /// A step that is drawn, one operation at a time.
 #[derive(Deserialize)]
 #[serde(try_from = "Step")]
-struct Drawn(Operation);
+pub struct Drawn(Operation);
 
 impl TryFrom<Step> for Drawn {
     type Error = &'static str;
@@ -183,26 +154,6 @@ impl MixKeys {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct DataKeys {
-    transfer_size: Whole<1, TRANSFER_MAX>,
-    size: Option<Whole<1, MANY>>,
-    #[serde(default)]
-    base: Whole<0, MANY>,
-    offsets: Option<Pattern>,
-    memory: Option<Pattern>,
-    sieve: Option<SieveKeys>,
-    ns: Option<Whole<0, MANY>>,
-    ns_per_byte: Option<Number>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SieveKeys {
-    buffer: Whole<1, TRANSFER_MAX>,
-}
-
 impl DataKeys {
     fn step(self, kind: Kind, count: Option<u64>) -> Result<Step, String> {
         let range = self.range(count)?;
@@ -230,7 +181,7 @@ impl DataKeys {
     }
 
     fn range(&self, count: Option<u64>) -> Result<Range, String> {
-        let (base, transfer) = (self.base.0, self.transfer_size.0);
+        let (base, transfer) = (self.base.unwrap_or_default().0, self.transfer_size.0);
         let size = self.size.map(|size| size.0).or(count.map(|count| count.saturating_mul(transfer)));
         let size = size.ok_or("\"size\" or \"count\" is needed")?;
         if base.checked_add(size).is_none_or(|end| end > i64::MAX as u64) {

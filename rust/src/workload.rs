@@ -2,9 +2,9 @@
 
 use crate::content::Content;
 use crate::device::Device;
-use crate::json::{Keys, Number};
+use crate::json::{self, MANY, Number, Whole};
 use crate::kind::Kind;
-use crate::parse::{FilesKeys, PhaseKeys, WorkloadKeys};
+use crate::parse::FilesKeys;
 use crate::parse_step::StepKeys;
 use crate::pattern::{Pattern, Range};
 use crate::sieve::Sieve;
@@ -12,47 +12,102 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 
 #[derive(Debug, Deserialize)]
-#[serde(try_from = "WorkloadKeys")]
+#[serde(deny_unknown_fields)]
 pub struct Workload {
     pub root: String,
     /// Of the content; the same for all ranks, so that one can verify what another wrote.
-    pub seed: u64,
+    #[serde(default)]
+    pub seed: Whole<0, { u64::MAX }>,
     /// Makes the offsets and orders of ranks differ.
-    pub rank: u64,
+    #[serde(default)]
+    pub rank: Whole<0, { u64::MAX }>,
+    #[serde(default, deserialize_with = "json::by_name")]
     pub backend: Backend,
-    /// `workers[worker][phase]`; all workers have the same number of phases.
-    pub workers: Vec<Vec<Phase>>,
+    /// All workers have the same number of phases.
+    pub workers: Vec<WorkerPhases>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(try_from = "Keys")]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkerPhases {
+    pub phases: Vec<Phase>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Backend {
-    #[default]
-    Posix,
+    Posix {},
     IoUring {
-        queue_depth: u32,
+        #[serde(default)]
+        queue_depth: Whole<1, 4096>,
     },
     Fake(crate::backend::fake::Script),
 }
 
+impl Default for Backend {
+    fn default() -> Self {
+        Self::Posix {}
+    }
+}
+
 #[derive(Debug, Deserialize)]
-#[serde(try_from = "PhaseKeys")]
+#[serde(deny_unknown_fields)]
 pub struct Phase {
+    #[serde(rename = "name")]
+    _name: Option<String>,
     pub files: Files,
-    pub shuffled: bool,
+    #[serde(default)]
+    pub order: Order,
     /// 0: again and again until another rule ends the phase.
-    pub passes: u64,
+    #[serde(default)]
+    pub passes: Whole<0, MANY, 1>,
     pub steps: Vec<Step>,
-    pub time_limit_ns: Option<u64>,
-    pub max_operations: Option<u64>,
-    pub stop_on_error: bool,
+    pub time_limit_ns: Option<Whole<1, MANY>>,
+    pub max_operations: Option<Whole<1, MANY>>,
+    #[serde(default)]
+    pub on_error: OnError,
     pub arrival: Option<Arrival>,
-    /// O_* flags for every open and create of the phase.
-    pub open_flags: i32,
+    /// For every open and create of the phase.
+    #[serde(default)]
+    pub open_flags: Vec<OpenFlag>,
+    #[serde(default)]
     pub content: Content,
+    #[serde(default)]
     pub verify: bool,
-    pub memory_size: usize,
-    pub alignment: usize,
+    /// 0 until it is checked: as large as the largest operation needs.
+    #[serde(default)]
+    pub memory_size: Whole<1, { 1 << 40 }, 0>,
+    #[serde(default)]
+    pub alignment: Whole<1, { 1 << 30 }, 4096>,
+}
+
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    #[default]
+    Listed,
+    Shuffled,
+}
+
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnError {
+    #[default]
+    Stop,
+    Continue,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(i32)]
+pub enum OpenFlag {
+    Direct = libc::O_DIRECT,
+    Sync = libc::O_SYNC,
+    Dsync = libc::O_DSYNC,
+    Append = libc::O_APPEND,
+    Noatime = libc::O_NOATIME,
+    Exclusive = libc::O_EXCL,
+    Truncate = libc::O_TRUNC,
 }
 
 /// Operations start by a schedule and not when the one before is done.
@@ -217,12 +272,12 @@ impl Phase {
             .iter()
             .map(|step| step.count.saturating_mul(1 + u64::from(step.think.is_some())))
             .sum();
-        let by_count = match self.passes {
+        let by_count = match self.passes.0 {
             0 => None,
             passes => Some(per_file.saturating_mul(self.files.count() as u64).saturating_mul(passes)),
         };
-        let by_time = self.time_limit_ns.map(|limit| limit / FASTEST_OPERATION_NS + 1);
-        [by_count, self.max_operations, by_time].into_iter().flatten().min()
+        let by_time = self.time_limit_ns.map(|limit| limit.0 / FASTEST_OPERATION_NS + 1);
+        [by_count, self.max_operations.map(|most| most.0), by_time].into_iter().flatten().min()
     }
 
     /// A descriptor is needed before any step of the phase has opened one.
@@ -255,5 +310,6 @@ pub fn flags_for_open(phases: &[Phase]) -> i32 {
     let modifies = phase.modifies() || (!phase.does(Kind::Close) && later.iter().any(Phase::modifies));
     let access = if modifies { libc::O_RDWR } else { libc::O_RDONLY };
     let append = if phase.does(Kind::Append) { libc::O_APPEND } else { 0 };
-    phase.open_flags | access | append | libc::O_NOFOLLOW | libc::O_CLOEXEC
+    let flags = phase.open_flags.iter().fold(0, |flags, flag| flags | *flag as i32);
+    flags | access | append | libc::O_NOFOLLOW | libc::O_CLOEXEC
 }

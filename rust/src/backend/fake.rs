@@ -12,10 +12,11 @@
 use super::machine::{self, Machine};
 use super::{Backend, Completion, Queue, Request};
 use crate::clock;
-use crate::json::{self, Number, Whole};
+use crate::json::{self, Keys, Number, Whole};
 use crate::kind::{Kind, NAMES};
 use crate::rng::Rng;
 use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::os::fd::RawFd;
@@ -26,31 +27,25 @@ const LONGEST_NS: u64 = 1 << 40;
 /// Where virtual time begins: not 0, which means "never".
 const BEGIN_NS: u64 = 1_000_000_000;
 
+type Series = Vec<Whole<0, LONGEST_NS>>;
+
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct Script {
-    latency_ns: Latencies,
+    /// By kind; played in a circle.
+    #[serde(default = "default_latencies", deserialize_with = "latencies")]
+    latency_ns: Vec<Series>,
+    #[serde(default)]
     ns_per_byte: Number,
     /// At most 1 is taken.
+    #[serde(default)]
     jitter: Number,
+    #[serde(default)]
     queue_depth: Whole<1, 4096>,
-    virtual_clock: bool,
+    virtual_clock: Option<bool>,
+    #[serde(default)]
     faults: Vec<Fault>,
     machine: Option<machine::Script>,
-}
-
-impl Default for Script {
-    fn default() -> Self {
-        Self {
-            latency_ns: Latencies(vec![default_series(); NAMES.len()]),
-            ns_per_byte: Number::default(),
-            jitter: Number::default(),
-            queue_depth: Whole::default(),
-            virtual_clock: true,
-            faults: Vec::new(),
-            machine: None,
-        }
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -66,47 +61,31 @@ struct Fault {
     short: Option<Whole<0, MANY>>,
 }
 
-/// By kind.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "Value")]
-struct Latencies(Vec<Series>);
-
-impl TryFrom<Value> for Latencies {
-    type Error = String;
-
-    fn try_from(value: Value) -> Result<Self, String> {
-        if !value.is_object() {
-            return Ok(Self(vec![json::read(value)?; NAMES.len()]));
-        }
-        let mut by_kind: BTreeMap<String, Series> = json::read(value)?;
-        let default = by_kind.remove("default").unwrap_or_else(default_series);
-        let latencies = NAMES.iter().map(|name| by_kind.remove(*name).unwrap_or(default.clone())).collect();
-        match by_kind.keys().next() {
-            Some(name) => Err(format!("unknown field `{name}`, expected a kind or `default`")),
-            None => Ok(Self(latencies)),
-        }
-    }
+fn default_latencies() -> Vec<Series> {
+    vec![vec![Whole(1000)]; NAMES.len()]
 }
 
-/// Played in a circle.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "Value")]
-struct Series(Vec<Whole<0, LONGEST_NS>>);
-
-impl TryFrom<Value> for Series {
-    type Error = String;
-
-    fn try_from(value: Value) -> Result<Self, String> {
-        match &value {
-            Value::Array(items) if items.is_empty() => Err("an empty list of latencies".into()),
-            Value::Array(_) => Ok(Self(json::read(value)?)),
-            _ => Ok(Self(vec![json::read(value)?])),
-        }
+/// A series or one latency, of all kinds or of each.
+fn latencies<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<Series>, D::Error> {
+    let by_kind = match Value::deserialize(reader)? {
+        Value::Object(by_kind) => by_kind,
+        value => Keys::from_iter([("default".to_owned(), value)]),
+    };
+    let as_list = |value: Value| if value.is_array() { value } else { vec![value].into() };
+    let lists: Keys = by_kind.into_iter().map(|(name, value)| (name, as_list(value))).collect();
+    let mut by_kind: BTreeMap<String, Series> = json::read(lists).map_err(D::Error::custom)?;
+    if by_kind.values().any(Vec::is_empty) {
+        return Err(D::Error::custom("an empty list of latencies"));
     }
-}
-
-fn default_series() -> Series {
-    Series(vec![Whole(1000)])
+    let default = by_kind.remove("default").unwrap_or(vec![Whole(1000)]);
+    let latencies = NAMES.iter().map(|name| by_kind.remove(*name).unwrap_or_else(|| default.clone()));
+    let latencies = latencies.collect();
+    match by_kind.keys().next() {
+        Some(name) => {
+            Err(D::Error::custom(format_args!("unknown field `{name}`, expected a kind or `default`")))
+        }
+        None => Ok(latencies),
+    }
 }
 
 pub struct Fake {
@@ -129,12 +108,16 @@ impl Fake {
         Self { script, now_ns: BEGIN_NS, counts, rng, next_fd: 1 << 20, in_flight, machine, truth }
     }
 
+    fn is_virtual(&self) -> bool {
+        self.script.virtual_clock != Some(false)
+    }
+
     /// How long the next operation of this kind takes, and what comes out.
     fn play(&mut self, request: &Request) -> (u64, i64) {
         let (kind, now_ns) = (request.kind, self.now());
         let number = self.counts[kind as usize];
         self.counts[kind as usize] += 1;
-        let series = &self.script.latency_ns.0[kind as usize].0;
+        let series = &self.script.latency_ns[kind as usize];
         let mut latency = series[(number % series.len() as u64) as usize].0 as f64;
         if kind.is_data() {
             latency += self.script.ns_per_byte.0 * f64::from(request.length);
@@ -175,11 +158,11 @@ impl Backend for Fake {
     const REAL: bool = false;
 
     fn now(&self) -> u64 {
-        if self.script.virtual_clock { self.now_ns } else { clock::monotonic_ns() }
+        if self.is_virtual() { self.now_ns } else { clock::monotonic_ns() }
     }
 
     fn wait_until(&mut self, time_ns: u64, give_up: &dyn Fn() -> bool) -> bool {
-        if !self.script.virtual_clock {
+        if !self.is_virtual() {
             return clock::wait_until(time_ns, give_up);
         }
         self.now_ns = self.now_ns.max(time_ns);
