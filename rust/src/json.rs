@@ -46,6 +46,11 @@ pub fn read<T: DeserializeOwned>(value: impl Into<Value>) -> Result<T, String> {
     })
 }
 
+/// Read an enum by its key "kind".
+pub fn by_kind<'de, D: Deserializer<'de>, T: DeserializeOwned>(reader: D) -> Result<T, D::Error> {
+    read_tagged("kind", Keys::deserialize(reader)?).map_err(D::Error::custom)
+}
+
 /// Put a path in front of an error.
 pub fn join(path: &str, text: &str) -> String {
     format!("{path}{}{text}", if text.starts_with(['.', '[']) { "" } else { ": " })
@@ -119,9 +124,8 @@ pub type Share = Number<1>;
 impl<'de, const MOST: u64> Deserialize<'de> for Number<MOST> {
     fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(reader)?;
-        match value.as_f64() {
-            Some(number) if MOST == u64::MAX && number >= 0.0 => Ok(Self(number)),
-            Some(number) if (0.0..=MOST as f64).contains(&number) => Ok(Self(number)),
+        match value.as_f64().filter(|number| *number >= 0.0) {
+            Some(number) if MOST == u64::MAX || number <= MOST as f64 => Ok(Self(number)),
             _ if MOST == u64::MAX => expected("a number, 0 or more", &value),
             _ => expected(&format!("a number from 0 to {MOST}"), &value),
         }

@@ -1,8 +1,7 @@
 //! JSON → Workload, with every check that can be made before anything runs.
 
-use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::json::{self, Whole, keys};
+use crate::json;
 use crate::kind::Kind;
 use crate::workload::{Backend, Files, Phase, Workload};
 use serde::Deserialize;
@@ -39,9 +38,7 @@ fn check(workload: &mut Workload) -> Result<(), String> {
 
 /// Check it, and set the size of its memory if it has none.
 fn check_phase(phase: &mut Phase) -> Result<(), String> {
-    if phase.steps.is_empty() {
-        return Err(".steps: there must be at least one step".into());
-    }
+    check_files(&phase.files).map_err(|text| json::join(".files", &text))?;
     let largest = phase.operations().map(|operation| operation.memory_needed()).max().unwrap_or(0);
     if phase.memory_size.0 == 0 {
         phase.memory_size.0 = largest;
@@ -51,7 +48,10 @@ fn check_phase(phase: &mut Phase) -> Result<(), String> {
     let has = |kind| phase.operations().any(|operation| operation.kind == kind);
     let suffixes: BTreeSet<_> = phase.operations().filter_map(|operation| operation.suffix()).collect();
     let is_endless = phase.passes.0 == 0 && phase.time_limit_ns.is_none() && phase.max_operations.is_none();
+    let is_stuck = phase.arrival.is_some_and(|arrival| arrival.rate_per_s.0 == 0.0);
     let problems = [
+        (phase.steps.is_empty(), ".steps: there must be at least one step"),
+        (is_stuck, ".arrival.rate_per_s: must be more than 0"),
         (is_endless, "\"passes\": 0 needs \"time_limit_ns\" or \"max_operations\", else it never ends"),
         (!phase.alignment.0.is_power_of_two(), "\"alignment\" must be a power of two"),
         (
@@ -71,27 +71,16 @@ fn check_phase(phase: &mut Phase) -> Result<(), String> {
     if let Some((_, text)) = problems.into_iter().find(|(applies, _)| *applies) {
         return Err(text.to_owned());
     }
-    match phase.files {
-        Files::Device(device) => device.check(phase),
-        _ => Ok(()),
-    }
-}
-
-keys! {
-    FilesKeys {
-        names: Option<Vec<Name>>,
-        device: Option<Device>,
-        template: Option<String>,
-        suffix: Option<String>,
-        first: Option<Whole<0, { 1 << 31 }>>,
-        count: Option<Whole<1, { 1 << 31 }>>,
+    match phase.files.device {
+        Some(device) => device.check(phase),
+        None => Ok(()),
     }
 }
 
 /// A name that stays below the root: relative, and no component that is empty, `.` or `..`.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Name(String);
+pub struct Name(pub String);
 
 impl TryFrom<String> for Name {
     type Error = String;
@@ -107,28 +96,18 @@ impl TryFrom<String> for Name {
     }
 }
 
-impl TryFrom<FilesKeys> for Files {
-    type Error = String;
-
-    fn try_from(keys: FilesKeys) -> Result<Self, String> {
-        let FilesKeys { names, device, template, suffix, first, count } = keys;
-        match (names, device, template, (&suffix, first, count)) {
-            (Some(names), None, None, (None, None, None)) if names.is_empty() => {
-                Err(".names: there must be at least one name".into())
-            }
-            (Some(names), None, None, (None, None, None)) => {
-                Ok(Files::Names(names.into_iter().map(|name| name.0).collect()))
-            }
-            (None, Some(device), None, (None, None, None)) => Ok(Files::Device(device)),
-            (None, None, Some(template), _) => {
-                let suffix = suffix.unwrap_or_default();
-                Name::try_from(format!("{template}000000{suffix}"))
-                    .map_err(|text| format!(".template: {text}"))?;
-                let (first, count) = (first.unwrap_or_default().0 as u32, count.unwrap_or_default().0 as u32);
-                Ok(Files::Template { template, suffix, first, count })
-            }
-            _ => Err("expected \"template\" (with \"first\", \"count\", \"suffix\"), or only \"names\", or only \"device\"".into()),
+fn check_files(files: &Files) -> Result<(), String> {
+    let is_numbered = files.suffix.is_some() || files.first.is_some() || files.count.is_some();
+    match (&files.names, &files.template, files.device) {
+        (Some(names), None, None) if names.is_empty() => {
+            Err(".names: there must be at least one name".into())
         }
+        (Some(_), None, None) | (None, None, Some(_)) if !is_numbered => Ok(()),
+        (None, Some(_), None) => match Name::try_from(files.name(0).0) {
+            Ok(_) => Ok(()),
+            Err(text) => Err(format!(".template: {text}")),
+        },
+        _ => Err("expected one of `names`, `template` (with `first`, `count`, `suffix`), `device`".into()),
     }
 }
 

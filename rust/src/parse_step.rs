@@ -45,13 +45,13 @@ type Ns = Option<Whole<0, MANY>>;
 
 keys! {
     NoKeys {}
-    RenameKeys { to: Suffix }
-    CreateKeys { to: Option<Suffix> }
+    RenameKeys { to: String }
+    CreateKeys { to: Option<String> }
     TruncateKeys { to: Bytes }
     DontneedKeys { base: Bytes, size: Bytes }
     ComputeKeys { transfer_size: Option<Whole<0, TRANSFER_MAX>>, ns: Ns, ns_per_byte: Option<Number> }
     MixKeys { of: Vec<MixPart>, ns: Ns, ns_per_byte: Option<Number> }
-    MixPart { weight: Whole<1, { u32::MAX as u64 }>, step: Drawn }
+    MixPart { weight: Whole<1, { u32::MAX as u64 }>, step: Step }
     DataKeys {
         transfer_size: Whole<1, TRANSFER_MAX>,
         size: Option<Whole<1, MANY>>,
@@ -65,27 +65,19 @@ keys! {
     SieveKeys { buffer: Whole<1, TRANSFER_MAX> }
 }
 
-#[derive(Deserialize)]
-#[serde(try_from = "String")]
-pub struct Suffix(String);
-
-impl TryFrom<String> for Suffix {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, &'static str> {
-        if text.is_empty() || text.contains(['/', '\0']) {
-            return Err("must be a suffix: not empty, and without \"/\"");
-        }
-        Ok(Self(text))
+fn suffix(to: String) -> Result<String, &'static str> {
+    if to.is_empty() || to.contains(['/', '\0']) {
+        return Err(".to: must be a suffix: not empty, and without \"/\"");
     }
+    Ok(to)
 }
 
 /// Of what moves no data.
 fn other_detail(kind: Kind, keys: Keys) -> Result<Detail, String> {
     Ok(match kind {
-        Kind::Rename => Detail::Rename { suffix: json::read::<RenameKeys>(keys)?.to.0 },
+        Kind::Rename => Detail::Rename { suffix: suffix(json::read::<RenameKeys>(keys)?.to)? },
         Kind::Create => match json::read::<CreateKeys>(keys)?.to {
-            Some(Suffix(suffix)) => Detail::Beside { suffix },
+            Some(to) => Detail::Beside { suffix: suffix(to)? },
             None => Detail::Plain,
         },
         Kind::Truncate => {
@@ -119,34 +111,25 @@ fn compute(ns: Ns, ns_per_byte: Option<Number>, bytes: u32) -> Result<Option<Com
     Ok(Some(compute))
 }
 
-/// A step that is drawn, one operation at a time.
-#[derive(Deserialize)]
-#[serde(try_from = "Step")]
-pub struct Drawn(Operation);
-
-impl TryFrom<Step> for Drawn {
-    type Error = &'static str;
-
-    fn try_from(step: Step) -> Result<Self, &'static str> {
-        match step.action {
-            Action::Mix(_) => Err("a mix cannot be drawn from a mix"),
-            Action::One(_) if step.think.is_some() => Err("computing after it is a key of the mix"),
-            Action::One(operation) if !operation.kind.is_data() && step.count > 1 => {
-                Err("\"count\" is a key of the mix")
-            }
-            Action::One(operation) => Ok(Self(operation)),
-        }
-    }
-}
-
 impl MixKeys {
     fn step(self, count: u64) -> Result<Step, String> {
         let mut cumulated = 0;
-        let drawn = self.of.into_iter().map(|part| {
+        let mut drawn = Vec::with_capacity(self.of.len());
+        for (index, part) in self.of.into_iter().enumerate() {
             cumulated += part.weight.0;
-            (cumulated, part.step.0)
-        });
-        let drawn: Vec<_> = drawn.collect();
+            match part.step {
+                Step { action: Action::One(operation), think: None, count }
+                    if operation.kind.is_data() || count == 1 =>
+                {
+                    drawn.push((cumulated, operation));
+                }
+                _ => {
+                    let text =
+                        "one operation is drawn: no mix, and without \"count\", \"ns\", \"ns_per_byte\"";
+                    return Err(format!(".of[{index}].step: {text}"));
+                }
+            }
+        }
         let largest = drawn.iter().map(|(_, operation)| operation.transfer_size()).max();
         let largest = largest.ok_or(".of: there must be at least one step to draw")?;
         let think = compute(self.ns, self.ns_per_byte, largest)?;
@@ -158,10 +141,13 @@ impl DataKeys {
     fn step(self, kind: Kind, count: Option<u64>) -> Result<Step, String> {
         let range = self.range(count)?;
         let (offsets, memory) = (self.offsets.unwrap_or(Pattern::Seq), self.memory.unwrap_or(Pattern::Off0));
-        for (key, pattern) in [("offsets", offsets), ("memory", memory)] {
-            check_pattern(pattern, range).map_err(|text| format!(".{key}{text}"))?;
-        }
         let transfer = u64::from(range.transfer);
+        for (key, pattern) in [("offsets", offsets), ("memory", memory)] {
+            if matches!(pattern, Pattern::RndNear { distance } if distance < transfer) {
+                let text = "must be at least the transfer size, else the position never moves";
+                return Err(format!(".{key}.rnd_near.distance: {text}"));
+            }
+        }
         if range.size < transfer && !matches!(offsets, Pattern::Seq | Pattern::Reverse) {
             let size = range.size;
             return Err(format!(
@@ -207,14 +193,5 @@ impl DataKeys {
             Pattern::Stride { hole, jitter: 0 } => Ok(Sieve { range, hole, buffer: buffer as u32 }),
             _ => Err("a sieve needs \"offsets\": {\"stride\": {\"hole\": …}}, without jitter"),
         }
-    }
-}
-
-fn check_pattern(pattern: Pattern, range: Range) -> Result<(), &'static str> {
-    match pattern {
-        Pattern::RndNear { distance } if distance < u64::from(range.transfer) => {
-            Err(".rnd_near.distance: must be at least the transfer size, else the position never moves")
-        }
-        _ => Ok(()),
     }
 }

@@ -17,7 +17,7 @@ pub struct Schedule {
 impl Schedule {
     pub fn new(arrival: Arrival, begin_ns: u64, mut rng: Rng) -> Self {
         let due_s = match arrival.distribution {
-            Distribution::Poisson => -rng.unit().ln() / arrival.rate_per_s,
+            Distribution::Poisson => -rng.unit().ln() / arrival.rate_per_s.0,
             Distribution::Uniform => 0.0,
         };
         Self { arrival, begin_ns, number: 0, due_s, rng }
@@ -27,10 +27,10 @@ impl Schedule {
     pub fn next(&mut self) -> u64 {
         let due_s = if self.arrival.distribution == Distribution::Poisson {
             let due_s = self.due_s;
-            self.due_s -= self.rng.unit().ln() / self.arrival.rate_per_s;
+            self.due_s -= self.rng.unit().ln() / self.arrival.rate_per_s.0;
             due_s
         } else {
-            self.number as f64 / self.arrival.rate_per_s
+            self.number as f64 / self.arrival.rate_per_s.0
         };
         self.number += 1;
         self.begin_ns.saturating_add((due_s * 1e9).round() as u64)
@@ -40,9 +40,11 @@ impl Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::Number;
 
     fn arrivals(distribution: Distribution) -> Vec<u64> {
-        let mut schedule = Schedule::new(Arrival { rate_per_s: 1000.0, distribution }, 50, Rng::stream(&[4]));
+        let mut schedule =
+            Schedule::new(Arrival { rate_per_s: Number(1000.0), distribution }, 50, Rng::stream(&[4]));
         (0..20_000).map(|_| schedule.next()).collect()
     }
 

@@ -4,12 +4,11 @@ use crate::content::Content;
 use crate::device::Device;
 use crate::json::{self, MANY, Number, Whole};
 use crate::kind::Kind;
-use crate::parse::FilesKeys;
+use crate::parse::Name;
 use crate::parse_step::StepKeys;
 use crate::pattern::{Pattern, Range};
 use crate::sieve::Sieve;
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -114,8 +113,7 @@ pub enum OpenFlag {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arrival {
-    #[serde(deserialize_with = "positive")]
-    pub rate_per_s: f64,
+    pub rate_per_s: Number,
     #[serde(default)]
     pub distribution: Distribution,
 }
@@ -128,46 +126,35 @@ pub enum Distribution {
     Poisson,
 }
 
-fn positive<'de, D: Deserializer<'de>>(reader: D) -> Result<f64, D::Error> {
-    match <Number>::deserialize(reader)? {
-        Number(0.0) => Err(D::Error::custom("must be more than 0")),
-        Number(number) => Ok(number),
-    }
-}
-
+/// Either names, or a template, or a device (`parse.rs` checks it).
 #[derive(Debug, Deserialize)]
-#[serde(try_from = "FilesKeys")]
-pub enum Files {
-    Template {
-        template: String,
-        suffix: String,
-        first: u32,
-        count: u32,
-    },
-    Names(Vec<String>),
+#[serde(deny_unknown_fields)]
+pub struct Files {
+    pub names: Option<Vec<Name>>,
+    pub template: Option<String>,
+    pub suffix: Option<String>,
+    pub first: Option<Whole<0, { 1 << 31 }>>,
+    pub count: Option<Whole<1, { 1 << 31 }>>,
     /// No file, but the one exception to "nothing leaves the root": data that comes from, or goes, nowhere.
-    Device(Device),
+    pub device: Option<Device>,
 }
 
 impl Files {
     pub fn count(&self) -> usize {
-        match self {
-            Files::Template { count, .. } => *count as usize,
-            Files::Names(names) => names.len(),
-            Files::Device(_) => 1,
-        }
+        self.names.as_ref().map_or(self.count.unwrap_or_default().0 as usize, Vec::len)
     }
 
     /// Name below the root, and the number that records carry.
     pub fn name(&self, index: usize) -> (String, u32) {
-        match self {
-            Files::Template { template, suffix, first, .. } => {
-                let number = first + index as u32;
-                (format!("{template}{number:06}{suffix}"), number)
-            }
-            Files::Names(names) => (names[index].clone(), index as u32),
-            Files::Device(device) => (device.path().to_owned(), 0),
+        if let Some(names) = &self.names {
+            return (names[index].0.clone(), index as u32);
         }
+        if let Some(device) = self.device {
+            return (device.path().to_owned(), 0);
+        }
+        let number = self.first.unwrap_or_default().0 as u32 + index as u32;
+        let [template, suffix] = [&self.template, &self.suffix].map(|part| part.as_deref().unwrap_or(""));
+        (format!("{template}{number:06}{suffix}"), number)
     }
 }
 

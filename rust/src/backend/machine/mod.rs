@@ -24,7 +24,7 @@ mod costs;
 mod locks;
 
 use super::Request;
-use crate::json::{self, Keys, Number, Share, Whole};
+use crate::json::{self, Number, Share, Whole};
 use crate::kind::Kind;
 use crate::rng::Rng;
 use caches::{Lru, Pages};
@@ -55,11 +55,12 @@ const OUTLIER_FACTOR: f64 = 20.0;
 
 type Bytes<const DEFAULT: u64> = Whole<4096, { 1 << 40 }, DEFAULT>;
 
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum State {
     Discard,
     Cached,
+    #[default]
     Uncached,
     /// A file that has nothing yet.
     None,
@@ -93,56 +94,42 @@ enum Rules {
     },
 }
 
-#[derive(Deserialize)]
-struct ScriptKeys {
-    state: Option<State>,
-    file_size: Option<Whole<1, { 1 << 40 }>>,
-    outliers: Option<Share>,
+/// A machine as the workload describes it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Script {
+    #[serde(default)]
+    state: State,
+    #[serde(default)]
+    file_size: Whole<1, { 1 << 40 }, { 1 << 30 }>,
+    #[serde(default)]
+    outliers: Share,
     mode_switch_ns: Option<Number>,
     copy_ns_per_byte: Option<Number>,
     network_ns: Option<Number>,
     device_ns_per_byte: Option<Number>,
     prepare_ns: Option<Number>,
     /// The kind, and its own keys.
-    #[serde(flatten)]
-    rules: Keys,
-}
-
-/// A machine as the workload describes it.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(try_from = "ScriptKeys")]
-pub struct Script {
+    #[serde(flatten, deserialize_with = "json::by_kind")]
     rules: Rules,
-    state: State,
-    file_size: u64,
-    outliers: f64,
-    costs: Costs,
 }
 
-impl TryFrom<ScriptKeys> for Script {
-    type Error = String;
-
-    fn try_from(keys: ScriptKeys) -> Result<Self, String> {
+impl Script {
+    fn costs(&self) -> Costs {
         let number_or = |number: Option<Number>, default| number.map_or(default, |number| number.0);
-        Ok(Self {
-            rules: json::read_tagged("kind", keys.rules)?,
-            state: keys.state.unwrap_or(State::Uncached),
-            file_size: keys.file_size.map_or(1 << 30, |size| size.0),
-            outliers: keys.outliers.unwrap_or_default().0,
-            costs: Costs {
-                mode_switch_ns: number_or(keys.mode_switch_ns, 300.0),
-                copy_ns_per_byte: number_or(keys.copy_ns_per_byte, 0.1),
-                network_ns: number_or(keys.network_ns, 20_000.0),
-                device_ns_per_byte: number_or(keys.device_ns_per_byte, 5.0),
-                prepare_ns: number_or(keys.prepare_ns, 100_000.0),
-            },
-        })
+        Costs {
+            mode_switch_ns: number_or(self.mode_switch_ns, 300.0),
+            copy_ns_per_byte: number_or(self.copy_ns_per_byte, 0.1),
+            network_ns: number_or(self.network_ns, 20_000.0),
+            device_ns_per_byte: number_or(self.device_ns_per_byte, 5.0),
+            prepare_ns: number_or(self.prepare_ns, 100_000.0),
+        }
     }
 }
 
 /// A machine at work.
 pub struct Machine {
     script: Script,
+    costs: Costs,
     pages: Pages,
     lru: Lru,
     /// Where a read would go on.
@@ -162,10 +149,11 @@ impl Machine {
             _ => 1,
         });
         if script.state == State::Cached && matches!(script.rules, Rules::SmallCache { .. }) {
-            lru.hold_last_of(script.file_size);
+            lru.hold_last_of(script.file_size.0);
         }
         let pages = if script.state == State::Cached { Pages::all() } else { Pages::default() };
         Self {
+            costs: script.costs(),
             script,
             pages,
             lru,
@@ -180,9 +168,9 @@ impl Machine {
     /// How long an operation that starts now takes, and why.
     pub fn play(&mut self, now_ns: u64, request: &Request, rng: &mut Rng) -> (f64, Class) {
         let bytes = u64::from(request.length);
-        let costs = self.script.costs;
+        let costs = self.costs;
         if !request.kind.is_data() {
-            return (self.script.costs.noisy(self.plain(now_ns, request.kind), rng), Class::None);
+            return (self.costs.noisy(self.plain(now_ns, request.kind), rng), Class::None);
         }
         let (ns, class) = if self.script.state == State::Discard {
             (costs.discard(bytes), Class::Discarded)
@@ -190,7 +178,7 @@ impl Machine {
             self.data(now_ns, request, rng)
         };
         let noisy = if matches!(class, Class::Fast | Class::Slow) { ns } else { costs.noisy(ns, rng) };
-        if self.script.outliers > 0.0 && rng.unit() < self.script.outliers {
+        if self.script.outliers.0 > 0.0 && rng.unit() < self.script.outliers.0 {
             return (noisy * OUTLIER_FACTOR, Class::Outlier);
         }
         (noisy, class)
@@ -198,7 +186,7 @@ impl Machine {
 
     /// An operation that moves no data: what was buffered goes to the device.
     fn plain(&mut self, now_ns: u64, kind: Kind) -> f64 {
-        let costs = self.script.costs;
+        let costs = self.costs;
         if !matches!(kind, Kind::Fsync | Kind::Fdatasync) {
             return costs.mode_switch_ns;
         }
@@ -208,7 +196,7 @@ impl Machine {
     }
 
     fn data(&mut self, now_ns: u64, request: &Request, rng: &mut Rng) -> (f64, Class) {
-        let (bytes, costs) = (u64::from(request.length), self.script.costs);
+        let (bytes, costs) = (u64::from(request.length), self.costs);
         let reads = matches!(request.kind, Kind::Read | Kind::MmapRead);
         let cached = costs.cached(bytes);
         match self.script.rules {
@@ -242,7 +230,7 @@ impl Machine {
     }
 
     fn read_ahead(&mut self, offset: u64, bytes: u64, window: u64) -> (f64, Class) {
-        let costs = self.script.costs;
+        let costs = self.costs;
         let goes_on = offset == self.next_offset;
         self.next_offset = offset + bytes;
         let cached = costs.cached(bytes);
@@ -261,7 +249,7 @@ impl Machine {
     }
 
     fn small_cache(&mut self, offset: u64, bytes: u64, reads: bool) -> (f64, Class) {
-        let costs = self.script.costs;
+        let costs = self.costs;
         let touched = self.lru.touch(offset, bytes);
         let cached = costs.cached(bytes);
         if !reads || touched.missing == 0 {
@@ -273,14 +261,14 @@ impl Machine {
     }
 
     fn drain(&mut self, now_ns: u64) {
-        let drained = (now_ns - self.dirty_at_ns) as f64 / self.script.costs.device_ns_per_byte.max(1e-9);
+        let drained = (now_ns - self.dirty_at_ns) as f64 / self.costs.device_ns_per_byte.max(1e-9);
         self.dirty_bytes = (self.dirty_bytes - drained).max(0.0);
         self.dirty_at_ns = now_ns;
     }
 
     fn write_behind(&mut self, now_ns: u64, bytes: u64, limit: u64) -> (f64, Class) {
         self.drain(now_ns);
-        let costs = self.script.costs;
+        let costs = self.costs;
         self.dirty_bytes += bytes as f64;
         if self.dirty_bytes <= limit as f64 {
             return (costs.cached(bytes), Class::Buffered);
@@ -290,7 +278,7 @@ impl Machine {
     }
 
     fn lock(&mut self, now_ns: u64, offset: u64, bytes: u64, locks: Locks) -> (f64, Class) {
-        let round_trip = self.script.costs.network_ns;
+        let round_trip = self.costs.network_ns;
         let (period, wait) = locks.at(now_ns);
         if period != self.lock_period {
             (self.lock_period, self.locked) = (period, Pages::default());
