@@ -5,32 +5,43 @@
 //! knows the path so far puts it in front.
 
 use crate::error::{Error, Result};
+use crate::kind::NAMES;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error as _};
 use serde_json::{Map, Value};
 
 pub type Keys = Map<String, Value>;
 
-/// "So many or more".
+/// The upper bound of numbers that have no other.
 pub const MANY: u64 = u64::MAX >> 1;
+
+/// The keys, besides kinds, whose value may be a list: serde would read any object from a list of its values.
+const LIST_KEYS: &[&str] =
+    &["workers", "phases", "steps", "of", "names", "open_flags", "faults", "latency_ns", "default"];
 
 /// Read a workload. A key whose value is null counts as absent.
 pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T> {
     let mut value = serde_json::from_str(text)
         .map_err(|error| Error::Workload(format!("the workload is no JSON: {error}")))?;
-    remove_nulls(&mut value);
-    read(value).map_err(|text| {
+    tidy(&mut value, false).and_then(|()| read(value)).map_err(|text| {
         Error::Workload(text.strip_prefix('.').map_or(format!("workload: {text}"), str::to_owned))
     })
 }
 
-fn remove_nulls(value: &mut Value) {
+/// Remove nulls, and refuse lists where none belongs.
+fn tidy(value: &mut Value, may_be_list: bool) -> Result<(), String> {
     match value {
         Value::Object(keys) => {
             keys.retain(|_, value| !value.is_null());
-            keys.values_mut().for_each(remove_nulls);
+            keys.iter_mut().try_for_each(|(key, value)| {
+                let may_be_list = LIST_KEYS.contains(&key.as_str()) || NAMES.contains(&key.as_str());
+                tidy(value, may_be_list).map_err(|text| join(&format!(".{key}"), &text))
+            })
         }
-        Value::Array(items) => items.iter_mut().for_each(remove_nulls),
-        _ => {}
+        Value::Array(items) if may_be_list => items.iter_mut().enumerate().try_for_each(|(index, item)| {
+            tidy(item, false).map_err(|text| join(&format!("[{index}]"), &text))
+        }),
+        Value::Array(_) => Err("a list does not belong here".to_owned()),
+        _ => Ok(()),
     }
 }
 
@@ -46,11 +57,6 @@ pub fn read<T: DeserializeOwned>(value: impl Into<Value>) -> Result<T, String> {
     })
 }
 
-/// Read an enum by its key "kind".
-pub fn by_kind<'de, D: Deserializer<'de>, T: DeserializeOwned>(reader: D) -> Result<T, D::Error> {
-    read_tagged("kind", Keys::deserialize(reader)?).map_err(D::Error::custom)
-}
-
 /// Put a path in front of an error.
 pub fn join(path: &str, text: &str) -> String {
     format!("{path}{}{text}", if text.starts_with(['.', '[']) { "" } else { ": " })
@@ -61,8 +67,13 @@ pub fn by_name<'de, D: Deserializer<'de>, T: DeserializeOwned>(reader: D) -> Res
     read_tagged("name", Keys::deserialize(reader)?).map_err(D::Error::custom)
 }
 
+/// Read an enum by its key "kind".
+pub fn by_kind<'de, D: Deserializer<'de>, T: DeserializeOwned>(reader: D) -> Result<T, D::Error> {
+    read_tagged("kind", Keys::deserialize(reader)?).map_err(D::Error::custom)
+}
+
 /// Read an enum: the value of the key `tag` is its variant, the other keys are the variant's.
-pub fn read_tagged<T: DeserializeOwned>(tag: &str, mut keys: Keys) -> Result<T, String> {
+fn read_tagged<T: DeserializeOwned>(tag: &str, mut keys: Keys) -> Result<T, String> {
     let variant: String = match keys.remove(tag) {
         Some(value) => read(value).map_err(|text| format!(".{tag}: {text}"))?,
         None => return Err(format!("missing field `{tag}`")),

@@ -15,7 +15,7 @@ pub fn workload(text: &str) -> Result<Workload> {
 
 fn check(workload: &mut Workload) -> Result<(), String> {
     if workload.root.is_empty() || workload.root.contains('\0') {
-        return Err("root: not a path".into());
+        return Err("root: expected a path, not empty and without NUL".into());
     }
     let workers = &mut workload.workers;
     if workers.is_empty() {
@@ -170,7 +170,13 @@ mod tests {
             let error = with_phase(&phase).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{error}");
         }
-        assert_eq!(workload("{}").unwrap_err().to_string(), "workload: missing field `root`");
+        assert!(workload("{}").unwrap_err().to_string().starts_with("root: expected a path"));
+        for (phase, expected) in [
+            ("[1]", "workers[0].phases[0]: a list does not belong here"),
+            (r#"{"arrival": [1000]}"#, "workers[0].phases[0].arrival: a list does not belong here"),
+        ] {
+            assert_eq!(with_phase(phase).unwrap_err().to_string(), expected);
+        }
     }
 
     #[test]

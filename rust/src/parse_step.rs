@@ -15,7 +15,7 @@ const TRANSFER_MAX: u64 = 0x7fff_f000;
 pub struct StepKeys {
     kind: String,
     count: Option<Whole<1, MANY>>,
-    /// Those of the kind.
+    /// The keys of this kind.
     #[serde(flatten)]
     keys: Keys,
 }
@@ -72,7 +72,7 @@ fn suffix(to: String) -> Result<String, &'static str> {
     Ok(to)
 }
 
-/// Of what moves no data.
+/// Read the keys of a kind that moves no data.
 fn other_detail(kind: Kind, keys: Keys) -> Result<Detail, String> {
     Ok(match kind {
         Kind::Rename => Detail::Rename { suffix: suffix(json::read::<RenameKeys>(keys)?.to)? },

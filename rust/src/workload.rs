@@ -10,17 +10,15 @@ use crate::pattern::{Pattern, Range};
 use crate::sieve::Sieve;
 use serde::Deserialize;
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Workload {
     pub root: String,
     /// Of the content; the same for all ranks, so that one can verify what another wrote.
-    #[serde(default)]
     pub seed: Whole<0, { u64::MAX }>,
     /// Makes the offsets and orders of ranks differ.
-    #[serde(default)]
     pub rank: Whole<0, { u64::MAX }>,
-    #[serde(default, deserialize_with = "json::by_name")]
+    #[serde(deserialize_with = "json::by_name")]
     pub backend: Backend,
     /// All workers have the same number of phases.
     pub workers: Vec<WorkerPhases>,
@@ -49,34 +47,27 @@ impl Default for Backend {
     }
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// A default of `files` or `steps` is refused later.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Phase {
     #[serde(rename = "name")]
     _name: Option<String>,
     pub files: Files,
-    #[serde(default)]
     pub order: Order,
     /// 0: again and again until another rule ends the phase.
-    #[serde(default)]
     pub passes: Whole<0, MANY, 1>,
     pub steps: Vec<Step>,
     pub time_limit_ns: Option<Whole<1, MANY>>,
     pub max_operations: Option<Whole<1, MANY>>,
-    #[serde(default)]
     pub on_error: OnError,
     pub arrival: Option<Arrival>,
     /// For every open and create of the phase.
-    #[serde(default)]
     pub open_flags: Vec<OpenFlag>,
-    #[serde(default)]
     pub content: Content,
-    #[serde(default)]
     pub verify: bool,
     /// 0 until it is checked: as large as the largest operation needs.
-    #[serde(default)]
     pub memory_size: Whole<1, { 1 << 40 }, 0>,
-    #[serde(default)]
     pub alignment: Whole<1, { 1 << 30 }, 4096>,
 }
 
@@ -127,7 +118,7 @@ pub enum Distribution {
 }
 
 /// Either names, or a template, or a device (`parse.rs` checks it).
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Files {
     pub names: Option<Vec<Name>>,
