@@ -85,9 +85,14 @@ def render_table(options: list[Option[Any, Any]], in_python: Container[Option[An
         has_keyword = option in in_python and option.name != option.flag and not option.is_argument
         keyword = f" (`{option.name}=`)" if has_keyword else ""
         meaning = _NAME.sub(lambda match: f"`{flags.get(match[1], match[1])}`", option.help).replace("*", "\\*")
-        is_required = option.is_required and not option.is_argument
-        default = " Required." * is_required or f" Default: {option.default_text}." * bool(option.default_text)
-        yield f"| `{_escape(_spelling(option))}`{keyword} | {_escape(meaning + default)} |"
+        yield f"| `{_escape(_spelling(option))}`{keyword} | {_escape(meaning + _default(option))} |"
+
+
+def _default(option: Option[Any, Any]) -> str:
+    """Return the sentence about the default."""
+    if option.is_required:
+        return "" if option.is_argument else " Required."
+    return f" Default: {option.default_text}." if option.default_text else ""
 
 
 def _escape(text: str) -> str:

@@ -54,4 +54,5 @@ def test_an_option_is_spelled_as_it_is_typed():
     table = option_tables.render_command(COMMANDS["run"])
     assert "| `[SPEC\\|'COMMAND']` |" in table and "| `--direct, --no-direct` |" in table
     assert "with `--against` at most so many pairs. Default: 6; of pairs 100. |" in table
+    assert "Default: 4KiB. |" in table and "Default: what fits. |" in table
     assert "`--page`" in option_tables.render_command(COMMANDS["plan"]).split("\n")[0]

@@ -83,7 +83,11 @@ class PlotFilesOptions(PlotOptions):
 
     kind: Choice[str | None] = Choice((*_KINDS, PAGE), "What is drawn.", default_text="settings")
     output: Text[str] = Text(
-        "DIR|FILE", "FILE.png, .svg or .pdf; a directory gets a PNG called as its kind.", ".", short="-o"
+        "DIR|FILE",
+        "FILE.png, .svg or .pdf; a directory gets a PNG called as its kind.",
+        ".",
+        short="-o",
+        default_text="the working directory",
     )
     format: Choice[str | None] = Choice(FIGURE_FORMATS, "Of the files in a directory.", default_text="png")
     as_json: Flag[bool] = Flag("What is drawn as JSON on stdout; no file is written.", flag="json")
