@@ -19,6 +19,7 @@ from iosonde import commands
 from iosonde.cli.group import cli
 from iosonde.commands.declaration import COMMANDS
 from iosonde.core.errors import IosondeError
+from stub import STUB, stub
 
 FOLDERS = sorted(path.parent for path in Path(commands.__path__[0]).glob("*/__init__.py"))
 INIT = '''
@@ -75,6 +76,7 @@ def toy(tmp_path, monkeypatch) -> Iterator[None]:
     for key in [key for key in COMMANDS if key.startswith("iosonde.commands.toy")]:
         del COMMANDS[key]
     vars(commands).pop("toy", None)
+    vars(iosonde).pop("repeat_text", None)
 
 
 def invoke(*words: str) -> str:
@@ -135,6 +137,10 @@ def test_functions_of_a_folder_are_declared_there():
         module = importlib.import_module(f"iosonde.commands.{folder}.options")
         declared = {command.function for key, command in COMMANDS.items() if key.startswith(f"{module.__package__}.")}
         assert declared - {""} == set(about.functions), folder
+
+
+def test_editors_find_every_function():
+    assert STUB.read_text(encoding="utf-8") == stub(), "make golden writes it again"
 
 
 def test_the_list_of_commands_loads_none_of_them():

@@ -227,13 +227,12 @@ def test_every_command_that_a_page_names_exists():
     assert not {page: names for page, names in found.items() if names}
 
 
-def test_the_readme_has_the_commands_in_the_groups_of_help():
-    readme, title = (ROOT / "README.md").read_text(encoding="utf-8"), ""
-    found: dict[str, set[str]] = {}
-    for group, commands in re.findall(r"^\| (\w*) ?\| (\[`.*?) \|", readme, re.MULTILINE):
-        title = group.capitalize() or title
-        found.setdefault(title, set()).update(re.findall(r"\[`([a-z-]+)`\]", commands))
-    assert found == {group: set(commands) for group, commands in GROUPS.items()}
+def test_the_index_has_the_commands_in_the_groups_of_help():
+    index = (ROOT / "docs" / "commands" / "README.md").read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", index, re.MULTILINE | re.DOTALL))
+    listed = {group: set(re.findall(r"^\| \[([a-z-]+)\]\(\1\.md\)", sections[group], re.MULTILINE)) for group in GROUPS}
+    assert listed == {group: set(commands) for group, commands in GROUPS.items()}
+    assert "(docs/commands/README.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_every_file_that_the_map_names_exists():

@@ -42,17 +42,23 @@ class SurveyOptions(TreeOptions):
     """Options of ``iosonde survey tree``."""
 
     _: KW_ONLY
-    precision: Share[float] = Share("SHARE", "Of a share, ±, at worst.", 0.05, default_text="5%")
+    precision: Share[float] = Share("SHARE", "Half the width of a share's interval, at worst.", 0.05, default_text="5%")
     until: Share[float | None] = Share("SHARE", "End as soon as all shares are ± that narrow.")
     seconds: Duration[float | None] = Duration("TIME", "End when so long was read, in random order.", flag="for")
     files: Integer[int | None] = Integer("N", "Instead, read at most N files.")
     by: Text[str | None] = Text("PART", "directory, directory:DEPTH or owner: each has draws of its own.")
     files_from: Text[str | None] = Text("LIST", "No walk: the files are those of a list (-: standard input).")
     codecs: Codecs[NameList] = Codecs(
-        "NAME,…", "Also gzip, bzip2, xz:9; none.", ("lz4", "zstd:3"), default_text="lz4,zstd:3"
+        "NAME,…",
+        "What packs the bytes that are read: also gzip, bzip2, xz:9; none.",
+        ("lz4", "zstd:3"),
+        default_text="lz4,zstd:3",
     )
     what_if: Names[NameList] = Names(
-        "CHANGE", "compress=zstd:3,older=1y,type=TIFF; archive=64KiB. Repeatable.", (), is_repeatable=True
+        "CHANGE",
+        "What this would save: compress=zstd:3,older=1y,type=TIFF; archive=64KiB. Repeatable.",
+        (),
+        is_repeatable=True,
     )
     allocated: Flag[bool] = Flag("The capacity is what is allocated, not the sizes of files.")
     other_file_systems: Flag[bool] = Flag("Enter those that are mounted in the tree.")
