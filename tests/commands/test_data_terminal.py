@@ -8,12 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from iosonde.cli import output
+from iosonde.cli.group import cli
 from iosonde.core.errors import DataError, InputError
 from iosonde.data import csv_text as _csv
+from iosonde.data import options
 from iosonde.data.source import open_data
 from messages import raises
 
@@ -167,12 +169,12 @@ def test_a_large_plain_text_is_read_as_a_small_one_is(csv, rows, delimiter, end,
     assert read(0) == read(10**9)
 
 
-def test_a_large_plain_text_is_read_by_columns_and_says_so(csv, monkeypatch, capsys):
+def test_a_large_plain_text_is_read_by_columns_and_says_so(csv, monkeypatch):
     monkeypatch.setattr(_csv, "_read_rows", None)
-    monkeypatch.setattr(output, "_LARGE_BYTES", 10**6)
+    monkeypatch.setattr(options, "_LARGE_BYTES", 10**6)
     path = csv('"a",fs\n' + "1.5,nfs\n" * 200_000)  # as those write it who quote the names alone
-    table = open_data(path).table
-    output.tell("check", table)
-    reading, check = capsys.readouterr().err.splitlines()
+    shown = CliRunner().invoke(cli, ["check", path, "--response", "a"])
+    reading, check = shown.stderr.splitlines()[:2]
     assert f" {path}, 2 MiB " in reading and re.search(r"^check .*\b200000 .*\b2 ", check)
+    table = open_data(path).table
     assert len(table) == 200_000 and table.column("a").numeric and table.place(1).endswith("line 3")

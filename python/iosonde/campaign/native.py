@@ -29,5 +29,5 @@ def native_document(request: Request, say: Callable[[str], None]) -> Document:
         say(note.prefixed("note") if isinstance(note, Message) else f"note: {note}")
     data: dict[str, Any] = {"steps": [{"workload": translation.workload, **translation.settings.to_json()}]}
     own = {"repetitions": translation.repetitions, "target": translation.target, "ranks_per_node": translation.ranks}
-    data |= {key: value for key, value in own.items() if value is not None and getattr(request, key) is None}
+    data |= {key: value for key, value in own.items() if value is not None and not getattr(request, key)}
     return Document(data, "", {(key,): "the command" for key in data})
