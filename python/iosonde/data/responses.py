@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.errors import DataError, InputError
+from iosonde.core.errors import InputError
 from iosonde.core.headlines import SPEEDS
 from iosonde.core.message import Message, spell
 from iosonde.core.metrics import metric_of
@@ -21,12 +21,11 @@ from iosonde.core.problems import closest
 from iosonde.core.stored import incomplete_among
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Better, Factor, Metric
-from iosonde.core.words import counted
 
 from . import derived, factors, roles, stored
 from .asked import CLOCKS, MetricChoice, ResponseQuery
 from .choice import match_rows, texts
-from .source import Source
+from .source import Source, StoredSource
 from .subsamples import average_trials
 
 VALUE = "value"
@@ -113,14 +112,14 @@ class Response:
 def responses(source: Source, query: ResponseQuery) -> list[Response]:
     """Return every requested response. Without ``query.response`` it is each metric of the clock, or each column that
     looks measured; without ``query.on`` the known factors are used. Raises InputError, DataError."""
-    if source.store is None:
-        candidates = _responses_from_table(source, query)
-    else:
+    if isinstance(source, StoredSource):
         candidates = [_with_incomplete(source, response) for response in _responses_from_store(source, query)]
+    else:
+        candidates = _responses_from_table(source, query)
     return [response.on(source.apart(query.on)) for response in candidates] if query.on else candidates
 
 
-def _with_incomplete(source: Source, response: Response) -> Response:
+def _with_incomplete(source: StoredSource, response: Response) -> Response:
     """Add a warning if the response includes incomplete trials on request."""
     run_ids = {str(run) for run in response.rows.column("run").values}
     warning = incomplete_among([run for run in source.runs if run.id in run_ids])
@@ -153,7 +152,7 @@ def choose_response(source: Source, query: ResponseQuery) -> Response:
 def choose_per_operation(source: Source, query: ResponseQuery) -> list[Response]:
     """Return one response for each operation of a store: of several metrics its headline, if it has one. For a table it
     is the only response. Raises InputError, DataError."""
-    if source.store is None:
+    if source.has_response_columns:
         return [choose_response(source, query)]
     by_operation: dict[str, list[Response]] = {}
     for response in responses(source, query):
@@ -186,36 +185,19 @@ def _choose_headline(candidates: Sequence[Response]) -> Response | None:
 # A store
 
 
-def _responses_from_store(source: Source, query: ResponseQuery) -> Iterator[Response]:
-    if not len(source.table):
-        raise no_trial(source)
+def _responses_from_store(source: StoredSource, query: ResponseQuery) -> Iterator[Response]:
+    source.require_trials(source.table)
     if not query.response:
         trials = source.trials(query.choice)
-        if not len(trials.rows):
-            raise no_trial(source)
+        source.require_trials(trials.rows)
         yield from _iter_metrics(source, query, query.choice, trials)
         return
     for text in query.response:
         yield from _responses_from_name(source, text, query)
 
 
-def no_trial(source: Source) -> DataError:
-    """Return the error for a store without included runs, with the option that would include others."""
-    n_excluded = sum(not run.counts for run in source.runs)
-    no_trials = n_excluded or not source.runs
-    return DataError(
-        "no-complete-trials" if no_trials else "no-results",
-        "{source} has no complete trials" if no_trials else "{source} has no results",
-        "list its content with iosonde show; {spell.incomplete} includes its {incomplete}"
-        if n_excluded
-        else "list its content with iosonde show",
-        source=source.name,
-        incomplete=counted(n_excluded, "incomplete run"),
-    )
-
-
 def _iter_metrics(
-    source: Source, query: ResponseQuery, choice: MetricChoice, trials: stored.Trials
+    source: StoredSource, query: ResponseQuery, choice: MetricChoice, trials: stored.Trials
 ) -> Iterator[Response]:
     """Yield a response for each operation and metric of these trials."""
     by = source.apart(query.on) or source.varying_factors.names
@@ -258,7 +240,7 @@ def _build_stored(
     )
 
 
-def _responses_from_name(source: Source, text: str, query: ResponseQuery) -> Iterator[Response]:
+def _responses_from_name(source: StoredSource, text: str, query: ResponseQuery) -> Iterator[Response]:
     """Yield the responses of a name: ``value``, a title, an operation, a metric, or an expression."""
     table = source.table
     operations, metrics = set(texts(table, "operation")), set(texts(table, "metric"))
@@ -288,7 +270,7 @@ def _responses_from_name(source: Source, text: str, query: ResponseQuery) -> Ite
     yield from _compute_responses(source, expression, query, operations, metrics)
 
 
-def _parse_response(source: Source, text: str, names: Sequence[str]) -> derived.Derived | None:
+def _parse_response(source: StoredSource, text: str, names: Sequence[str]) -> derived.Derived | None:
     """Parse a response as an expression. Raises InputError if invalid, with the nearest name."""
     try:
         return derived.parse(text, names)
@@ -306,7 +288,9 @@ def _parse_response(source: Source, text: str, names: Sequence[str]) -> derived.
         raise
 
 
-def _responses_from_metric(source: Source, text: str, query: ResponseQuery, operation: bool) -> Iterator[Response]:
+def _responses_from_metric(
+    source: StoredSource, text: str, query: ResponseQuery, operation: bool
+) -> Iterator[Response]:
     """Yield the responses of a name as a metric; for an ``operation`` those of the chosen metrics, if it has them."""
     choices = [query.choice] if query.metric and operation else []
     for choice in (*choices, MetricChoice(query.clock, (text,))):
@@ -317,13 +301,13 @@ def _responses_from_metric(source: Source, text: str, query: ResponseQuery, oper
             return
 
 
-def _list_names(source: Source, operations: set[str], metrics: set[str]) -> list[str]:
+def _list_names(source: StoredSource, operations: set[str], metrics: set[str]) -> list[str]:
     titles = [f"{operation} {metric}" for operation in operations for metric in metrics]
     return [*titles, *operations, *metrics, *source.table.names]
 
 
 def _compute_responses(
-    source: Source, expression: derived.Derived, query: ResponseQuery, operations: set[str], metrics: set[str]
+    source: StoredSource, expression: derived.Derived, query: ResponseQuery, operations: set[str], metrics: set[str]
 ) -> Iterator[Response]:
     """Evaluate an expression over one response and the columns of its trials. Raises InputError if it names two
     responses."""
@@ -359,7 +343,7 @@ def _compute_responses(
         yield _transform_response(response, expression, columns, title, response_names[0])
 
 
-def _build_value_response(source: Source, query: ResponseQuery) -> Response:
+def _build_value_response(source: StoredSource, query: ResponseQuery) -> Response:
     """Return the column ``value`` of trials of one operation and metric: of all, else of those of the clock, unless
     ``on`` distinguishes them. Raises InputError if there are several."""
     extra_columns = [name for name in ("operation", "metric") if name not in query.on]
@@ -381,7 +365,7 @@ def _apply_factors(response: Response, source: Source, warnings: tuple[str, ...]
     )
 
 
-def _select_iterations(source: Source, choice: MetricChoice, operation: str, metric: str) -> Table:
+def _select_iterations(source: StoredSource, choice: MetricChoice, operation: str, metric: str) -> Table:
     """Return a tool's own iterations of one operation and metric."""
     rows = source.iterations(choice)
     chosen = (texts(rows, "operation") == operation) & (texts(rows, "metric") == metric)
