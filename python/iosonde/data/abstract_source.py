@@ -13,7 +13,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Finding
 
-from .asked import EVERY, MetricChoice
+from .asked import EVERY, MetricChoice, ResponseQuery
 from .factors import VaryingFactors
 from .stored import Trials
 from .subsamples import TrialRows
@@ -85,6 +85,10 @@ class Source(ABC):
     @abstractmethod
     def all_experiments(self) -> tuple[Experiment, ...]:
         """Experiments that were saved, whatever the conditions, oldest first."""
+
+    @abstractmethod
+    def experiment_of(self, run: StoredRun) -> Experiment:
+        """Return the experiment of one of these runs. Raises InputError if it is unreadable."""
 
     @abstractmethod
     def find_problems(self) -> list[Finding]:
@@ -173,8 +177,8 @@ class Source(ABC):
         """Return the clock of our engine's rates; '' if there are none."""
 
     @abstractmethod
-    def names_response(self, metric: str) -> bool:
-        """Return whether a name among the metrics is that of a response, such as an operation or a column."""
+    def split_metrics(self, metrics: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Split names among the metrics into those of responses, such as operations or columns, and of metrics."""
 
     # Requirements
 
@@ -185,6 +189,12 @@ class Source(ABC):
     @abstractmethod
     def require_option(self, option: str, value: object, hint: str = "columns: {names}") -> None:
         """Check an option that must be set unless the campaign knows it. Raises InputError for a table."""
+
+    def require_names(self, query: ResponseQuery) -> None:
+        """Check that the response and the factors are named, unless the campaign knows them. Raises InputError for a
+        table: they are not guessed."""
+        self.require_option("response", query.response)
+        self.require_option("on", query.on)
 
     @abstractmethod
     def require_trials(self, rows: Table) -> None:
@@ -198,8 +208,9 @@ class Source(ABC):
     # Choices
 
     @abstractmethod
-    def resolve_experiment(self, word: str | None) -> str | None:
-        """Return the id for ``--experiment``; None for all. Raises InputError for an unknown one."""
+    def resolve_single_experiment(self, word: str | None) -> str | None:
+        """Return the id of the named experiment, else of the last one of several; None for all. Raises InputError for
+        an unknown one."""
 
     @abstractmethod
     def narrow(self, conditions: Conditions, experiment: str | None) -> Source:

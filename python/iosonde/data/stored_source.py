@@ -90,6 +90,10 @@ class StoredSource(Source):
         """Experiments that were saved, whatever the conditions, oldest first."""
         return tuple(self.store.experiments())
 
+    def experiment_of(self, run: StoredRun) -> Experiment:
+        """Return the experiment of a run. Raises InputError if it is unreadable."""
+        return self.store.experiment(run.experiment)
+
     def find_problems(self) -> list[Finding]:
         """Examine the files of the store and their contents."""
         return self.store.problems()
@@ -205,9 +209,11 @@ class StoredSource(Source):
         operations = set(texts(self.trials(choice).rows, "operation"))
         return choice.clock if operations - self.foreign or not operations else ""
 
-    def names_response(self, metric: str) -> bool:
-        """Return whether it is an operation, or an operation with its metric."""
-        return " " in metric or metric in set(texts(self.table, "operation"))
+    def split_metrics(self, metrics: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Split names into operations, also with their metrics, and metrics."""
+        operations = set(texts(self.table, "operation"))
+        of_responses = tuple(name for name in metrics if name in operations or " " in name)
+        return of_responses, tuple(name for name in metrics if name not in of_responses)
 
     def _classify_rows(self, clock: str) -> headlines.Foreign:
         key = "" if clock == LAST_DONE or "," in clock else clock
@@ -255,13 +261,14 @@ class StoredSource(Source):
 
     # Choices
 
-    def resolve_experiment(self, word: str | None) -> str | None:
-        """Return the id for ``--experiment``; None for all. Raises InputError for an unknown one."""
-        return experiments.resolve_experiment(self.store, word)
+    def resolve_single_experiment(self, word: str | None) -> str | None:
+        """Return the id of the named experiment, else of the last one of several; None for all. Raises InputError for
+        an unknown one."""
+        return experiments.resolve_single_experiment(self.store, word)
 
     def narrow(self, conditions: Conditions, experiment: str | None) -> Source:
         """Return the source with further conditions. Raises InputError, DataError."""
-        word, experiment = experiment, self.resolve_experiment(experiment)
+        word, experiment = experiment, experiments.resolve_experiment(self.store, experiment)
         every = self.every or word == experiments.ALL
         if not conditions and experiment in (None, self.experiment):
             return replace(self, every=every)

@@ -33,7 +33,6 @@ class TableSource(Source):
     knows_factors: ClassVar[bool] = False
     has_operations: ClassVar[bool] = False
     has_response_columns: ClassVar[bool] = True
-    store = None
 
     def __repr__(self) -> str:
         """Return the origin and the amount of data."""
@@ -75,6 +74,10 @@ class TableSource(Source):
     def all_experiments(self) -> tuple[Experiment, ...]:
         """Return none."""
         return ()
+
+    def experiment_of(self, run: StoredRun) -> Experiment:
+        """Raise KeyError, as for any unknown run."""
+        raise KeyError(run.id)
 
     def find_problems(self) -> list[Finding]:
         """Return none: a damaged file cannot be read at all."""
@@ -140,7 +143,7 @@ class TableSource(Source):
 
     def average_parts(self, rows: Table, measured: Sequence[str], factors: Sequence[str]) -> TrialRows:
         """Average rows that are ranks or iterations of one trial over it."""
-        return average_trials(rows, measured, factors)
+        return average_trials(rows, measured, [rows.column(name).name for name in factors])
 
     def describe_concurrency(self, ids: Collection[str]) -> list[str]:
         """Return nothing."""
@@ -157,9 +160,9 @@ class TableSource(Source):
         """Return '': clocks of a table are unknown."""
         return ""
 
-    def names_response(self, metric: str) -> bool:
-        """Return whether it is a name: a table has columns, but no metrics."""
-        return metric != ALL
+    def split_metrics(self, metrics: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return all names as those of responses: a table has columns, but no metrics."""
+        return tuple(name for name in metrics if name != ALL), ()
 
     # Requirements
 
@@ -186,7 +189,7 @@ class TableSource(Source):
 
     # Choices
 
-    def resolve_experiment(self, word: str | None) -> str | None:
+    def resolve_single_experiment(self, word: str | None) -> str | None:
         """Return None: rows belong to no experiment."""
         return None
 
