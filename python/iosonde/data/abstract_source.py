@@ -117,7 +117,7 @@ class Source(ABC):
 
     @abstractmethod
     def settings_among(self, rows: Table, measured: Sequence[str]) -> Sequence[str]:
-        """Return the known factors, else the columns of ``rows`` that look set beside the ``measured`` ones. Raises
+        """Return the known factors, else the columns of ``rows`` that look set besides the ``measured`` ones. Raises
         DataError."""
 
     @abstractmethod
@@ -149,8 +149,8 @@ class Source(ABC):
 
     @property
     @abstractmethod
-    def whole_rows(self) -> Table:
-        """Rows of whole runs, which may be none."""
+    def trial_rows(self) -> Table:
+        """Rows that are trials, without those of single ranks; may be empty."""
 
     @abstractmethod
     def selects_ranks(self, columns: Sequence[str]) -> bool:

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from iosonde.core.errors import DataError, InputError
+from iosonde.core.errors import InputError
 from iosonde.core.hardware import SOURCE as PROBE_SOURCE
-from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Finding
 from iosonde.core.where import takes_incomplete
-from iosonde.core.words import counted
 
 from . import experiments, factors, headlines, stored
 from .abstract_source import Conditions, Source
@@ -108,7 +106,7 @@ class StoredSource(Source):
     def varying_factors(self) -> factors.VaryingFactors:
         """Factors that vary over the complete runs, and the experiment if several would share a cell."""
         # A run with only rows of single ranks, such as a probe, is not a trial, and its factors do not distinguish any.
-        rows = self.whole_rows if len(self.whole_rows) else self.table
+        rows = self.trial_rows if len(self.trial_rows) else self.table
         run_ids = set(rows.columns["run"].values) if "run" in rows.columns else set()
         varying = factors.find_factors(rows, [run for run in self.runs if run.id in run_ids], self.experiments)
         return varying.with_column(rows, experiments.EXPERIMENT) if experiments.mixed(rows, varying.names) else varying
@@ -161,11 +159,7 @@ class StoredSource(Source):
     def describe_concurrency(self, ids: Collection[str]) -> list[str]:
         """Return a sentence with the number of these runs that were measured concurrently with others on the same
         machine."""
-        count = sum(bool(run.concurrent_pids) for run in self.runs if run.id in ids)
-        if not count:
-            return []
-        template = "{n_concurrent} of {n_runs} runs were measured concurrently with another measurement [S132]"
-        return [Message("concurrent-measurements", template, n_concurrent=count, n_runs=len(ids))]
+        return stored.describe_concurrency([run for run in self.runs if run.id in ids], len(ids))
 
     def iterations(self, choice: MetricChoice) -> Table:
         """Return the rows of ``trials``, with a row for each of a tool's own iterations."""
@@ -174,18 +168,18 @@ class StoredSource(Source):
     @cached_property
     def run_rows(self) -> Table:
         """Rows of whole runs, with a tool's own iterations. Raises InputError if only single ranks remain."""
-        if len(self.table) and not len(self.whole_rows):
+        if len(self.table) and not len(self.trial_rows):
             raise InputError(
                 "no-trials",
                 "all remaining rows are of single ranks, which are parts of a trial, not trials",
                 "iosonde show {name} --export csv writes them as a table with a column rank",
                 name=self.name,
             )
-        return self.whole_rows
+        return self.trial_rows
 
     @cached_property
-    def whole_rows(self) -> Table:
-        """Rows of whole runs, which may be none."""
+    def trial_rows(self) -> Table:
+        """Rows that are trials, without those of single ranks; may be empty."""
         return self.table.take(stored.mask_run_rows(self.table))
 
     def selects_ranks(self, columns: Sequence[str]) -> bool:
@@ -229,8 +223,6 @@ class StoredSource(Source):
     def _foreign_by_clock(self) -> dict[str, headlines.Foreign]:
         return {}
 
-    # Requirements
-
     def require_campaign(self, problem: str, hint: str, **values: object) -> Store:
         """Return the store."""
         return self.store
@@ -240,26 +232,13 @@ class StoredSource(Source):
 
     def require_trials(self, rows: Table) -> None:
         """Check that rows remain. Raises DataError with the option that would include incomplete runs."""
-        if len(rows):
-            return
-        n_excluded = sum(not run.counts for run in self.runs)
-        no_trials = n_excluded or not self.runs
-        raise DataError(
-            "no-complete-trials" if no_trials else "no-results",
-            "{source} has no complete trials" if no_trials else "{source} has no results",
-            "list its content with iosonde show; {spell.incomplete} includes its {incomplete}"
-            if n_excluded
-            else "list its content with iosonde show",
-            source=self.name,
-            incomplete=counted(n_excluded, "incomplete run"),
-        )
+        if not len(rows):
+            raise stored.no_trial(self.name, self.runs)
 
     def require_single_kind(self, apart: Sequence[str]) -> None:
         """Check that values are of one operation and metric, unless columns ``apart`` distinguish them. Raises
         InputError with an example of a choice."""
         stored.refuse_many_kinds(self.trials().rows, [name for name in _KIND if name not in apart])
-
-    # Choices
 
     def resolve_single_experiment(self, word: str | None) -> str | None:
         """Return the id of the named experiment, else of the last one of several; None for all. Raises InputError for
@@ -303,7 +282,7 @@ class StoredSource(Source):
 
     def _has_missing_cells(self, names: Sequence[str]) -> bool:
         """Return whether some trials have no value in one of these columns."""
-        columns = self.whole_rows.columns
+        columns = self.trial_rows.columns
         return any(columns[name].missing.any() for name in names if name in columns)
 
 

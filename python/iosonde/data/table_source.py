@@ -133,7 +133,7 @@ class TableSource(Source):
         return self.table
 
     @property
-    def whole_rows(self) -> Table:
+    def trial_rows(self) -> Table:
         """Every row."""
         return self.table
 

@@ -211,7 +211,7 @@ def _find_cell_columns(
 ) -> tuple[list[str], tuple[Caveat, ...]]:
     """Return the columns of cells: factors that vary in one of the two. Also describe those that differ between them
     but are constant within each."""
-    table = stacked([a.whole_rows, b.whole_rows], names)
+    table = stacked([a.trial_rows, b.trial_rows], names)
     if a.knows_factors and b.knows_factors:
         run_factors = factors.find_factors(table, [*a.runs, *b.runs], [*a.experiments, *b.experiments])
         candidates = [*run_factors.names, *run_factors.confounded]
