@@ -40,8 +40,8 @@ DIALECT = frozenset(
 )
 OPAQUE_PARAMETERS = frozenset(("one", "found", "made", "told", "said"))
 # Front ends spell options; an argument list of a foreign program is no option of ours.
-FRONT_ENDS = frozenset(("cli", "api", "report", "serve", "page", "cli.py", "api.py"))
-FRONT_FILES = frozenset(("options.py", "text.py", "figure.py", "section.py"))
+FRONT_ENDS = frozenset(("cli", "serve", "page", "layout"))
+FRONT_FILES = re.compile(r"(options|text|figure|section)(_\w+)?\.py")
 DECLARATIONS = (PACKAGE / "core" / "system_words.py",)  # names, types and help of options
 PHRASE = re.compile(r"(?<![\w/.=-])[A-Za-z]{2,}[ ,:]+[a-z]{2,}(?![\w=/.(-]*[_=/(])")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -136,7 +136,7 @@ def own_flags() -> list[str]:
     flag = re.compile(rf"(?<![\w-])--({'|'.join(sorted(options(), key=len, reverse=True))})(?![\w-])")
     places = []
     for path in product_files():
-        if room_of(path) in FRONT_ENDS or path.name in FRONT_FILES or path in DECLARATIONS:
+        if room_of(path) in FRONT_ENDS or FRONT_FILES.fullmatch(path.name) or path in DECLARATIONS:
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
         ignored = docstrings(tree)

@@ -6,13 +6,12 @@ import dataclasses
 
 import numpy as np
 
-from iosonde.core.types import Estimate, Finding, Severity
-from iosonde.model.bound.roofline import RooflineMark
-from iosonde.page.content.advice import AdviceDefault, AdviceRule, Compared, ResponseAdvice
-from iosonde.page.content.bars import Bars, Cell
-from iosonde.page.content.bound import Bound, BoundShare, Roofline, WaterfallBars
-from iosonde.page.content.latency import Latency, LatencySeries
-from iosonde.page.content.models import (
+from iosonde.commands.advise.content import AdviceDefault, AdviceRule, Compared, ResponseAdvice
+from iosonde.commands.bound.content import Bound, BoundShare, Roofline, WaterfallBars
+from iosonde.commands.plot.bars_content import Bars, Cell
+from iosonde.commands.plot.latency_content import Latency, LatencySeries
+from iosonde.commands.plot.timeline_content import RankSpan, Timeline
+from iosonde.commands.regress.content import (
     CoefficientRow,
     ModelPlots,
     ResponseRegression,
@@ -20,10 +19,11 @@ from iosonde.page.content.models import (
     SummaryRow,
     VariationRow,
 )
-from iosonde.page.content.page import Page
-from iosonde.page.content.tables import DataTable, Section
-from iosonde.page.content.timeline import RankSpan, Timeline
-from iosonde.page.content.words import FactGroup, FirstScreen, Reproduce
+from iosonde.commands.report.content import Page
+from iosonde.core.types import Estimate, Finding, Severity
+from iosonde.model.bound.roofline import RooflineMark
+from iosonde.page.tables import DataTable, Section
+from iosonde.page.words import FactGroup, FirstScreen, Reproduce
 from plot_sample import sample_plot
 
 MiB = 2**20

@@ -24,10 +24,16 @@ def imported() -> Rooms:
     names = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     found: Rooms = {name: set() for name in names}
     for name in names:
-        for path in (PACKAGE / name).rglob("*.py"):
+        for path in files_of(name):
             for module in _modules(ast.parse(path.read_text(encoding="utf-8")), path):
                 found[name] |= {part for part in module.split(".")[1:2] if part in names and part != name}
     return found
+
+
+def files_of(room: str) -> list[Path]:
+    """The modules of a room; the folder of ``iosonde serve`` starts the room ``serve``, and is counted to it."""
+    files, server = sorted((PACKAGE / room).rglob("*.py")), sorted((PACKAGE / "commands" / "serve").glob("*.py"))
+    return files + server if room == "serve" else [path for path in files if path not in server]
 
 
 def _modules(node: ast.AST, path: Path) -> Iterator[str]:

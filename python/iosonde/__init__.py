@@ -47,8 +47,7 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name) or (None if name.startswith("__") else home_of(name))
     if home is None:
         raise AttributeError(f"module 'iosonde' has no attribute '{name}'")
-    value = globals()[name] = getattr(importlib.import_module(f"iosonde.{home}"), name)
-    return value
+    return getattr(importlib.import_module(f"iosonde.{home}"), name)
 
 
 def __dir__() -> list[str]:

@@ -4,20 +4,24 @@
 //! be checked, by another rank, without keeping what was written. Where a share is to compress away, that share of
 //! each 4 KiB of the file is zeros.
 
+use crate::json::{Number, Share};
 #[cfg(feature = "python")]
 use crate::rng::hash;
 use crate::rng::{GOLDEN, Rng, mix};
+use serde::Deserialize;
 
 const BLOCK: u64 = 4096;
 const WORD: u64 = 8;
 const WORDS_PER_BLOCK: u64 = BLOCK / WORD;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Content {
     Zeros,
+    #[default]
     Incompressible,
-    /// The share, 0 to 1, that compresses away.
-    Compressible(f64),
+    /// The share that compresses away.
+    Compressible(Share),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +36,7 @@ impl Stamp {
         let random_words = match content {
             Content::Zeros => 0,
             Content::Incompressible => WORDS_PER_BLOCK,
-            Content::Compressible(share) => ((1.0 - share) * WORDS_PER_BLOCK as f64).round() as u64,
+            Content::Compressible(Number(share)) => ((1.0 - share) * WORDS_PER_BLOCK as f64).round() as u64,
         };
         Self { key, random_words }
     }
@@ -136,7 +140,7 @@ mod tests {
 
     #[test]
     fn pieces_of_any_cut_equal_the_whole() {
-        let stamp = Stamp::new(Content::Compressible(0.5), 77);
+        let stamp = Stamp::new(Content::Compressible(Number(0.5)), 77);
         let mut whole = vec![0; 10_000];
         stamp.fill(&mut whole, 0);
         for start in [0usize, 1, 7, 8, 9, 4093, 4096] {
@@ -153,9 +157,11 @@ mod tests {
 
     #[test]
     fn the_share_that_compresses_away_is_zeros() {
-        for (content, expected) in
-            [(Content::Zeros, 4096), (Content::Incompressible, 0), (Content::Compressible(0.25), 1024)]
-        {
+        for (content, expected) in [
+            (Content::Zeros, 4096),
+            (Content::Incompressible, 0),
+            (Content::Compressible(Number(0.25)), 1024),
+        ] {
             let mut block = vec![1; 4096];
             Stamp::new(content, 5).fill(&mut block, 8192);
             let zeros = block.iter().filter(|&&byte| byte == 0).count() as i64;

@@ -5,26 +5,19 @@
 
 use crate::beneath::c_string;
 use crate::error::{Error, Result};
-use crate::json::{Node, Object};
 use crate::kind::Kind;
 use crate::workload::{Detail, Phase};
+use serde::Deserialize;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Device {
     Zero,
     Null,
 }
 
 impl Device {
-    pub fn parse(node: &Node) -> Result<Self> {
-        match node.text()? {
-            "zero" => Ok(Device::Zero),
-            "null" => Ok(Device::Null),
-            other => node.fail(format_args!("{other:?} is neither zero nor null")),
-        }
-    }
-
     pub fn path(self) -> &'static str {
         match self {
             Device::Zero => "/dev/zero",
@@ -46,7 +39,7 @@ impl Device {
     }
 
     /// Reads of the one and writes of the other only, without flags of open and without verification.
-    pub fn check(self, object: &Object, phase: &Phase) -> Result<()> {
+    pub fn check(self, phase: &Phase) -> Result<(), String> {
         let (kind, _) = self.direction();
         let fits = |detail: &Detail, of: Kind| match detail {
             Detail::Data { .. } => of == kind,
@@ -55,10 +48,10 @@ impl Device {
         };
         let path = self.path();
         if phase.operations().any(|operation| !fits(&operation.detail, operation.kind)) {
-            return object.fail(format_args!("on {path} there is {} and compute only", kind.name()));
+            return Err(format!("on {path} there is {} and compute only", kind.name()));
         }
-        if phase.open_flags != 0 || phase.verify {
-            return object.fail(format_args!("{path} is opened without flags, and cannot be verified"));
+        if !phase.open_flags.is_empty() || phase.verify {
+            return Err(format!("{path} is opened without flags, and cannot be verified"));
         }
         Ok(())
     }

@@ -48,7 +48,7 @@ impl Engine {
             workers,
             prepared: None,
             ended: None,
-            phases_done: vec![false; workload.workers[0].len()],
+            phases_done: vec![false; workload.workers[0].phases.len()],
             records_left: max_operations,
             record,
             workload,
@@ -119,14 +119,14 @@ impl Engine {
     /// What this phase's workers may record, leaving a fair part for the phases to come.
     fn record_shares(&self, phase: usize, goal: Option<u64>) -> Vec<u64> {
         let workers = &self.workload.workers;
-        let now = workers.iter().zip(&self.workers).map(|(phases, worker)| match goal {
+        let now = workers.iter().zip(&self.workers).map(|(work, worker)| match goal {
             Some(goal) => Some(goal.saturating_sub(worker.operations_done())),
-            None => phases[phase].most_operations(),
+            None => work.phases[phase].most_operations(),
         });
         let to_come = |index: &usize| !self.phases_done[*index] && *index != phase;
         let later = (0..self.phases_done.len())
             .filter(to_come)
-            .flat_map(|index| workers.iter().map(move |phases| phases[index].most_operations()));
+            .flat_map(|index| workers.iter().map(move |work| work.phases[index].most_operations()));
         let wants: Vec<_> = now.chain(later).collect();
         let mut shares = budget::shares(self.records_left, &wants);
         shares.truncate(workers.len());
@@ -214,10 +214,10 @@ impl Drop for EndOfWorker<'_> {
 }
 
 fn worker(workload: &Arc<Workload>, index: usize) -> Result<BoxedWorker> {
-    let seed = Rng::stream(&[workload.seed, workload.rank, index as u64, u64::MAX]);
+    let seed = Rng::stream(&[workload.seed.0, workload.rank.0, index as u64, u64::MAX]);
     Ok(match &workload.backend {
-        Backend::Posix => new_worker(workload, index, Posix)?,
-        Backend::IoUring { queue_depth } => new_worker(workload, index, Uring::new(*queue_depth)?)?,
+        Backend::Posix {} => new_worker(workload, index, Posix)?,
+        Backend::IoUring { queue_depth } => new_worker(workload, index, Uring::new(queue_depth.0 as u32)?)?,
         Backend::Fake(script) => new_worker(workload, index, Fake::new(script.clone(), seed))?,
     })
 }

@@ -10,7 +10,7 @@ pub enum Error {
     Os { errno: i32, path: String },
 }
 
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
     /// The errno that the last failed call of this thread left.

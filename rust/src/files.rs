@@ -6,7 +6,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kind::Kind;
 use crate::rng::hash;
-use crate::workload::{Files, Phase};
+use crate::workload::Phase;
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -53,8 +53,8 @@ impl FileTable {
     ) -> Result<Vec<Visit>> {
         self.close_opened_by_prepare(backend);
         self.forget_removed_directories();
-        if let Files::Device(device) = &phase.files {
-            return Ok(vec![self.device(backend, *device)?]);
+        if let Some(device) = phase.files.device {
+            return Ok(vec![self.device(backend, device)?]);
         }
         let suffix = phase.operations().find_map(|operation| operation.suffix());
         let beside = phase.creates_beside();

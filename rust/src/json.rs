@@ -1,110 +1,144 @@
-//! Reading JSON with errors that name the key: `workers[0].phases[2].steps[1].size: expected …`.
+//! What serde leaves open: numbers within bounds, enums by a key, and errors that name the key:
+//! `workers[0].phases[2].steps[1].size: expected …`.
+//!
+//! The text of an error below the root begins with the rest of the path, if there is one: `.size: expected …`. Whoever
+//! knows the path so far puts it in front.
 
 use crate::error::{Error, Result};
+use crate::kind::NAMES;
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error as _};
 use serde_json::{Map, Value};
-use std::cell::RefCell;
-use std::collections::BTreeSet;
 
-/// One value and the way to it.
-pub struct Node<'a> {
-    pub path: String,
-    pub value: &'a Value,
+pub type Keys = Map<String, Value>;
+
+/// The upper bound of numbers that have no other.
+pub const MANY: u64 = u64::MAX >> 1;
+
+/// The keys, besides kinds, whose value may be a list: serde would read any object from a list of its values.
+const LIST_KEYS: &[&str] =
+    &["workers", "phases", "steps", "of", "names", "open_flags", "faults", "latency_ns", "default"];
+
+/// Read a workload. A key whose value is null counts as absent.
+pub fn parse<T: DeserializeOwned>(text: &str) -> Result<T> {
+    let mut value = serde_json::from_str(text)
+        .map_err(|error| Error::Workload(format!("the workload is no JSON: {error}")))?;
+    tidy(&mut value, false).and_then(|()| read(value)).map_err(|text| {
+        Error::Workload(text.strip_prefix('.').map_or(format!("workload: {text}"), str::to_owned))
+    })
 }
 
-/// An object whose keys are ticked off as they are read, so that one that nobody knows is an error.
-pub struct Object<'a> {
-    pub path: String,
-    map: &'a Map<String, Value>,
-    read: RefCell<BTreeSet<&'static str>>,
+/// Remove nulls, and refuse lists where none belongs.
+fn tidy(value: &mut Value, may_be_list: bool) -> Result<(), String> {
+    match value {
+        Value::Object(keys) => {
+            keys.retain(|_, value| !value.is_null());
+            keys.iter_mut().try_for_each(|(key, value)| {
+                let may_be_list = LIST_KEYS.contains(&key.as_str()) || NAMES.contains(&key.as_str());
+                tidy(value, may_be_list).map_err(|text| join(&format!(".{key}"), &text))
+            })
+        }
+        Value::Array(items) if may_be_list => items.iter_mut().enumerate().try_for_each(|(index, item)| {
+            tidy(item, false).map_err(|text| join(&format!("[{index}]"), &text))
+        }),
+        Value::Array(_) => Err("a list does not belong here".to_owned()),
+        _ => Ok(()),
+    }
 }
 
-impl<'a> Node<'a> {
-    pub fn fail<T>(&self, text: impl std::fmt::Display) -> Result<T> {
-        Err(Error::Workload(format!("{}: {text}", self.path)))
-    }
-
-    fn expected<T>(&self, what: &str) -> Result<T> {
-        let found: String = self.value.to_string().chars().take(60).collect();
-        self.fail(format_args!("expected {what}, found {found}"))
-    }
-
-    pub fn object(&self) -> Result<Object<'a>> {
-        match self.value {
-            Value::Object(map) => Ok(Object { path: self.path.clone(), map, read: RefCell::default() }),
-            _ => self.expected("an object"),
+/// Read a part of a workload.
+pub fn read<T: DeserializeOwned>(value: impl Into<Value>) -> Result<T, String> {
+    serde_path_to_error::deserialize(value.into()).map_err(|error| {
+        let text = error.inner().to_string();
+        match error.path().to_string().as_str() {
+            "." => text,
+            path if path.starts_with('[') => join(path, &text),
+            path => join(&format!(".{path}"), &text),
         }
-    }
+    })
+}
 
-    pub fn list(&self) -> Result<Vec<Node<'a>>> {
-        match self.value {
-            Value::Array(items) => Ok(items
-                .iter()
-                .enumerate()
-                .map(|(index, value)| Node { path: format!("{}[{index}]", self.path), value })
-                .collect()),
-            _ => self.expected("a list"),
-        }
-    }
+/// Put a path in front of an error.
+pub fn join(path: &str, text: &str) -> String {
+    format!("{path}{}{text}", if text.starts_with(['.', '[']) { "" } else { ": " })
+}
 
-    pub fn text(&self) -> Result<&'a str> {
-        self.value.as_str().map_or_else(|| self.expected("a text"), Ok)
-    }
+/// Read an enum by its key "name".
+pub fn by_name<'de, D: Deserializer<'de>, T: DeserializeOwned>(reader: D) -> Result<T, D::Error> {
+    read_tagged("name", Keys::deserialize(reader)?).map_err(D::Error::custom)
+}
 
-    pub fn boolean(&self) -> Result<bool> {
-        self.value.as_bool().map_or_else(|| self.expected("true or false"), Ok)
-    }
+/// Read an enum by its key "kind".
+pub fn by_kind<'de, D: Deserializer<'de>, T: DeserializeOwned>(reader: D) -> Result<T, D::Error> {
+    read_tagged("kind", Keys::deserialize(reader)?).map_err(D::Error::custom)
+}
 
-    /// A number >= 0.
-    pub fn number(&self) -> Result<f64> {
-        match self.value.as_f64() {
-            Some(number) if number >= 0.0 => Ok(number),
-            _ => self.expected("a number, 0 or more"),
-        }
-    }
+/// Read an enum: the value of the key `tag` is its variant, the other keys are the variant's.
+fn read_tagged<T: DeserializeOwned>(tag: &str, mut keys: Keys) -> Result<T, String> {
+    let variant: String = match keys.remove(tag) {
+        Some(value) => read(value).map_err(|text| format!(".{tag}: {text}"))?,
+        None => return Err(format!("missing field `{tag}`")),
+    };
+    let prefix = format!(".{variant}");
+    read(Keys::from_iter([(variant, keys.into())])).map_err(|text| match text.strip_prefix(&prefix) {
+        Some(text) => text.trim_start_matches(": ").to_owned(),
+        None => format!(".{tag}: {text}"),
+    })
+}
 
-    /// A whole number in `least..=most`; 4e6 is one too.
-    pub fn whole(&self, least: u64, most: u64) -> Result<u64> {
+fn expected<T, E: serde::de::Error>(what: &str, value: &Value) -> Result<T, E> {
+    let text: String = value.to_string().chars().take(60).collect();
+    Err(E::custom(format_args!("expected {what}, found {text}")))
+}
+
+/// Objects in which an unknown key is an error.
+macro_rules! keys {
+    ($($name:ident { $($key:ident: $type:ty),* $(,)? })+) => {
+        $(#[derive(serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name { $(pub $key: $type),* })+
+    };
+}
+
+pub(crate) use keys;
+
+/// A whole number in `LEAST..=MOST`; 4e6 is one too.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Whole<const LEAST: u64, const MOST: u64, const DEFAULT: u64 = LEAST>(pub u64);
+
+impl<const LEAST: u64, const MOST: u64, const DEFAULT: u64> Default for Whole<LEAST, MOST, DEFAULT> {
+    fn default() -> Self {
+        Self(DEFAULT)
+    }
+}
+
+impl<'de, const LEAST: u64, const MOST: u64, const DEFAULT: u64> Deserialize<'de>
+    for Whole<LEAST, MOST, DEFAULT>
+{
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(reader)?;
         let exact =
             |number: f64| (number.fract() == 0.0 && (0.0..9e15).contains(&number)).then_some(number as u64);
-        match self.value.as_u64().or_else(|| self.value.as_f64().and_then(exact)) {
-            Some(number) if (least..=most).contains(&number) => Ok(number),
-            _ if most >= u64::MAX >> 1 => self.expected(&format!("a whole number, {least} or more")),
-            _ => self.expected(&format!("a whole number from {least} to {most}")),
+        match value.as_u64().or_else(|| value.as_f64().and_then(exact)) {
+            Some(number) if (LEAST..=MOST).contains(&number) => Ok(Self(number)),
+            _ if MOST >= MANY => expected(&format!("a whole number, {LEAST} or more"), &value),
+            _ => expected(&format!("a whole number from {LEAST} to {MOST}"), &value),
         }
     }
 }
 
-impl<'a> Object<'a> {
-    /// The value of a key, if it is there and not null.
-    pub fn get(&self, key: &'static str) -> Option<Node<'a>> {
-        self.read.borrow_mut().insert(key);
-        let value = self.map.get(key).filter(|value| !value.is_null())?;
-        let path = if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) };
-        Some(Node { path, value })
-    }
+/// A number from 0 to `MOST`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Number<const MOST: u64 = { u64::MAX }>(pub f64);
 
-    pub fn need(&self, key: &'static str) -> Result<Node<'a>> {
-        self.get(key).map_or_else(|| self.fail(format_args!("\"{key}\" is missing")), Ok)
-    }
+pub type Share = Number<1>;
 
-    pub fn whole(&self, key: &'static str, least: u64, most: u64) -> Result<Option<u64>> {
-        self.get(key).map(|node| node.whole(least, most)).transpose()
-    }
-
-    pub fn fail<T>(&self, text: impl std::fmt::Display) -> Result<T> {
-        let place = if self.path.is_empty() { "workload" } else { &self.path };
-        Err(Error::Workload(format!("{place}: {text}")))
-    }
-
-    /// To be called when everything was read.
-    pub fn no_other_keys(&self) -> Result<()> {
-        let read = self.read.borrow();
-        match self.map.keys().find(|key| !read.contains(key.as_str())) {
-            None => Ok(()),
-            Some(key) => {
-                let known: Vec<_> = read.iter().copied().collect();
-                self.fail(format_args!("unknown key {key:?}; known here: {}", known.join(", ")))
-            }
+impl<'de, const MOST: u64> Deserialize<'de> for Number<MOST> {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(reader)?;
+        match value.as_f64().filter(|number| *number >= 0.0) {
+            Some(number) if MOST == u64::MAX || number <= MOST as f64 => Ok(Self(number)),
+            _ if MOST == u64::MAX => expected("a number, 0 or more", &value),
+            _ => expected(&format!("a number from 0 to {MOST}"), &value),
         }
     }
 }

@@ -1,12 +1,12 @@
 //! The kinds of operation. The number is what a record holds, so the order is part of the store's schema:
 //! new kinds go to the end.
 
-use crate::error::Result;
-use crate::json::Node;
+use serde::Deserialize;
 
 macro_rules! kinds {
     ($($variant:ident $name:literal),+ $(,)?) => {
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+        #[serde(try_from = "String")]
         #[repr(u8)]
         pub enum Kind { $($variant),+ }
 
@@ -27,15 +27,15 @@ kinds! {
     Fdatasync "fdatasync", Dontneed "dontneed", Compute "compute",
 }
 
-impl Kind {
-    pub fn parse(node: &Node) -> Result<Kind> {
-        let name = node.text()?;
-        Kind::from_name(name).map_or_else(
-            || node.fail(format_args!("no kind {name:?}; there are {}, mix", NAMES.join(", "))),
-            Ok,
-        )
-    }
+impl TryFrom<String> for Kind {
+    type Error = String;
 
+    fn try_from(name: String) -> Result<Self, String> {
+        Kind::from_name(&name).ok_or_else(|| format!("no kind {name:?}; there are {}, mix", NAMES.join(", ")))
+    }
+}
+
+impl Kind {
     pub fn name(self) -> &'static str {
         NAMES[self as usize]
     }

@@ -68,8 +68,10 @@ impl<B: Backend> Worker<B> {
                 self.put_content(phase, state, planned, region);
             }
             if let Some(window) = planned.window {
-                request.mapped =
-                    state.buffer.slice(region, phase.memory_size / 2, window.length as usize).as_mut_ptr();
+                request.mapped = state
+                    .buffer
+                    .slice(region, phase.memory_size.0 as usize / 2, window.length as usize)
+                    .as_mut_ptr();
             }
             if kind.is_mmap() && B::REAL {
                 request.mapped = mapped(state, planned, visit.slot, request.fd)?;
@@ -95,7 +97,7 @@ impl<B: Backend> Worker<B> {
     fn stamp(&self, phase: &Phase, state: &State, planned: &Planned) -> Stamp {
         let visit = state.visits[planned.visit as usize];
         let file = self.files.slots[visit.slot as usize].content_key;
-        Stamp::of_file(phase.content, self.workload.seed, file)
+        Stamp::of_file(phase.content, self.workload.seed.0, file)
     }
 
     /// Judge and record one operation; not timed.

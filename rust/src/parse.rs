@@ -1,242 +1,120 @@
 //! JSON → Workload, with every check that can be made before anything runs.
 
-use crate::backend::fake::Script;
-use crate::content::Content;
-use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::json::{Node, Object};
+use crate::json;
 use crate::kind::Kind;
-use crate::parse_step::step;
-use crate::workload::{Arrival, Backend, Files, Phase, Workload};
-
-const MANY: u64 = u64::MAX >> 1;
-const FLAGS: &[(&str, i32)] = &[
-    ("direct", libc::O_DIRECT),
-    ("sync", libc::O_SYNC),
-    ("dsync", libc::O_DSYNC),
-    ("append", libc::O_APPEND),
-    ("noatime", libc::O_NOATIME),
-    ("exclusive", libc::O_EXCL),
-    ("truncate", libc::O_TRUNC),
-];
+use crate::workload::{Backend, Files, Phase, Workload};
+use serde::Deserialize;
+use std::collections::BTreeSet;
 
 pub fn workload(text: &str) -> Result<Workload> {
-    let value = serde_json::from_str(text)
-        .map_err(|error| Error::Workload(format!("the workload is no JSON: {error}")))?;
-    let object = Node { path: String::new(), value: &value }.object()?;
-    let root = object.need("root")?;
-    let root_text = root.text()?;
-    if root_text.is_empty() || root_text.contains('\0') {
-        return root.fail("not a path");
-    }
-    let workers = object.need("workers")?;
-    let workload = Workload {
-        root: root_text.to_owned(),
-        seed: object.whole("seed", 0, u64::MAX)?.unwrap_or(0),
-        rank: object.whole("rank", 0, u64::MAX)?.unwrap_or(0),
-        backend: object.get("backend").map_or(Ok(Backend::Posix), |node| backend(&node))?,
-        workers: workers.list()?.iter().map(worker).collect::<Result<_>>()?,
-    };
-    object.no_other_keys()?;
-    match workload.workers.first() {
-        None => return workers.fail("there must be at least one worker"),
-        Some(first) if workload.workers.iter().any(|phases| phases.len() != first.len()) => {
-            return workers.fail("all workers must have the same number of phases");
-        }
-        _ => {}
-    }
-    if matches!(workload.backend, Backend::Fake(_))
-        && workload.workers.iter().flatten().any(|phase| phase.verify)
-    {
-        return object.fail("\"verify\" needs a backend that keeps data; \"fake\" does not");
-    }
+    let mut workload = json::parse(text)?;
+    check(&mut workload).map_err(Error::Workload)?;
     Ok(workload)
 }
 
-fn backend(node: &Node) -> Result<Backend> {
-    let object = node.object()?;
-    let name = object.need("name")?;
-    let backend = match name.text()? {
-        "posix" => Backend::Posix,
-        "io_uring" => {
-            Backend::IoUring { queue_depth: object.whole("queue_depth", 1, 4096)?.unwrap_or(1) as u32 }
+fn check(workload: &mut Workload) -> Result<(), String> {
+    if workload.root.is_empty() || workload.root.contains('\0') {
+        return Err("root: expected a path, not empty and without NUL".into());
+    }
+    let workers = &mut workload.workers;
+    if workers.is_empty() {
+        return Err("workers: there must be at least one worker".into());
+    }
+    if workers.iter().any(|worker| worker.phases.len() != workers[0].phases.len()) {
+        return Err("workers: all workers must have the same number of phases".into());
+    }
+    for (worker, phases) in workers.iter_mut().enumerate() {
+        for (index, phase) in phases.phases.iter_mut().enumerate() {
+            let path = format!("workers[{worker}].phases[{index}]");
+            check_phase(phase).map_err(|text| json::join(&path, &text))?;
+            if phase.verify && matches!(workload.backend, Backend::Fake(_)) {
+                return Err(format!("{path}.verify: needs a backend that keeps data; \"fake\" does not"));
+            }
         }
-        "fake" => Backend::Fake(Script::from_json(&object)?),
-        other => return name.fail(format_args!("no backend {other:?}; there are posix, io_uring, fake")),
-    };
-    object.no_other_keys()?;
-    Ok(backend)
-}
-
-fn worker(node: &Node) -> Result<Vec<Phase>> {
-    let object = node.object()?;
-    let phases = object.need("phases")?.list()?.iter().map(phase).collect();
-    object.no_other_keys()?;
-    phases
-}
-
-fn phase(node: &Node) -> Result<Phase> {
-    let object = node.object()?;
-    if let Some(name) = object.get("name") {
-        name.text()?;
-    }
-    let steps_node = object.need("steps")?;
-    let steps: Vec<_> = steps_node.list()?.iter().map(step).collect::<Result<_>>()?;
-    if steps.is_empty() {
-        return steps_node.fail("there must be at least one step");
-    }
-    let mut phase = Phase {
-        files: files(&object.need("files")?)?,
-        shuffled: choice(&object, "order", &["listed", "shuffled"])? == 1,
-        passes: object.whole("passes", 0, MANY)?.unwrap_or(1),
-        steps,
-        time_limit_ns: object.whole("time_limit_ns", 1, MANY)?,
-        max_operations: object.whole("max_operations", 1, MANY)?,
-        stop_on_error: choice(&object, "on_error", &["stop", "continue"])? == 0,
-        arrival: object.get("arrival").map(|node| arrival(&node)).transpose()?,
-        open_flags: object.get("open_flags").map_or(Ok(0), |node| open_flags(&node))?,
-        content: object.get("content").map_or(Ok(Content::Incompressible), |node| content(&node))?,
-        verify: object.get("verify").map_or(Ok(false), |node| node.boolean())?,
-        memory_size: 0,
-        alignment: object.whole("alignment", 1, 1 << 30)?.unwrap_or(4096) as usize,
-    };
-    phase.memory_size = memory_size(&object, &phase)?;
-    object.no_other_keys()?;
-    check_phase(&object, &phase)?;
-    Ok(phase)
-}
-
-fn memory_size(object: &Object, phase: &Phase) -> Result<usize> {
-    let largest = phase.operations().map(|operation| operation.memory_needed()).max().unwrap_or(0);
-    let given = object.whole("memory_size", largest.max(1), 1 << 40)?;
-    Ok(given.unwrap_or(largest) as usize)
-}
-
-fn check_phase(object: &Object, phase: &Phase) -> Result<()> {
-    if phase.passes == 0 && phase.time_limit_ns.is_none() && phase.max_operations.is_none() {
-        return object
-            .fail("\"passes\": 0 needs \"time_limit_ns\" or \"max_operations\", else it never ends");
-    }
-    if !phase.alignment.is_power_of_two() {
-        return object.fail("\"alignment\" must be a power of two");
-    }
-    if let Files::Device(device) = &phase.files {
-        return device.check(object, phase);
-    }
-    let has = |wanted: &[Kind]| phase.operations().any(|operation| wanted.contains(&operation.kind));
-    if has(&[Kind::Append]) && has(&[Kind::Write]) {
-        return object
-            .fail("append and write in one phase: with O_APPEND every write would append; use two phases");
-    }
-    if phase.verify && has(&[Kind::Append]) {
-        return object
-            .fail("\"verify\" does not work with append: where an append lands is not known beforehand");
-    }
-    let mut suffixes = phase.operations().filter_map(|operation| operation.suffix());
-    if let Some(first) = suffixes.next()
-        && suffixes.any(|other| other != first)
-    {
-        return object.fail("all steps of a phase with a name in \"to\" must have the same");
-    }
-    if phase.creates_beside() && has(&[Kind::Rename]) {
-        return object.fail("rename, and a create with \"to\", in one phase: use two phases");
     }
     Ok(())
 }
 
-fn files(node: &Node) -> Result<Files> {
-    let object = node.object()?;
-    let files = if let Some(names) = object.get("names") {
-        let names_list: Vec<_> =
-            names.list()?.iter().map(|name| Ok(inside(name)?.to_owned())).collect::<Result<_>>()?;
-        if names_list.is_empty() {
-            return names.fail("there must be at least one name");
-        }
-        Files::Names(names_list)
-    } else if let Some(device) = object.get("device") {
-        Files::Device(Device::parse(&device)?)
-    } else {
-        let template = object.need("template")?;
-        let suffix = object.get("suffix").map_or(Ok(""), |node| node.text())?;
-        let whole_name = serde_json::Value::String(format!("{}000000{suffix}", template.text()?));
-        inside(&Node { path: template.path.clone(), value: &whole_name })?;
-        Files::Template {
-            template: template.text()?.to_owned(),
-            suffix: suffix.to_owned(),
-            first: object.whole("first", 0, 1 << 31)?.unwrap_or(0) as u32,
-            count: object.whole("count", 1, 1 << 31)?.unwrap_or(1) as u32,
-        }
-    };
-    object.no_other_keys()?;
-    Ok(files)
+/// Check it, and set the size of its memory if it has none.
+fn check_phase(phase: &mut Phase) -> Result<(), String> {
+    check_files(&phase.files).map_err(|text| json::join(".files", &text))?;
+    let largest = phase.operations().map(|operation| operation.memory_needed()).max().unwrap_or(0);
+    if phase.memory_size.0 == 0 {
+        phase.memory_size.0 = largest;
+    } else if phase.memory_size.0 < largest {
+        return Err(format!(".memory_size: expected a whole number, {largest} or more"));
+    }
+    let has = |kind| phase.operations().any(|operation| operation.kind == kind);
+    let suffixes: BTreeSet<_> = phase.operations().filter_map(|operation| operation.suffix()).collect();
+    let is_endless = phase.passes.0 == 0 && phase.time_limit_ns.is_none() && phase.max_operations.is_none();
+    let is_stuck = phase.arrival.is_some_and(|arrival| arrival.rate_per_s.0 == 0.0);
+    let problems = [
+        (phase.steps.is_empty(), ".steps: there must be at least one step"),
+        (is_stuck, ".arrival.rate_per_s: must be more than 0"),
+        (is_endless, "\"passes\": 0 needs \"time_limit_ns\" or \"max_operations\", else it never ends"),
+        (!phase.alignment.0.is_power_of_two(), "\"alignment\" must be a power of two"),
+        (
+            has(Kind::Append) && has(Kind::Write),
+            "append and write in one phase: with O_APPEND every write would append; use two phases",
+        ),
+        (
+            phase.verify && has(Kind::Append),
+            "\"verify\" does not work with append: where an append lands is not known beforehand",
+        ),
+        (suffixes.len() > 1, "all steps of a phase with a name in \"to\" must have the same"),
+        (
+            phase.creates_beside() && has(Kind::Rename),
+            "rename, and a create with \"to\", in one phase: use two phases",
+        ),
+    ];
+    if let Some((_, text)) = problems.into_iter().find(|(applies, _)| *applies) {
+        return Err(text.to_owned());
+    }
+    match phase.files.device {
+        Some(device) => device.check(phase),
+        None => Ok(()),
+    }
 }
 
 /// A name that stays below the root: relative, and no component that is empty, `.` or `..`.
-fn inside<'a>(node: &Node<'a>) -> Result<&'a str> {
-    let name = node.text()?;
-    if name.starts_with('/') {
-        return node.fail(format_args!("{name:?} is absolute; names are relative to the root"));
-    }
-    if name.split('/').any(|component| matches!(component, "" | "." | "..")) || name.contains('\0') {
-        return node.fail(format_args!("{name:?} has a component that is empty, \".\" or \"..\", or a NUL"));
-    }
-    Ok(name)
-}
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Name(pub String);
 
-fn choice(object: &Object, key: &'static str, choices: &[&str]) -> Result<usize> {
-    let Some(node) = object.get(key) else { return Ok(0) };
-    let text = node.text()?;
-    match choices.iter().position(|choice| *choice == text) {
-        Some(index) => Ok(index),
-        None => node.fail(format_args!("{text:?} is none of {}", choices.join(", "))),
-    }
-}
+impl TryFrom<String> for Name {
+    type Error = String;
 
-fn arrival(node: &Node) -> Result<Arrival> {
-    let object = node.object()?;
-    let rate = object.need("rate_per_s")?;
-    let rate_per_s = rate.number()?;
-    if rate_per_s <= 0.0 {
-        return rate.fail("must be more than 0");
-    }
-    let poisson = choice(&object, "distribution", &["uniform", "poisson"])? == 1;
-    object.no_other_keys()?;
-    Ok(Arrival { rate_per_s, poisson })
-}
-
-fn open_flags(node: &Node) -> Result<i32> {
-    node.list()?.iter().try_fold(0, |flags, item| {
-        let name = item.text()?;
-        match FLAGS.iter().find(|(known, _)| *known == name) {
-            Some((_, flag)) => Ok(flags | flag),
-            None => {
-                let known: Vec<_> = FLAGS.iter().map(|(known, _)| *known).collect();
-                item.fail(format_args!("{name:?} is none of {}", known.join(", ")))
-            }
+    fn try_from(name: String) -> Result<Self, String> {
+        if name.starts_with('/') {
+            return Err(format!("{name:?} is absolute; names are relative to the root"));
         }
-    })
+        if name.split('/').any(|component| matches!(component, "" | "." | "..")) || name.contains('\0') {
+            return Err(format!("{name:?} has a component that is empty, \".\" or \"..\", or a NUL"));
+        }
+        Ok(Name(name))
+    }
 }
 
-fn content(node: &Node) -> Result<Content> {
-    if let Some(name) = node.value.as_str() {
-        return match name {
-            "incompressible" => Ok(Content::Incompressible),
-            "zeros" => Ok(Content::Zeros),
-            _ => node.fail(format_args!("{name:?} is neither incompressible nor zeros")),
-        };
+fn check_files(files: &Files) -> Result<(), String> {
+    let is_numbered = files.suffix.is_some() || files.first.is_some() || files.count.is_some();
+    match (&files.names, &files.template, files.device) {
+        (Some(names), None, None) if names.is_empty() => {
+            Err(".names: there must be at least one name".into())
+        }
+        (Some(_), None, None) | (None, None, Some(_)) if !is_numbered => Ok(()),
+        (None, Some(_), None) => match Name::try_from(files.name(0).0) {
+            Ok(_) => Ok(()),
+            Err(text) => Err(format!(".template: {text}")),
+        },
+        _ => Err("expected one of `names`, `template` (with `first`, `count`, `suffix`), `device`".into()),
     }
-    let object = node.object()?;
-    let share = object.need("compressible")?;
-    if share.number()? > 1.0 {
-        return share.fail("a share lies between 0 and 1");
-    }
-    object.no_other_keys()?;
-    Ok(Content::Compressible(share.number()?))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workload::{OnError, Order};
 
     fn with_phase(phase: &str) -> Result<Workload> {
         workload(&format!(r#"{{"root": "/x", "workers": [{{"phases": [{phase}]}}]}}"#))
@@ -249,10 +127,11 @@ mod tests {
                 {"kind": "read", "transfer_size": 4096, "size": 10000}]}"#,
         )
         .unwrap();
-        let phase = &workload.workers[0][0];
-        assert_eq!((workload.seed, workload.rank, workload.backend), (0, 0, Backend::Posix));
-        assert_eq!((phase.passes, phase.memory_size, phase.alignment, phase.open_flags), (1, 4096, 4096, 0));
-        assert!(phase.stop_on_error && !phase.verify && !phase.shuffled && phase.arrival.is_none());
+        let phase = &workload.workers[0].phases[0];
+        assert_eq!((workload.seed.0, workload.rank.0, workload.backend), (0, 0, Backend::Posix {}));
+        assert_eq!((phase.passes.0, phase.memory_size.0, phase.alignment.0), (1, 4096, 4096));
+        assert_eq!((&phase.on_error, &phase.order), (&OnError::Stop, &Order::Listed));
+        assert!(phase.open_flags.is_empty() && !phase.verify && phase.arrival.is_none());
         assert_eq!((phase.steps[0].count, phase.most_operations()), (3, Some(9)));
         assert_eq!(phase.files.name(2), ("f000002".to_owned(), 2));
     }
@@ -271,22 +150,77 @@ mod tests {
             ),
             (
                 format!(r#"{{"files": {{"template": "f"}}, "steps": [{step}}}], "colour": 1}}"#),
-                r#"workers[0].phases[0]: unknown key "colour""#,
+                "workers[0].phases[0].colour: unknown field `colour`, expected one of `name`, `files`,",
             ),
             (
                 r#"{"files": {"template": "f"}, "steps": [{"kind": "compute", "ns": 1e15}]}"#.to_owned(),
                 "workers[0].phases[0].steps[0]: computing for more than an hour",
             ),
+            (
+                r#"{"files": {"template": "f"}, "steps": [{"kind": "open", "size": 5}]}"#.to_owned(),
+                "workers[0].phases[0].steps[0].size: unknown field `size`",
+            ),
+            (
+                r#"{"files": {"template": "f"}, "steps": [{"kind": "mix", "count": 1, "of": [
+                    {"weight": 1, "step": {"kind": "sync"}}]}]}"#
+                    .to_owned(),
+                r#"workers[0].phases[0].steps[0].of[0].step.kind: no kind "sync"; there are create,"#,
+            ),
         ] {
             let error = with_phase(&phase).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{error}");
         }
-        assert_eq!(workload("{}").unwrap_err().to_string(), "workload: \"root\" is missing");
+        assert!(workload("{}").unwrap_err().to_string().starts_with("root: expected a path"));
+        for (phase, expected) in [
+            ("[1]", "workers[0].phases[0]: a list does not belong here"),
+            (r#"{"arrival": [1000]}"#, "workers[0].phases[0].arrival: a list does not belong here"),
+        ] {
+            assert_eq!(with_phase(phase).unwrap_err().to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn an_error_in_a_back_end_names_the_key() {
+        for (backend, expected) in [
+            (r#"{"queue_depth": 2}"#, "backend: missing field `name`"),
+            (r#"{"name": 1}"#, "backend.name: invalid type: integer `1`"),
+            (r#"{"name": "nfs"}"#, "backend.name: unknown variant `nfs`, expected one of `posix`,"),
+            (r#"{"name": "posix", "queue_depth": 2}"#, "backend.queue_depth: unknown field `queue_depth`"),
+            (r#"{"name": "io_uring", "queue_depth": 0}"#, "backend.queue_depth: expected a whole number"),
+            (r#"{"name": "fake", "jitter": -1}"#, "backend.jitter: expected a number, 0 or more, found -1"),
+            (r#"{"name": "fake", "latency_ns": {"read": [5, -1]}}"#, "backend.latency_ns.read[1]: expected"),
+            (r#"{"name": "fake", "faults": [{"kind": "mix"}]}"#, "backend.faults[0].kind: no kind"),
+            (r#"{"name": "fake", "faults": [{"at": 1}]}"#, "backend.faults[0]: missing field `kind`"),
+            (r#"{"name": "fake", "machine": {"kind": "disk"}}"#, "backend.machine.kind: unknown variant"),
+            (
+                r#"{"name": "fake", "machine": {"kind": "lock", "miss": 0.1}}"#,
+                "backend.machine.miss: unknown",
+            ),
+            (
+                r#"{"name": "fake", "machine": {"kind": "stripe", "prepare_ns": "5"}}"#,
+                r#"backend.machine.prepare_ns: expected a number, 0 or more, found "5""#,
+            ),
+            (
+                r#"{"name": "fake", "machine": {"kind": "two_components", "miss": 1.5}}"#,
+                "backend.machine.miss: expected a number from 0 to 1, found 1.5",
+            ),
+        ] {
+            let text = format!(r#"{{"root": "/x", "workers": [], "backend": {backend}}}"#);
+            let error = workload(&text).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_null_is_as_good_as_no_key() {
+        let phase = r#"{"name": null, "passes": null, "files": {"template": "f", "first": null}, "steps": [
+            {"kind": "read", "transfer_size": 4e3, "count": 2, "base": null, "offsets": {"stride": {"hole": null}}}]}"#;
+        assert_eq!(with_phase(phase).unwrap().workers[0].phases[0].memory_size.0, 4000);
     }
 
     #[test]
     fn a_time_limit_bounds_the_records_that_are_reserved() {
         let phase = r#"{"files": {"template": "f"}, "passes": 0, "time_limit_ns": 1000000, "steps": [{"kind": "stat"}]}"#;
-        assert_eq!(with_phase(phase).unwrap().workers[0][0].most_operations(), Some(10_001));
+        assert_eq!(with_phase(phase).unwrap().workers[0].phases[0].most_operations(), Some(10_001));
     }
 }

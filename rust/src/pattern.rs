@@ -1,8 +1,11 @@
 //! Where the next operation goes: in a file, or in a worker's buffer. Computed before the clock is read.
 
+use crate::json::{MANY, Whole};
 use crate::rng::{Rng, mix};
+use serde::{Deserialize, Deserializer};
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Pattern {
     /// Always the first block.
     Off0,
@@ -13,14 +16,21 @@ pub enum Pattern {
     Shuffled,
     /// Blocks with `hole` bytes between them, each moved by up to ± `jitter` bytes.
     Stride {
+        #[serde(default, deserialize_with = "up_to::<_, { MANY >> 1 }>")]
         hole: u64,
+        #[serde(default, deserialize_with = "up_to::<_, { MANY >> 2 }>")]
         jitter: u64,
     },
     /// Uniform over the whole blocks within ± `distance` bytes of the last one.
     RndNear {
+        #[serde(deserialize_with = "up_to::<_, MANY>")]
         distance: u64,
     },
     Reverse,
+}
+
+fn up_to<'de, D: Deserializer<'de>, const MOST: u64>(reader: D) -> Result<u64, D::Error> {
+    Whole::<0, MOST>::deserialize(reader).map(|bytes| bytes.0)
 }
 
 /// `size` bytes from `base`, in transfers of `transfer` bytes; `size` >= `transfer` > 0.

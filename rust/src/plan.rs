@@ -5,7 +5,7 @@ use crate::kind::Kind;
 use crate::pattern::{Range, Walk};
 use crate::rng::Rng;
 use crate::sieve::{Window, Windows};
-use crate::workload::{Action, Detail, Operation, Phase, Step};
+use crate::workload::{Action, Detail, Operation, Order, Phase, Step};
 
 /// One operation to be done.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +103,7 @@ impl Cursor {
             states: phase.steps.iter().enumerate().map(state).collect(),
             shuffle: rng(&[u64::MAX]),
         };
-        if phase.shuffled {
+        if phase.order == Order::Shuffled {
             cursor.shuffle.shuffle(&mut cursor.order);
         }
         cursor
@@ -112,7 +112,7 @@ impl Cursor {
     /// The next operation, or None when all passes are done.
     #[inline]
     pub fn next(&mut self, phase: &Phase) -> Option<Planned> {
-        if phase.passes != 0 && self.pass == phase.passes {
+        if phase.passes.0 != 0 && self.pass == phase.passes.0 {
             return None;
         }
         let step = &phase.steps[self.step];
@@ -153,7 +153,7 @@ impl Cursor {
             if self.at == self.order.len() {
                 self.at = 0;
                 self.pass += 1;
-                if phase.shuffled {
+                if phase.order == Order::Shuffled {
                     self.shuffle.shuffle(&mut self.order);
                 }
             }
@@ -201,8 +201,7 @@ fn places(operation: &Operation, phase: &Phase, rng: impl Fn(u64) -> Rng) -> Opt
     };
     // In memory only whole transfers fit, so that a shorter last one fits too.
     let transfer = u64::from(range.transfer);
-    let region =
-        Range { base: 0, size: phase.memory_size as u64 / transfer * transfer, transfer: range.transfer };
+    let region = Range { base: 0, size: phase.memory_size.0 / transfer * transfer, transfer: range.transfer };
     Some(Places::Blocks {
         file: Walk::new(offsets, range, rng(0)),
         memory: Walk::new(memory, region, rng(1)),
@@ -216,7 +215,7 @@ mod tests {
     fn plan(phase: &str, take: usize) -> Vec<Planned> {
         let text = format!(r#"{{"root": "/x", "workers": [{{"phases": [{phase}]}}]}}"#);
         let workload = crate::parse::workload(&text).unwrap();
-        let phase = &workload.workers[0][0];
+        let phase = &workload.workers[0].phases[0];
         let mut cursor = Cursor::new(phase, &[1]);
         (0..take).map_while(|_| cursor.next(phase)).collect()
     }

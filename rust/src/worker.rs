@@ -15,7 +15,7 @@ use crate::record::{Recorder, Recording};
 use crate::rng::{Rng, hash};
 use crate::schedule::Schedule;
 use crate::sieve;
-use crate::workload::{Phase, Workload, flags_for_open};
+use crate::workload::{OnError, Phase, Workload, flags_for_open};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
@@ -97,7 +97,7 @@ pub struct State {
 
 impl<B: Backend> Work for Worker<B> {
     fn prepare(&mut self, phase: usize, records: usize, record: bool, goal: Option<u64>) -> Result<()> {
-        let seeds = [self.workload.seed, self.workload.rank, self.index as u64, phase as u64];
+        let seeds = [self.workload.seed.0, self.workload.rank.0, self.index as u64, phase as u64];
         let records_rng = Rng::stream(&[&seeds[..], &[u64::MAX - 1]].concat());
         let recorder = Recorder::new(records, record, records_rng)?;
         if let Some(goal) = goal {
@@ -107,7 +107,7 @@ impl<B: Backend> Work for Worker<B> {
             return Ok(());
         }
         self.state = None;
-        let phases = &self.workload.workers[self.index][phase..];
+        let phases = &self.workload.workers[self.index].phases[phase..];
         let (spec, flags) = (&phases[0], flags_for_open(phases));
         let root = self.root.as_ref().map(OwnedFd::as_raw_fd);
         let visits = self.files.prepare(&mut self.backend, root, spec, flags)?;
@@ -121,13 +121,13 @@ impl<B: Backend> Work for Worker<B> {
             phase,
             visits,
             cursor: Cursor::new(spec, &seeds),
-            buffer: Buffer::new(spec.memory_size, spec.alignment, regions, stamp)?,
+            buffer: Buffer::new(spec.memory_size.0 as usize, spec.alignment.0 as usize, regions, stamp)?,
             mapping: None,
             recorder,
             failures: Vec::new(),
             flags,
             done: 0,
-            most: spec.max_operations.unwrap_or(u64::MAX),
+            most: spec.max_operations.map_or(u64::MAX, |most| most.0),
             wears_out: false,
             beside: spec.creates_beside(),
             writes: 0,
@@ -143,7 +143,7 @@ impl<B: Backend> Work for Worker<B> {
     fn run(&mut self, control: &Control, start_at_ns: u64) -> Outcome {
         let workload = Arc::clone(&self.workload);
         let mut state = self.state.take().expect("the engine runs prepared phases only");
-        let phase = &workload.workers[self.index][state.phase];
+        let phase = &workload.workers[self.index].phases[state.phase];
         (state.started_ns, state.ended_ns) = (0, 0);
         self.backend.wait_until(start_at_ns, &|| control.stopped());
         let begin_ns = self.backend.now().max(start_at_ns);
@@ -185,12 +185,12 @@ impl<B: Backend> Drop for Worker<B> {
 impl<B: Backend> Worker<B> {
     fn timed_loop(&mut self, phase: &Phase, state: &mut State, control: &Control, begin_ns: u64) -> Stopped {
         // Who goes on to a count (wear-out) has had the time limit.
-        let limit_ns = phase.time_limit_ns.filter(|_| !state.wears_out);
+        let limit_ns = phase.time_limit_ns.map(|limit| limit.0).filter(|_| !state.wears_out);
         let deadline_ns = limit_ns.map_or(u64::MAX, |limit| begin_ns.saturating_add(limit));
         // Without recording, a clock is read only where a rule of the phase needs it.
         let timed = state.recorder.enabled() || limit_ns.is_some() || phase.arrival.is_some();
         let mut schedule = phase.arrival.map(|arrival| {
-            let seeds = [self.workload.seed, self.workload.rank, self.index as u64, state.phase as u64];
+            let seeds = [self.workload.seed.0, self.workload.rank.0, self.index as u64, state.phase as u64];
             Schedule::new(arrival, begin_ns, Rng::stream(&[&seeds[..], &[u64::MAX - 3]].concat()))
         });
         let depth = self.backend.queue().map_or(0, |queue| queue.depth());
@@ -257,12 +257,12 @@ impl<B: Backend> Worker<B> {
             if end_ns >= deadline_ns {
                 break Stopped::TimeLimit;
             }
-            if state.failed && phase.stop_on_error {
+            if state.failed && phase.on_error == OnError::Stop {
                 break Stopped::Error;
             }
         };
         self.drain(phase, state, control, &mut flight);
-        if state.failed && phase.stop_on_error { Stopped::Error } else { stopped }
+        if state.failed && phase.on_error == OnError::Stop { Stopped::Error } else { stopped }
     }
 
     /// Until the time of the next arrival, look after what is in flight. False if asked to stop.

@@ -2,91 +2,155 @@
 
 use crate::content::Content;
 use crate::device::Device;
+use crate::json::{self, MANY, Number, Whole};
 use crate::kind::Kind;
+use crate::parse::Name;
+use crate::parse_step::StepKeys;
 use crate::pattern::{Pattern, Range};
 use crate::sieve::Sieve;
+use serde::Deserialize;
 
-#[derive(Debug)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Workload {
     pub root: String,
     /// Of the content; the same for all ranks, so that one can verify what another wrote.
-    pub seed: u64,
+    pub seed: Whole<0, { u64::MAX }>,
     /// Makes the offsets and orders of ranks differ.
-    pub rank: u64,
+    pub rank: Whole<0, { u64::MAX }>,
+    #[serde(deserialize_with = "json::by_name")]
     pub backend: Backend,
-    /// `workers[worker][phase]`; all workers have the same number of phases.
-    pub workers: Vec<Vec<Phase>>,
+    /// All workers have the same number of phases.
+    pub workers: Vec<WorkerPhases>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkerPhases {
+    pub phases: Vec<Phase>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Backend {
-    Posix,
-    IoUring { queue_depth: u32 },
+    Posix {},
+    IoUring {
+        #[serde(default)]
+        queue_depth: Whole<1, 4096>,
+    },
     Fake(crate::backend::fake::Script),
 }
 
-#[derive(Debug)]
+impl Default for Backend {
+    fn default() -> Self {
+        Self::Posix {}
+    }
+}
+
+/// A default of `files` or `steps` is refused later.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Phase {
+    #[serde(rename = "name")]
+    _name: Option<String>,
     pub files: Files,
-    pub shuffled: bool,
+    pub order: Order,
     /// 0: again and again until another rule ends the phase.
-    pub passes: u64,
+    pub passes: Whole<0, MANY, 1>,
     pub steps: Vec<Step>,
-    pub time_limit_ns: Option<u64>,
-    pub max_operations: Option<u64>,
-    pub stop_on_error: bool,
+    pub time_limit_ns: Option<Whole<1, MANY>>,
+    pub max_operations: Option<Whole<1, MANY>>,
+    pub on_error: OnError,
     pub arrival: Option<Arrival>,
-    /// O_* flags for every open and create of the phase.
-    pub open_flags: i32,
+    /// For every open and create of the phase.
+    pub open_flags: Vec<OpenFlag>,
     pub content: Content,
     pub verify: bool,
-    pub memory_size: usize,
-    pub alignment: usize,
+    /// 0 until it is checked: as large as the largest operation needs.
+    pub memory_size: Whole<1, { 1 << 40 }, 0>,
+    pub alignment: Whole<1, { 1 << 30 }, 4096>,
+}
+
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    #[default]
+    Listed,
+    Shuffled,
+}
+
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnError {
+    #[default]
+    Stop,
+    Continue,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(i32)]
+pub enum OpenFlag {
+    Direct = libc::O_DIRECT,
+    Sync = libc::O_SYNC,
+    Dsync = libc::O_DSYNC,
+    Append = libc::O_APPEND,
+    Noatime = libc::O_NOATIME,
+    Exclusive = libc::O_EXCL,
+    Truncate = libc::O_TRUNC,
 }
 
 /// Operations start by a schedule and not when the one before is done.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Arrival {
-    pub rate_per_s: f64,
-    pub poisson: bool,
+    pub rate_per_s: Number,
+    #[serde(default)]
+    pub distribution: Distribution,
 }
 
-#[derive(Debug)]
-pub enum Files {
-    Template {
-        template: String,
-        suffix: String,
-        first: u32,
-        count: u32,
-    },
-    Names(Vec<String>),
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Distribution {
+    #[default]
+    Uniform,
+    Poisson,
+}
+
+/// Either names, or a template, or a device (`parse.rs` checks it).
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Files {
+    pub names: Option<Vec<Name>>,
+    pub template: Option<String>,
+    pub suffix: Option<String>,
+    pub first: Option<Whole<0, { 1 << 31 }>>,
+    pub count: Option<Whole<1, { 1 << 31 }>>,
     /// No file, but the one exception to "nothing leaves the root": data that comes from, or goes, nowhere.
-    Device(Device),
+    pub device: Option<Device>,
 }
 
 impl Files {
     pub fn count(&self) -> usize {
-        match self {
-            Files::Template { count, .. } => *count as usize,
-            Files::Names(names) => names.len(),
-            Files::Device(_) => 1,
-        }
+        self.names.as_ref().map_or(self.count.unwrap_or_default().0 as usize, Vec::len)
     }
 
     /// Name below the root, and the number that records carry.
     pub fn name(&self, index: usize) -> (String, u32) {
-        match self {
-            Files::Template { template, suffix, first, .. } => {
-                let number = first + index as u32;
-                (format!("{template}{number:06}{suffix}"), number)
-            }
-            Files::Names(names) => (names[index].clone(), index as u32),
-            Files::Device(device) => (device.path().to_owned(), 0),
+        if let Some(names) = &self.names {
+            return (names[index].0.clone(), index as u32);
         }
+        if let Some(device) = self.device {
+            return (device.path().to_owned(), 0);
+        }
+        let number = self.first.unwrap_or_default().0 as u32 + index as u32;
+        let [template, suffix] = [&self.template, &self.suffix].map(|part| part.as_deref().unwrap_or(""));
+        (format!("{template}{number:06}{suffix}"), number)
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "StepKeys")]
 pub struct Step {
     pub count: u64,
     pub action: Action,
@@ -186,12 +250,12 @@ impl Phase {
             .iter()
             .map(|step| step.count.saturating_mul(1 + u64::from(step.think.is_some())))
             .sum();
-        let by_count = match self.passes {
+        let by_count = match self.passes.0 {
             0 => None,
             passes => Some(per_file.saturating_mul(self.files.count() as u64).saturating_mul(passes)),
         };
-        let by_time = self.time_limit_ns.map(|limit| limit / FASTEST_OPERATION_NS + 1);
-        [by_count, self.max_operations, by_time].into_iter().flatten().min()
+        let by_time = self.time_limit_ns.map(|limit| limit.0 / FASTEST_OPERATION_NS + 1);
+        [by_count, self.max_operations.map(|most| most.0), by_time].into_iter().flatten().min()
     }
 
     /// A descriptor is needed before any step of the phase has opened one.
@@ -224,5 +288,6 @@ pub fn flags_for_open(phases: &[Phase]) -> i32 {
     let modifies = phase.modifies() || (!phase.does(Kind::Close) && later.iter().any(Phase::modifies));
     let access = if modifies { libc::O_RDWR } else { libc::O_RDONLY };
     let append = if phase.does(Kind::Append) { libc::O_APPEND } else { 0 };
-    phase.open_flags | access | append | libc::O_NOFOLLOW | libc::O_CLOEXEC
+    let flags = phase.open_flags.iter().fold(0, |flags, flag| flags | *flag as i32);
+    flags | access | append | libc::O_NOFOLLOW | libc::O_CLOEXEC
 }

@@ -8,7 +8,7 @@ import corpus_sample as sample
 from iosonde.commands.corpus.answer import HowCorpus, corpus
 from iosonde.commands.corpus.for_page import corpus_page
 from iosonde.commands.corpus.section import corpus_html
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 
 pytestmark = pytest.mark.browser

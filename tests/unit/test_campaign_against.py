@@ -20,7 +20,7 @@ from iosonde.core.message import Message
 from iosonde.core.pair_rule import pair_rule
 from iosonde.core.problems import SpecError
 from iosonde.core.types import Observation, Run
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.stats.estimate.compare import CANNOT_TELL, EQUAL, NEGLIGIBLE
 from iosonde.stats.estimate.sequential import LEAST

@@ -10,7 +10,7 @@ from iosonde.campaign.request import Request
 from iosonde.campaign.run import run
 from iosonde.core.level_text import format_level
 from iosonde.core.types import Factor
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import responses
 from iosonde.data.source import open_data
 from iosonde.stats.estimate.compare_words import called

@@ -18,7 +18,7 @@ from iosonde.commands.plan.text import lines
 from iosonde.core.errors import TargetError, TargetFaultError
 from iosonde.core.problems import SpecError
 from iosonde.core.types import Factor
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import responses
 from iosonde.data.source import open_data
 from iosonde.measure.target.keeper import Keeper

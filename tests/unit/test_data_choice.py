@@ -7,7 +7,7 @@ from iosonde.core.errors import DataError
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Experiment, Factor, Observation, Run
 from iosonde.core.wire import METRICS as NETWORK
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import responses
 from iosonde.data.source import open_data
 from iosonde.store import Store

@@ -13,7 +13,7 @@ import iosonde
 from iosonde.cli.group import cli
 from iosonde.commands.report.experiment import choose
 from iosonde.core.types import Experiment, Factor, Observation
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import responses
 from iosonde.data.source import open_data
 from iosonde.store import Store

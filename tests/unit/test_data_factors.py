@@ -18,7 +18,7 @@ from iosonde.commands.summary.answer import store_overview
 from iosonde.commands.validate.answer import validate
 from iosonde.core.errors import DataError
 from iosonde.core.types import Experiment, Factor, Observation, Role, Run
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import choose_response, responses
 from iosonde.data.source import open_data
 from iosonde.store import Store

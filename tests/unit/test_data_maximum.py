@@ -6,7 +6,7 @@ import pytest
 
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table, column_of, table_of
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import responses
 from iosonde.data.source import open_data
 from iosonde.data.stored import with_places

@@ -9,7 +9,7 @@ import pytest
 
 from iosonde.core.table import table_of
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import choose_response
 from iosonde.data.source import by_itself, open_data
 from iosonde.data.varying import columns_in, varying_besides

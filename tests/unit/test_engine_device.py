@@ -28,8 +28,8 @@ def test_what_is_read_comes_from_zero_and_what_is_written_goes_to_null(tmp_path)
         ("null", [{"kind": "truncate"}], {}, ("/dev/null", "write")),
         ("zero", [{"kind": "create"}, READ], {}, ("/dev/zero", "read")),
         ("zero", [READ], {"open_flags": ["sync"]}, ("/dev/zero", "flags")),
-        ("sda", [READ], {}, ("files.device", '"sda"')),
-        ("/dev/zero", [READ], {}, ("files.device", '"/dev/zero"')),
+        ("sda", [READ], {}, ("files.device", "sda")),
+        ("/dev/zero", [READ], {}, ("files.device", "/dev/zero")),
     ],
 )
 def test_a_device_is_for_one_direction_and_for_nothing_else(tmp_path, device, steps, keys, words):

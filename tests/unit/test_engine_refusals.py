@@ -42,18 +42,23 @@ def test_a_name_that_leaves_the_root_is_refused(name):
     [
         ({"passes": 0}, "", '"passes"'),
         ({"alignment": 3}, "", '"alignment"'),
-        ({"order": "sorted"}, ".order", '"sorted"'),
-        ({"open_flags": ["fast"]}, ".open_flags[0]", '"fast"'),
+        ({"order": "sorted"}, ".order", "sorted"),
+        ({"open_flags": ["fast"]}, ".open_flags[0]", "fast"),
         ({"files": {"template": "../f"}}, ".files.template", '"../f'),
         ({"content": {"compressible": 2}}, ".content.compressible", ""),
-        ({"arrival": {"rate_per_s": 0}}, ".arrival.rate_per_s", ""),
+        ({"arrival": {"rate_per_s": 0}}, ".arrival.rate_per_s", "more than 0"),
+        ({"arrival": {"rate_per_s": 1, "burst": 2}}, ".arrival.burst", "unknown"),
+        ({"files": {"template": "f", "names": ["a"]}}, ".files", "one of"),
+        ({"files": {"names": ["a"], "count": 2}}, ".files", "one of"),
+        ({"memory_size": 4095}, ".memory_size", "4096"),
+        ({"steps": []}, ".steps", "at least one"),
     ],
 )
 def test_a_wrong_phase_is_refused(keys, place, word):
     with pytest.raises(_native.EngineError) as error:
         session("/nowhere", phase(READS, **keys))
     where, _, said = str(error.value).partition(": ")
-    assert where == f"workers[0].phases[0]{place}" and said.startswith(word)
+    assert where == f"workers[0].phases[0]{place}" and word in said
 
 
 def test_no_json_and_no_such_phase():

@@ -168,14 +168,14 @@ def test_a_sieve_plays_the_latencies_of_its_reads_and_writes():
 @pytest.mark.parametrize(
     ("change", "place", "word"),
     [
-        ({"sieve": {}}, ".sieve", '"buffer"'),
+        ({"sieve": {}}, ".sieve", "buffer"),
         ({"sieve": {"buffer": 0}}, ".sieve.buffer", "0"),
-        ({"kind": "append"}, "", '"sieve"'),
+        ({"kind": "append"}, ".sieve", "read and write"),
         ({"offsets": "seq"}, "", '"offsets"'),
         ({"offsets": {"stride": {"hole": 5, "jitter": 1}}}, "", '"offsets"'),
         ({"memory": "seq"}, ".memory", "sieve"),
         ({"size": 1 << 40, "sieve": {"buffer": 1}}, ".sieve.buffer", '"size"'),
-        ({"size": None}, "", '"size"'),
+        ({"size": None}, "", "size"),
     ],
 )
 def test_what_cannot_be_sieved_is_refused(change, place, word):

@@ -11,7 +11,7 @@ from iosonde.answers.candidates import Learning
 from iosonde.commands.fit import text as fit_text
 from iosonde.commands.fit.answer import fit
 from iosonde.commands.validate.answer import validate
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.model.fit.unseen import unseen_classes
 

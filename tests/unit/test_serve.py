@@ -19,7 +19,7 @@ from iosonde.serve import guard as guards
 from iosonde.serve import server as servers
 from iosonde.serve.guard import Doorkeeper
 from iosonde.serve.pages import PAGES
-from iosonde.serve.pages.shown import notices
+from iosonde.serve.pages.web_page import notices
 from iosonde.serve.shelf import shelf_of
 from iosonde.store import Store
 from iosonde.store.index import Index

@@ -11,7 +11,7 @@ from iosonde.commands.watch.answer import Watching, watch
 from iosonde.core.level_text import format_level, setting_text
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.core.words import level_text
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.serve import server as servers
 from iosonde.serve.guard import Doorkeeper

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
-from test_api_incomplete import stored
+from test_python_incomplete import stored
 
 import iosonde
 from iosonde.cli.group import cli

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from iosonde.core.table import Table
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import responses
 from iosonde.data.source import Source
 

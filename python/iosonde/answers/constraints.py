@@ -11,7 +11,7 @@ import numpy as np
 
 from iosonde.core.column_units import split_unit
 from iosonde.core.errors import InputError, IosondeError
-from iosonde.core.expression import Expression, read
+from iosonde.core.expression import read
 from iosonde.core.message import Message, spell
 from iosonde.core.table import tidy
 from iosonde.data.source import Source
@@ -95,8 +95,8 @@ def _substitute_factors(text: str, names: Sequence[str], source: Source, example
     expression = read(text, list(names), "the experiment")
     if not expression.names & model_names:
         return ""
-    values = {name: _only_value(source, name) for name in sorted(expression.names - model_names)}
-    written = _with_values(expression, values)
+    values = {name: repr(_only_value(source, name)) for name in sorted(expression.names - model_names)}
+    written = ast.unparse(expression.replace_names(values)) if values else expression.text
     if _find_violation(check_of([written], examples.features, "the experiment"), examples):
         raise InputError("constraint-violated", "trials that were measured break it")
     return written
@@ -108,17 +108,6 @@ def _only_value(source: Source, name: str) -> Any:
     if len(levels) != 1:
         raise InputError("unknown-factor", "the model has no factor {name}", name=name)
     return tidy(float(levels[0])) if column.numeric else levels[0]
-
-
-def _with_values(expression: Expression, values: Mapping[str, Any]) -> str:
-    if not values:
-        return expression.text
-
-    class _Values(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.expr:
-            return ast.Constant(values[node.id]) if node.id in values else node
-
-    return ast.unparse(_Values().visit(ast.parse(expression.text, mode="eval")))
 
 
 def _find_violation(broken: Broken, examples: Examples) -> tuple[str, dict[str, Any]] | None:

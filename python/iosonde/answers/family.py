@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from iosonde.core.errors import IosondeError
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.stats.overview.story import effects_of_cells

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from iosonde.core.errors import DataError
 from iosonde.core.types import Role
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, choose_response
 from iosonde.data.source import Source
 from iosonde.model.fit.features import Examples, examples

@@ -10,7 +10,7 @@ from iosonde.core.column_units import split_unit
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Table, is_number, tidy
 from iosonde.core.units import parse_rate, parse_seconds, parse_size
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import choose_response
 from iosonde.data.source import Source
 from iosonde.foreign.reach import check_reachable

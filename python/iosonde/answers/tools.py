@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iosonde.core.stored import StoredRun
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 
 

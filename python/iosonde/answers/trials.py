@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.table import Table
-from iosonde.data.asked import ResponseQuery
 from iosonde.data.choice import texts
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.stats.overview.cells import MeasuredCells, TrialCell, bring_ups_of

@@ -15,6 +15,7 @@ from typing import Any
 from iosonde.core import deciding, decision, questions
 from iosonde.core.decision import Decision
 from iosonde.core.pair_rule import PairRule
+from iosonde.core.timestamps import format_now
 from iosonde.core.types import Experiment, level_text
 from iosonde.core.units import percent
 from iosonde.importers import registry
@@ -165,7 +166,7 @@ class Campaign:
             settings=self.identity() | self._build_annotations(),
             trials=design.trials(factors, self.spec.design, range(self.first_repetitions), 0, seed),
             seed=seed,
-            created_at=now(),
+            created_at=format_now(),
         )
 
 
@@ -189,11 +190,6 @@ def new_id() -> str:
 def new_seed() -> int:
     """Return a random seed."""
     return random.SystemRandom().getrandbits(32)
-
-
-def now() -> str:
-    """Return the current time, to the second, in the format of experiments."""
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def campaign(

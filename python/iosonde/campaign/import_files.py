@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
@@ -22,6 +21,7 @@ from iosonde.core.errors import (
     UnknownFormatError,
 )
 from iosonde.core.message import Message, current_spelling, set_default_spelling
+from iosonde.core.timestamps import format_now
 from iosonde.core.types import Experiment, FactorValue, Run
 from iosonde.foreign.guarded import begin_of, forget_silence, look, open_checked
 from iosonde.foreign.pipes import copy_pipe, open_pipe
@@ -245,8 +245,7 @@ class ImportPlan:
     def opened(self) -> Store:
         """Open the store, creating it for the first runs: unknown files leave nothing behind."""
         store = Store.create(self.store)
-        now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-        store.save_new_experiment(Experiment(self.experiment, "results of other tools", [], {}, [], 0, now))
+        store.save_new_experiment(Experiment(self.experiment, "results of other tools", [], {}, [], 0, format_now()))
         return store
 
     def factors(self) -> Callable[[PurePath], Mapping[str, FactorValue]]:

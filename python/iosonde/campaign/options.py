@@ -30,11 +30,11 @@ class SubjectOptions:
     )
     parse: Text[str | None] = Text("auto|none|TOOL", "What reads COMMAND's output.", default_text="auto")
     set: LevelsByFactor[NameList] = LevelsByFactor(
-        "FACTOR=A,B,…", "Levels of a factor (repeatable).", (), is_repeatable=True
+        "FACTOR=A,B,…", "Levels of a factor. Repeatable.", (), is_repeatable=True
     )
     target: Targets[NameList] = Targets(
         "[NAME=]DIR",
-        "Directory to measure (must exist); several are levels of the factor target (repeatable).",
+        "Directory to measure (must exist); several are levels of the factor target. Repeatable.",
         (),
         is_repeatable=True,
     )
@@ -74,7 +74,7 @@ class PairOptions:
     )
     fail_if: Names[NameList] = Names(
         "COND",
-        "Of `against`: end when this is told, as 'slower>5%', and exit 1 where it is so. Repeatable.",
+        "Of `against`: end when this is decided, as 'slower>5%', and exit 1 where it is so. Repeatable.",
         (),
         is_repeatable=True,
     )

@@ -13,6 +13,7 @@ from iosonde.core.hardware import SHARED_MEMORY, UNSEEN
 from iosonde.core.levels import check_level
 from iosonde.core.message import Message, spell
 from iosonde.core.stored import CONCURRENT_PROCESSES, StoredRun
+from iosonde.core.timestamps import format_now
 from iosonde.core.types import Estimate, Experiment, Factor, Run
 from iosonde.measure import design
 from iosonde.measure.probe import repetition
@@ -30,7 +31,7 @@ from iosonde.store.lock import lock_experiment
 
 from . import left, preflight, turn
 from .caller import Caller, TrialProgress
-from .campaign import new_id, new_seed, now
+from .campaign import new_id, new_seed
 from .probe_request import ProbeRequest
 
 Facts = dict[str, Any]
@@ -282,7 +283,7 @@ def _build_experiment(
         },
         trials=design.trials(factors, {"kind": "full"}, range(probe_request.repetitions), 0, seed),
         seed=seed,
-        created_at=now(),
+        created_at=format_now(),
     )
 
 

@@ -16,19 +16,22 @@ class HardwareOptions:
     """What is measured, and where the runs go. ``servers`` have a disk at each of ``disk_dir``."""
 
     target: Text[str | None] = Text(
-        "DIR", "Directory on the disk to measure, on every node.", default_text="no disk is measured"
+        "DIR", "Directory on the disk to measure, at the same path on every node.", default_text="no disk is measured"
     )
     nodes: Integer[int | None] = Integer("N", "How many nodes.", least=1, default_text="all there are")
     store: Text[str] = Text("DIR", "Where the runs are kept (not on the target).", "iosonde-store")
     _: KW_ONLY
     servers: HostNames[str | None] = HostNames("HOSTS", "Measure the servers' own disks there: a file, or s1,s2.")
     disk_dir: Names[NameList] = Names(
-        "DIR", "A directory on a disk of each server; may be repeated.", (), is_repeatable=True
+        "DIR",
+        "A directory on a disk of each server, an absolute path. Repeatable: once for each disk.",
+        (),
+        is_repeatable=True,
     )
     repetitions: Integer[int] = Integer(
         "N", "How often everything is measured, with ranks started anew.", 6, least=1
     )  # the least number of values whose extremes enclose the median at 95 %
-    size: Size[int] = Size("SIZE", "What each node writes and reads on the disk.", "256MiB")
+    size: Size[int] = Size("SIZE", "What each node writes and reads on the disk, whole MiB.", "256MiB")
     idle_timeout: Duration[float] = Duration("TIME", "Give up when no rank gets on for so long.", "2min")
 
 

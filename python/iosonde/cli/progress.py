@@ -55,14 +55,12 @@ class TrialLine:
     def clear(self) -> None:
         """Take the line away, so that what follows starts clean."""
         if self._visible:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            _draw_line("")
 
     def _draw(self, phase: str) -> None:
         if self._visible:
             line = f"{self._text}, {phase}, {self._format_remaining()} left"
-            sys.stderr.write(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}")
-            sys.stderr.flush()
+            _draw_line(line)
 
     def _format_remaining(self) -> str:
         """As it is expected; else from the trials done in this session, or what was expected before the first."""
@@ -109,8 +107,7 @@ class ShareDone:
                 f", about {format_seconds(max(gone_s / share * (1 - share), 1))} left" if share > _MIN_SHARE else ""
             )
             line = f"{self._what}: {100 * share:.0f} %, {name}{remaining}"
-            sys.stderr.write(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}")
-            sys.stderr.flush()
+            _draw_line(line)
 
     def __enter__(self) -> ShareDone:
         return self
@@ -121,8 +118,7 @@ class ShareDone:
     def clear(self) -> None:
         """Take the line away."""
         if self._visible and self._drawn_at:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            _draw_line("")
 
 
 class Counting:
@@ -137,13 +133,17 @@ class Counting:
 
     def __exit__(self, *error: object) -> None:
         if self._visible and self._drawn_at:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            _draw_line("")
 
     def __call__(self, what: str, done: int) -> None:
         """So many are done."""
         gone_s = time.monotonic() - self._started
         if self._visible and gone_s > 1 and gone_s - self._drawn_at > _EVERY_S:
             self._drawn_at = gone_s
-            sys.stderr.write(f"\r\x1b[K{what}: {done:,}"[: shutil.get_terminal_size().columns - 1])
-            sys.stderr.flush()
+            _draw_line(f"{what}: {done:,}")
+
+
+def _draw_line(line: str) -> None:
+    """Replace the last line of the terminal, cut to its width."""
+    sys.stderr.write(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}")
+    sys.stderr.flush()

@@ -22,7 +22,7 @@ from .progress import Counting, ShareDone, TrialLine, Waiting
 from .stop import Interrupts
 
 if TYPE_CHECKING:
-    from iosonde.commands.declaration import Command, Group
+    from iosonde.commands.declaration import Command, CommandGroup
     from iosonde.core.front_end import Progress
     from iosonde.core.options import Option
     from iosonde.core.trial_progress import Stop, TrialProgress
@@ -81,7 +81,7 @@ def folder_command(folder: str) -> click.Command:
     commands = {command.name: command for command in declared if command.name}
     if name in commands:
         return click_command(commands[name])
-    about: Group = module.GROUP
+    about: CommandGroup = module.GROUP
     group_class = partial(FirstByDefault, about.default) if about.default else click.Group
     return group_class(
         name=name,

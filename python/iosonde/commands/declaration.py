@@ -52,7 +52,7 @@ class Command:
 
 
 @dataclass(frozen=True)
-class Group:
+class CommandGroup:
     """What ``--help`` says of commands of two words: ``GROUP`` in their folder's options. ``default``: the one that is
     meant where a path follows at once."""
 

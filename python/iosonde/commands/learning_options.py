@@ -26,7 +26,9 @@ class LearningOptions(DataOptions):
     response: Names[NameList] = Names(
         "Y,…", "What to predict: a column; of a store an operation or metric; log(Y), Y/nodes.", ()
     )
-    on: Names[NameList] = Names("X,…", "The factors.", (), default_text="of a store, those that were set")
+    on: Names[NameList] = Names(
+        "X,…", "The factors: numbers, or text by its levels.", (), default_text="of a store, those that were set"
+    )
     _: KW_ONLY
     families: Names[NameList] = Names(
         "NAME…",
@@ -37,7 +39,7 @@ class LearningOptions(DataOptions):
         default_text="auto",
     )
     terms: Text[str | None] = Text("T,…", "Of linear models: log2(a), C(a), a:b, a*b.", default_text="the factors")
-    folds: Integer[int | None] = Integer("K", "Number of folds.", default_text="10")
+    folds: Integer[int | None] = Integer("K", "Number of folds.", default_text="10, or as many as settings")
     together: Choice[str] = Choice(
         ("twins", "cells", "rows"), "Kept in one fold: repeats and copies, only repeats, or nothing.", "twins"
     )

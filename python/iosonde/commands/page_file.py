@@ -14,9 +14,8 @@ from iosonde.core.whole_file import replace_file
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from iosonde.page.content.page import Page
-
     from .corpus.for_page import CorpusPage
+    from .report.content import Page
     from .survey.for_page import SurveyPage
 
 

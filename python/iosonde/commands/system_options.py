@@ -24,7 +24,8 @@ class SystemNumber(QuantityText[str | None]):
 
     def __set_name__(self, owner: type, name: str) -> None:
         super().__set_name__(owner, name)
-        self.field, self.parse_text, self.metavar, self.help = OPTIONS["--" + name.replace("_", "-")]
+        word = OPTIONS["--" + name.replace("_", "-")]
+        self.field, self.parse_text, self.metavar, self.help, self._default_text = word
 
 
 @dataclass(kw_only=True)
@@ -56,9 +57,12 @@ class SystemOptions:
     stripe: SystemNumber = SystemNumber()
     files: SystemNumber = SystemNumber()
     operation: Choice[str | None] = Choice(("read", "write"), "What is done.", default_text="write; as DATA says")
-    redundancy: Choice[str | None] = Choice(("client", "chained"), "Who makes the `replicas`.")
+    redundancy: Choice[str | None] = Choice(("client", "chained"), "Who makes the `replicas`.", default_text="client")
     erasure: Text[str | None] = Text("K+M", "Erasure code by the client: 4+2.")
-    placement: Choice[str | None] = Choice(("round_robin", "random", "groups"), "How servers are chosen for `stripe`.")
+    placement: Choice[str | None] = Choice(
+        ("round_robin", "random", "groups"),
+        "How servers are chosen for `stripe`; groups: one of the fixed sets that hold the same copies.",
+    )
     probe: Paths[NameList] = Paths(
         "FILE|STORE",
         "What 'iosonde probe --json', netperf, iperf or IOzone printed, or a store that knows a probe. Repeatable.",

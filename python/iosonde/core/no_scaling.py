@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .message import Message
 from .shared_reads import without_the_writer
-from .stored import StoredRun
+from .stored import StoredPhase, StoredRun
 from .types import Experiment
 from .wire import SERVED_BY_CACHE
 from .words import listed
@@ -38,27 +38,30 @@ def _reads_peer(experiments: Sequence[Experiment]) -> set[str]:
 
 def _find_mixed_readers(runs: Sequence[StoredRun], peers: set[str]) -> tuple[set[str], str]:
     """Return operations that in some trials read another node's files and in others, from a cache, their own."""
-    readers: dict[str, set[bool]] = {}
-    for run in runs:
-        for phase in run.phases if run.counts else ():
-            if phase.operation in peers and phase.cache.get("state") == _WARM:
-                readers.setdefault(phase.operation, set()).add(run.factors.get("reader") == _OTHER_NODE)
-    mixed = [operation for operation, both in readers.items() if len(both) > 1]
-    if not mixed:
-        return set(), ""
+    mixed = _find_mixed(
+        (phase.operation, run.factors.get("reader") == _OTHER_NODE)
+        for run, phase in _iter_counted(runs)
+        if phase.operation in peers and phase.cache.get("state") == _WARM
+    )
     why = "no efficiency. In some trials it read the node's own cached files, in others another node's"
-    return set(mixed), Message("mixed-readers", "{operations}: " + why, operations=listed(mixed))
+    return set(mixed), Message("mixed-readers", "{operations}: " + why, operations=listed(mixed)) if mixed else ""
 
 
 def _served_in_some(runs: Sequence[StoredRun]) -> tuple[set[str], str]:
     """Return operations that a client's cache served in some trials and servers in others."""
-    states: dict[str, set[bool]] = {}
-    for run in runs:
-        for phase in run.phases if run.counts else ():
-            if state := phase.cache.get("state"):
-                states.setdefault(phase.operation, set()).add(state == SERVED_BY_CACHE)
-    mixed = [operation for operation, both in states.items() if len(both) > 1]
-    if not mixed:
-        return set(), ""
+    states = ((phase.operation, phase.cache.get("state")) for _, phase in _iter_counted(runs))
+    mixed = _find_mixed((operation, state == SERVED_BY_CACHE) for operation, state in states if state)
     why = "no efficiency. A client's cache served it in some trials, servers in others"
-    return set(mixed), Message("mixed-caches", "{operations}: " + why, operations=listed(mixed))
+    return set(mixed), Message("mixed-caches", "{operations}: " + why, operations=listed(mixed)) if mixed else ""
+
+
+def _iter_counted(runs: Sequence[StoredRun]) -> Iterator[tuple[StoredRun, StoredPhase]]:
+    return ((run, phase) for run in runs if run.counts for phase in run.phases)
+
+
+def _find_mixed(states: Iterable[tuple[str, bool]]) -> list[str]:
+    """Return operations with both states, in the order of their first."""
+    by_operation: dict[str, set[bool]] = {}
+    for operation, state in states:
+        by_operation.setdefault(operation, set()).add(state)
+    return [operation for operation, both in by_operation.items() if len(both) > 1]

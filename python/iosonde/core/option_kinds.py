@@ -143,8 +143,8 @@ class Size(_Quantity[V]):
     kind = "str or int"
 
     def _parse(self, value: Any) -> int:
-        is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-        return parse_size(int(value) if is_whole else str(value))
+        is_integral = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+        return parse_size(int(value) if is_integral else str(value))
 
 
 class Duration(_Quantity[V]):

@@ -212,6 +212,11 @@ class StoredPhase:
         return tuple(self.document.get("ranks") or ())
 
     @property
+    def clock_offsets(self) -> dict[int, int]:
+        """Offset to subtract from each rank's times, in ns, so that all follow the clock of rank 0."""
+        return {rank["rank"]: rank.get("clock_offset_ns") or 0 for rank in self.ranks}
+
+    @property
     def histograms(self) -> Mapping[str, Any]:
         """Kind of operation → (bucket, count) pairs, if not all operations were recorded."""
         return self.document.get("histograms") or {}

@@ -11,13 +11,14 @@ from .units import parse_per_byte, parse_rate, parse_seconds, parse_size
 
 
 class SystemWord(NamedTuple):
-    """An option of a system: ``field`` of a System; ``read`` parses a text into base units; ``metavar`` and ``help``
-    are for ``--help``."""
+    """An option of a system: ``field`` of a System; ``read`` parses a text into base units; ``metavar``, ``help``
+    and ``default_text`` are for ``--help``."""
 
     field: str
     read: Callable[[str], float]
     metavar: str
     help: str
+    default_text: str = ""
 
 
 def count(text: str) -> float:
@@ -45,38 +46,32 @@ def size(text: str) -> float:
 
 
 OPTIONS: dict[str, SystemWord] = {
-    flag: SystemWord(*word)
-    for flag, word in {
-        "--clients": ("clients", parse_integer, "N", "Clients [default: 1; a store's nodes]."),
-        "--servers": ("servers", parse_integer, "M", "Servers that hold data [default: 1]."),
-        "--disks": ("disks", parse_integer, "P", "Disks of all servers together."),
-        "--net": ("network", parse_rate, "I", "One link of a client and of a server: 117MB/s, 1Gbit/s."),
-        "--client-net": ("client_network", parse_rate, "I", "One client's link, if different."),
-        "--server-net": ("server_network", parse_rate, "I", "One server's link, if different."),
-        "--fabric": ("fabric", parse_rate, "F", "Capacity of all links together (bisection)."),
-        "--disk": ("disk", parse_rate, "R", "One disk."),
-        "--disk-read": ("disk_read", parse_rate, "R", "One disk for reads."),
-        "--disk-write": ("disk_write", parse_rate, "R", "One disk for writes."),
-        "--cpu": ("cpu", parse_per_byte, "C", "CPU time of a client for the data: 0.02s/MB."),
-        "--server-cpu": ("server_cpu", parse_per_byte, "C", "CPU time of a server for the data."),
-        "--memory-copy": ("memory_copy", parse_rate, "B", "Memory copy rate of a client."),
-        "--copies": ("copies", count, "K", "Number of times a client copies each byte [default: 1]."),
-        "--latency": ("latency", parse_seconds, "L", "Latency of one request, such as 2ms; with `request`."),
-        "--request": ("request_size", size, "SIZE", "Size of one request, such as 64KiB."),
-        "--queue-depth": ("queue_depth", count, "Q", "Outstanding requests per client [default: 1]."),
-        "--metadata-rate": ("metadata_rate", count, "K", "Operations/s of all metadata servers; with `file_size`."),
-        "--metadata-operations": ("metadata_operations", count, "O", "Metadata operations per file [default: 1]."),
-        "--file-size": ("file_size", size, "SIZE", "One file's size."),
-        "--replicas": (
-            "replicas",
-            parse_integer,
-            "R",
-            "Copies of everything; with `redundancy` [default: client].",
-        ),
-        "--chunk": ("chunk_size", size, "SIZE", "One chunk of an erasure code."),
-        "--stripe": ("stripe_count", parse_integer, "S", "Number of servers per file."),
-        "--files": ("files", parse_integer, "F", "Files in use at once, for `stripe` [default: one per client]."),
-    }.items()
+    "--clients": SystemWord("clients", parse_integer, "N", "Clients.", "1; a store's nodes"),
+    "--servers": SystemWord("servers", parse_integer, "M", "Servers that hold data.", "1"),
+    "--disks": SystemWord("disks", parse_integer, "P", "Disks of all servers together."),
+    "--net": SystemWord("network", parse_rate, "I", "One link of a client and of a server: 117MB/s, 1Gbit/s."),
+    "--client-net": SystemWord("client_network", parse_rate, "I", "One client's link, if different."),
+    "--server-net": SystemWord("server_network", parse_rate, "I", "One server's link, if different."),
+    "--fabric": SystemWord("fabric", parse_rate, "F", "Capacity of all links together (bisection)."),
+    "--disk": SystemWord("disk", parse_rate, "R", "One disk."),
+    "--disk-read": SystemWord("disk_read", parse_rate, "R", "One disk for reads."),
+    "--disk-write": SystemWord("disk_write", parse_rate, "R", "One disk for writes."),
+    "--cpu": SystemWord("cpu", parse_per_byte, "C", "CPU time of a client for the data: 0.02s/MB."),
+    "--server-cpu": SystemWord("server_cpu", parse_per_byte, "C", "CPU time of a server for the data."),
+    "--memory-copy": SystemWord("memory_copy", parse_rate, "B", "Memory copy rate of a client."),
+    "--copies": SystemWord("copies", count, "K", "Number of times a client copies each byte.", "1"),
+    "--latency": SystemWord("latency", parse_seconds, "L", "Latency of one request, such as 2ms; with `request`."),
+    "--request": SystemWord("request_size", size, "SIZE", "Size of one request, such as 64KiB."),
+    "--queue-depth": SystemWord("queue_depth", count, "Q", "Outstanding requests per client.", "1"),
+    "--metadata-rate": SystemWord(
+        "metadata_rate", count, "K", "Operations/s of all metadata servers; with `file_size`."
+    ),
+    "--metadata-operations": SystemWord("metadata_operations", count, "O", "Metadata operations per file.", "1"),
+    "--file-size": SystemWord("file_size", size, "SIZE", "One file's size."),
+    "--replicas": SystemWord("replicas", parse_integer, "R", "Copies of everything; with `redundancy`."),
+    "--chunk": SystemWord("chunk_size", size, "SIZE", "One chunk of an erasure code."),
+    "--stripe": SystemWord("stripe_count", parse_integer, "S", "Number of servers per file."),
+    "--files": SystemWord("files", parse_integer, "F", "Files in use at once, for `stripe`.", "one per client"),
 }
 FLAGS = {word.field: flag for flag, word in OPTIONS.items()}
 READS = {word.field: word.read for word in OPTIONS.values()}

@@ -143,6 +143,10 @@ class Table:
         units = {name: by_label[name].level_unit for name in selected}
         return {name: unit for name, unit in units.items() if unit}
 
+    def has_column(self, name: str) -> bool:
+        """Return whether a column has this name or label."""
+        return name in self.columns or any(column.label == name for column in self.columns.values())
+
     def numbers(self, name: str) -> npt.NDArray[np.float64]:
         """Return the values of a numeric column, NaN if missing. Raises DataError at the first other value."""
         column = self.column(name)

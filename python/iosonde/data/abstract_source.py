@@ -13,8 +13,8 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Finding
 
-from .asked import EVERY, MetricChoice, ResponseQuery
 from .factors import VaryingFactors
+from .query import EVERY, MetricChoice, ResponseQuery
 from .stored import Trials
 from .subsamples import TrialRows
 

@@ -16,8 +16,8 @@ from iosonde.core.server_calls import CALLS
 from iosonde.core.table import Table
 from iosonde.core.wire import METRICS as NETWORK
 
-from .asked import ALL, CLOCKS, EVERY, MetricChoice
 from .headlines import Foreign
+from .query import ALL, CLOCKS, EVERY, MetricChoice
 
 Rows = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]

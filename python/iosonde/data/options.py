@@ -13,7 +13,7 @@ from iosonde.core.options import Data, Flag, NameList, Names, Text
 from iosonde.core.where import ALSO_INCOMPLETE
 from iosonde.foreign.reach import check_reachable
 
-from .asked import LAST_DONE, ResponseQuery
+from .query import LAST_DONE, ResponseQuery
 
 if TYPE_CHECKING:
     from .source import Source

@@ -15,7 +15,7 @@ from iosonde.core.headlines import SPEEDS
 from iosonde.core.message import Message
 from iosonde.core.stored import incomplete_among
 
-from .asked import CLOCKS, ResponseQuery
+from .query import CLOCKS, ResponseQuery
 from .response import VALUE, Response
 from .source import Source, StoredSource
 from .stored_responses import responses_from_campaign

@@ -20,9 +20,9 @@ from iosonde.core.types import Experiment, FactorValue, level_text
 from iosonde.core.units import typed_sizes
 from iosonde.core.words import counted
 
-from .asked import MetricChoice
 from .choice import choose, texts
 from .headlines import Foreign
+from .query import MetricChoice
 
 Rows = npt.NDArray[np.intp]
 

@@ -14,8 +14,8 @@ from iosonde.core.problems import closest
 from iosonde.core.table import Column, Table
 
 from . import derived, stored
-from .asked import MetricChoice, ResponseQuery
 from .choice import match_rows, texts
+from .query import MetricChoice, ResponseQuery
 from .response import VALUE, Response, response_from_column, transform_response
 from .source import Source, StoredSource
 
@@ -83,7 +83,7 @@ def _responses_from_name(source: StoredSource, text: str, query: ResponseQuery) 
     if text == VALUE:
         yield _build_value_response(source, query)
         return
-    column = text in table.columns or any(column.label == text for column in table.columns.values())
+    column = table.has_column(text)
     if text in operations | metrics or (not column and match_rows(text, source.run_rows).any()):
         yield from _responses_from_metric(source, text, query, text in operations - metrics)
         return

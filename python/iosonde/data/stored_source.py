@@ -18,8 +18,8 @@ from iosonde.core.where import takes_incomplete
 
 from . import experiments, factors, headlines, stored
 from .abstract_source import Conditions, Source
-from .asked import EVERY, LAST_DONE, MetricChoice
 from .choice import texts
+from .query import EVERY, LAST_DONE, MetricChoice
 from .stored_results import read_results, select_run_conditions
 from .subsamples import TrialRows
 

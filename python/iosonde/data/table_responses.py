@@ -11,7 +11,7 @@ from iosonde.core.table import Table
 from iosonde.core.types import Factor
 
 from . import derived, roles
-from .asked import ResponseQuery
+from .query import ResponseQuery
 from .response import Response, factor_from_column, response_from_column, transform_response
 from .source import Source
 from .subsamples import TrialRows, average_trials
@@ -84,7 +84,7 @@ def assumed_factors(factors: str, excluded: str, option: str) -> Message:
 
 def _find_measured(table: Table, text: str) -> tuple[derived.Derived | None, tuple[str, ...]]:
     """Return (the expression, or None for a plain column; its measured columns)."""
-    if text in table.columns or any(column.label == text for column in table.columns.values()):
+    if table.has_column(text):
         return None, (table.column(text).name,)
     names = list(dict.fromkeys([*table.columns, *(column.label for column in table.columns.values())]))
     expression = derived.parse(text, names)

@@ -17,8 +17,8 @@ from iosonde.core.where import COMPLETE, takes_incomplete
 
 from . import roles, tables
 from .abstract_source import Conditions, Source
-from .asked import ALL, EVERY, MetricChoice
 from .factors import VaryingFactors
+from .query import ALL, EVERY, MetricChoice
 from .stored import Trials
 from .subsamples import TrialRows, average_trials
 

@@ -53,9 +53,8 @@ def columns_in(table: Table, expressions: Sequence[str]) -> list[str]:
     """Return the columns in these names or expressions, such as ``log(Y)`` and ``Y/nodes``."""
     names: dict[str, None] = {}
     for text in expressions:
-        is_column = text in table.columns or any(column.label == text for column in table.columns.values())
         labels = [column.label for column in table.columns.values()]
-        expression = None if is_column else derived.parse(text, [*table.columns, *labels])
+        expression = None if table.has_column(text) else derived.parse(text, [*table.columns, *labels])
         names |= {table.column(name).name: None for name in ([text] if expression is None else expression.names)}
     return list(names)
 

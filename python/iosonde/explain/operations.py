@@ -123,16 +123,11 @@ def build_operations(columns: Columns, phase: StoredPhase, size: int, **more: An
     )
 
 
-def clock_offsets(phase: StoredPhase) -> dict[int, int]:
-    """Return the offset subtracted from each rank's times, so that all follow the clock of rank 0."""
-    return {rank["rank"]: rank.get("clock_offset_ns") or 0 for rank in phase.ranks}
-
-
 def _after_first(picked: Columns, phase: StoredPhase) -> npt.NDArray[np.int64]:
     """Return ns after the first start, by the clock of rank 0 or by each rank's own; rows are already ordered by
     rank."""
     start = picked["start_ns"].astype(np.int64)
-    offsets = clock_offsets(phase)
+    offsets = phase.clock_offsets
     for rank, begin, end in rank_parts(picked["rank"]):
         start[begin:end] -= offsets.get(rank, 0) if phase.comparable else start[begin:end].min()
     if phase.comparable and start.size:

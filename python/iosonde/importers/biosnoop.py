@@ -38,7 +38,7 @@ def claims(text: Text) -> Claim | None:
     """Recognise the header."""
     for pattern, words in ((_HEAD, "TIME(s)"), (_BPFTRACE, "TIME(ms)")):
         if hit := text.search(pattern, words):
-            return Claim(CERTAIN, hit[0], hit[1].group().strip()[:60])
+            return Claim.from_match(CERTAIN, hit)
     return None
 
 

@@ -31,7 +31,7 @@ _DIRECTORY = re.compile(_WHEN + r"[^/]*$")
 def claims(text: Text) -> Claim | None:
     """Recognise the form of a line."""
     hit = text.search(_LINE, " user ") or text.search(_ALONE, " user ")
-    return Claim(CERTAIN, hit[0], hit[1].group().strip()[:60]) if hit else None
+    return Claim.from_match(CERTAIN, hit) if hit else None
 
 
 def parse(text: Text) -> list[Parsed]:

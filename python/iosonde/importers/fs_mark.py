@@ -31,7 +31,7 @@ def claims(text: Text) -> Claim | None:
     if occurrence := text.find("FSUse%"):
         return Claim(CERTAIN, *occurrence)
     hit = text.search(_VERSION, first_lines=200)
-    return Claim(LIKELY, hit[0], hit[1].group().strip()[:60]) if hit else None
+    return Claim.from_match(LIKELY, hit) if hit else None
 
 
 def parse(text: Text) -> list[Parsed]:

@@ -48,7 +48,7 @@ _ERRORS = ("are you sure there is a netserver", "could not establish", "error ",
 def claims(text: Text) -> Claim | None:
     """Recognise the line of a test, the errors, or omni's keywords."""
     if hit := text.search(_TEST, " TEST from "):
-        return Claim(CERTAIN, hit[0], hit[1].group().strip()[:60])
+        return Claim.from_match(CERTAIN, hit)
     if occurrence := text.find("are you sure there is a netserver", "netserver listening"):
         return Claim(CERTAIN, *occurrence)
     if occurrence := text.find("THROUGHPUT_UNITS="):

@@ -7,6 +7,7 @@ returns how sure it is and why; ``parse`` returns one Parsed for each execution 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -29,6 +30,11 @@ class Claim(NamedTuple):
     score: int
     line: int
     evidence: str
+
+    @classmethod
+    def from_match(cls, score: int, hit: tuple[int, re.Match[str]]) -> Claim:
+        """Return the claim whose evidence is a match on a line, cut to 60 characters."""
+        return cls(score, hit[0], hit[1].group().strip()[:60])
 
 
 @dataclass(slots=True)

@@ -47,7 +47,7 @@ def claims(text: Text) -> Claim | None:
         (_CSH, "u ", WEAK),
     ):
         if hit := text.search(pattern, words):
-            return Claim(score + 10, hit[0], hit[1].group().strip()[:60])
+            return Claim.from_match(score + 10, hit)
     if occurrence := text.find("Elapsed (wall clock) time"):
         return Claim(LIKELY + 10, *occurrence)
     hit = text.search(_LINE, "\nreal")

@@ -97,7 +97,7 @@ _MOST_RATE = 999_988  # vdbench's number for "as fast as possible", and those of
 def claims(text: Text) -> Claim | None:
     """Recognise the words with which a run definition begins, or the header of the flatfile."""
     if hit := text.search(_FLAT, "Interval ", "\ttod", " tod"):
-        return Claim(CERTAIN, hit[0], hit[1].group().strip()[:60])
+        return Claim.from_match(CERTAIN, hit)
     occurrence = text.find("Starting RD=", "Vdbench distribution:")
     return Claim(CERTAIN if occurrence and "Vdbench" in text.content else LIKELY, *occurrence) if occurrence else None
 

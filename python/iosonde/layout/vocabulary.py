@@ -24,6 +24,7 @@ INK, MUTED, RULE, GRID, PAPER = "#1c1d1f", "#5c6066", "#c9cac6", "#ecece8", "#ff
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Liberation Sans', Arial, sans-serif"
 
 WIDTH, HEIGHT = 300, 190
+LOG_BEYOND = 20.0  # ratio of largest to smallest value beyond which no single unit suits both
 _LARGE = 1e15  # beyond, integers are not exact
 _DIGITS = 6
 _LEGEND_CHARACTERS = 52  # in one line of a legend
@@ -190,6 +191,11 @@ def decades(least: float, most: float) -> list[float]:
     powers = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
     steps = (1.0,) if math.log10(most / least) > 2.5 else (1.0, 2.0, 5.0)
     return [float(f"{step}e{power}") for power in powers for step in steps]
+
+
+def ticks_inside(low: float, high: float) -> list[float | None]:
+    """Return the round values of a logarithmic axis that are inside its domain."""
+    return [short(tick) for tick in decades(low, high) if low <= tick <= high]
 
 
 def flat(title: str) -> Spec:

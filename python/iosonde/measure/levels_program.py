@@ -7,7 +7,6 @@ reading or setting it failed.
 
 from __future__ import annotations
 
-import base64
 import json
 import sys
 from collections.abc import Mapping
@@ -18,6 +17,7 @@ from typing import Any
 from iosonde.core.errors import IosondeError, SystemFaultError
 from iosonde.core.level_text import same_level
 from iosonde.core.types import FactorValue
+from iosonde.measure.task_words import TaskWord
 from iosonde.ranks import mpi
 
 from . import placeholders
@@ -28,7 +28,7 @@ RESULT = "levels.json"
 
 
 @dataclass(frozen=True)
-class LevelsTask:
+class LevelsTask(TaskWord):
     """``values`` are the values of placeholders on all nodes; ``levels``: factor → the level to reset it to, node by
     node (empty: read them)."""
 
@@ -37,15 +37,6 @@ class LevelsTask:
     controls: list[dict[str, Any]]
     values: dict[str, FactorValue]
     levels: dict[str, list[str]] = field(default_factory=dict)
-
-    def to_word(self) -> str:
-        """Return the task as one word that needs no quoting."""
-        return base64.urlsafe_b64encode(json.dumps(asdict(self)).encode()).decode()
-
-    @staticmethod
-    def from_word(word: str) -> LevelsTask:
-        """Return the inverse of ``to_word``."""
-        return LevelsTask(**json.loads(base64.urlsafe_b64decode(word)))
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from iosonde.commands.report.section import asset, json_in_script, page_policy
 from iosonde.layout.vocabulary import page_config
+from iosonde.page.carried import asset, json_in_script, page_policy
 
 from .environment import make_environment
 from .library import library

@@ -11,7 +11,7 @@ from typing import Any
 
 from iosonde.core.units import in_file, significant
 from iosonde.layout.text import escape
-from iosonde.page.content.tables import DataTable
+from iosonde.page.tables import DataTable
 
 from .compiled import compiled_templates
 
@@ -23,16 +23,7 @@ def make_environment(names: Collection[str] = ()) -> Any:
     """Return the environment, which escapes everything.
     ``names`` are words that keep their first letter at the start of a sentence.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("iosonde.page", "assets"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_plain_value,
-    )
+    environment = make_plain_environment("iosonde.page")
     environment.filters |= {
         "csv_text": _csv_text,
         "figure_value": _cell_text,
@@ -43,6 +34,20 @@ def make_environment(names: Collection[str] = ()) -> Any:
     }
     environment.bytecode_cache = compiled_templates(environment)
     return environment
+
+
+def make_plain_environment(package: str) -> Any:
+    """Return an environment for the templates in ``assets`` of a package, without filters of its own."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader(package, "assets"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_plain_value,
+    )
 
 
 def _plain_value(value: Any) -> Any:

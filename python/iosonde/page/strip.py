@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from iosonde.commands.plot.figure_bars import LOG_BEYOND
 from iosonde.core.units import human_scale
+from iosonde.layout.vocabulary import LOG_BEYOND
 
 STRIP_WIDTH, STRIP_HEIGHT = 150, 26
 _MARGIN = 6

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from iosonde.core.message import Message
 from iosonde.core.units import format_size
-from iosonde.ranks.machine import mount
+from iosonde.ranks.machine import mount, reading
 
 SHARED_MEMORY = Path("/dev/shm")
 # MPICH; Open MPI 4 and 5; Intel MPI; UCX and PSM2, which all of them may use.
@@ -110,7 +110,7 @@ def _write_remembered(file: Path, entries: dict[Entry, str]) -> None:
 def _remove_unused(entries: Iterable[Entry]) -> list[str]:
     """Remove those entries that are unchanged, this user's and unused; return their paths."""
     paths = {entry[0] for entry in entries if _is_same(entry)}
-    in_use = _list_open_paths(_list_pids()) if paths else set()
+    in_use = _list_open_paths(reading.list_pids()) if paths else set()
     removed = []
     for path in sorted(paths - in_use):
         with contextlib.suppress(OSError):
@@ -154,10 +154,6 @@ def _list_open_paths(pids: Iterable[int]) -> set[str]:
 def _is_leftover(path: str) -> bool:
     segments = tuple(f"{SHARED_MEMORY}/{prefix}" for prefix in _PREFIXES)
     return path.startswith((_HYDRA_FILE, *segments)) and ".." not in path
-
-
-def _list_pids() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
 def why_bus_error(directory: Path = SHARED_MEMORY) -> str:

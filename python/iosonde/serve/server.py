@@ -22,7 +22,7 @@ from iosonde.core.errors import InputError, IosondeError
 
 from .guard import Doorkeeper
 from .pages import PAGES
-from .pages.shown import Address, WebPage, problem_page
+from .pages.web_page import Address, WebPage, problem_page
 from .shelf import Shelf
 
 POLICY = (

@@ -9,12 +9,12 @@ import contextlib
 import errno
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.timestamps import format_now
 from iosonde.core.types import Experiment, Finding, Run
 from iosonde.core.where import matching_rows, takes_incomplete
 from iosonde.foreign.reach import check_reachable
@@ -69,7 +69,7 @@ class Store:
             _check_free(path)
             for name in _DIRECTORIES:
                 files.make_directories(disk, path / name)
-            write_marker(disk, path, _format_now())
+            write_marker(disk, path, format_now())
             disk.sync_directory(path.parent)
             store = cls(path, disk)
             store.clean_leftovers()
@@ -149,7 +149,7 @@ class Store:
     def append_with_digest(self, run: Run, digest: ExperimentDigest | None) -> None:
         """Store ``run`` with this digest of its experiment, for a copy of another store. Raises as ``append``."""
         rundir.check_run(run)
-        self.add_run(run.id, lambda directory: rundir.write_run(self.disk, directory, run, _format_now(), digest))
+        self.add_run(run.id, lambda directory: rundir.write_run(self.disk, directory, run, format_now(), digest))
 
     def append_many(self, runs: Sequence[Run]) -> list[str]:
         """Store each of ``runs`` atomically, with one flush for all; return the ids that already existed, which stay as
@@ -162,7 +162,7 @@ class Store:
         for run in runs:
             rundir.check_run(run)
             run_by_id.setdefault(run.id, run)
-        directory, now = self.path / "runs", _format_now()
+        directory, now = self.path / "runs", format_now()
         there = [name for name in run_by_id if (directory / name).exists()]
         fills = {
             name: partial(_fill_directory, run=run, now=now, experiment=self.experiment_digest(run.experiment))
@@ -447,7 +447,3 @@ def _check_free(path: Path) -> None:
 def _is_ours(name: str) -> bool:
     """Return whether a directory without store.json may hold this entry, left by a crash during creation."""
     return name in _DIRECTORIES or files.is_temporary(name)
-
-
-def _format_now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -12,10 +12,13 @@
 use super::machine::{self, Machine};
 use super::{Backend, Completion, Queue, Request};
 use crate::clock;
-use crate::error::Result;
-use crate::json::{Node, Object};
+use crate::json::{self, Keys, Number, Whole};
 use crate::kind::{Kind, NAMES};
 use crate::rng::Rng;
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::os::fd::RawFd;
 
 const MANY: u64 = 1 << 47;
@@ -24,80 +27,65 @@ const LONGEST_NS: u64 = 1 << 40;
 /// Where virtual time begins: not 0, which means "never".
 const BEGIN_NS: u64 = 1_000_000_000;
 
-#[derive(Clone, Debug, PartialEq)]
+type Series = Vec<Whole<0, LONGEST_NS>>;
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Script {
     /// By kind; played in a circle.
-    latency_ns: Vec<Vec<u64>>,
-    ns_per_byte: f64,
-    jitter: f64,
-    queue_depth: usize,
-    virtual_clock: bool,
+    #[serde(default = "default_latencies", deserialize_with = "latencies")]
+    latency_ns: Vec<Series>,
+    #[serde(default)]
+    ns_per_byte: Number,
+    /// At most 1 is taken.
+    #[serde(default)]
+    jitter: Number,
+    #[serde(default)]
+    queue_depth: Whole<1, 4096>,
+    virtual_clock: Option<bool>,
+    #[serde(default)]
     faults: Vec<Fault>,
     machine: Option<machine::Script>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Fault {
     kind: Kind,
-    at: u64,
-    count: u64,
-    errno: Option<i64>,
-    latency_ns: Option<u64>,
-    short: Option<i64>,
+    #[serde(default)]
+    at: Whole<0, MANY>,
+    #[serde(default)]
+    count: Whole<1, MANY>,
+    errno: Option<Whole<1, 4095>>,
+    latency_ns: Option<Whole<0, LONGEST_NS>>,
+    short: Option<Whole<0, MANY>>,
 }
 
-impl Script {
-    pub fn from_json(object: &Object) -> Result<Self> {
-        Ok(Self {
-            latency_ns: latencies(object)?,
-            ns_per_byte: object.get("ns_per_byte").map_or(Ok(0.0), |node| node.number())?,
-            jitter: object.get("jitter").map_or(Ok(0.0), |node| node.number())?.min(1.0),
-            queue_depth: object.whole("queue_depth", 1, 4096)?.unwrap_or(1) as usize,
-            virtual_clock: object.get("virtual_clock").map_or(Ok(true), |node| node.boolean())?,
-            faults: match object.get("faults") {
-                Some(node) => node.list()?.iter().map(fault).collect::<Result<_>>()?,
-                None => Vec::new(),
-            },
-            machine: object.get("machine").map(|node| machine::Script::from_json(&node)).transpose()?,
-        })
-    }
+fn default_latencies() -> Vec<Series> {
+    vec![vec![Whole(1000)]; NAMES.len()]
 }
 
-fn latencies(object: &Object) -> Result<Vec<Vec<u64>>> {
-    const DEFAULT_NS: u64 = 1000;
-    let Some(node) = object.get("latency_ns") else { return Ok(vec![vec![DEFAULT_NS]; NAMES.len()]) };
-    if !node.value.is_object() {
-        return Ok(vec![series(&node)?; NAMES.len()]);
-    }
-    let by_kind = node.object()?;
-    let default = by_kind.get("default").map_or(Ok(vec![DEFAULT_NS]), |node| series(&node))?;
-    let latencies =
-        NAMES.iter().map(|name| by_kind.get(name).map_or(Ok(default.clone()), |node| series(&node)));
-    let latencies = latencies.collect::<Result<_>>()?;
-    by_kind.no_other_keys()?;
-    Ok(latencies)
-}
-
-fn series(node: &Node) -> Result<Vec<u64>> {
-    if !node.value.is_array() {
-        return Ok(vec![node.whole(0, LONGEST_NS)?]);
-    }
-    let items: Vec<_> = node.list()?.iter().map(|item| item.whole(0, LONGEST_NS)).collect::<Result<_>>()?;
-    if items.is_empty() { node.fail("an empty list of latencies") } else { Ok(items) }
-}
-
-fn fault(node: &Node) -> Result<Fault> {
-    let object = node.object()?;
-    let fault = Fault {
-        kind: Kind::parse(&object.need("kind")?)?,
-        at: object.whole("at", 0, MANY)?.unwrap_or(0),
-        count: object.whole("count", 1, MANY)?.unwrap_or(1),
-        errno: object.whole("errno", 1, 4095)?.map(|errno| errno as i64),
-        latency_ns: object.whole("latency_ns", 0, LONGEST_NS)?,
-        short: object.whole("short", 0, MANY)?.map(|bytes| bytes as i64),
+/// A series or one latency, of all kinds or of each.
+fn latencies<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<Series>, D::Error> {
+    let by_kind = match Value::deserialize(reader)? {
+        Value::Object(by_kind) => by_kind,
+        value => Keys::from_iter([("default".to_owned(), value)]),
     };
-    object.no_other_keys()?;
-    Ok(fault)
+    let as_list = |value: Value| if value.is_array() { value } else { vec![value].into() };
+    let lists: Keys = by_kind.into_iter().map(|(name, value)| (name, as_list(value))).collect();
+    let mut by_kind: BTreeMap<String, Series> = json::read(lists).map_err(D::Error::custom)?;
+    if by_kind.values().any(Vec::is_empty) {
+        return Err(D::Error::custom("an empty list of latencies"));
+    }
+    let default = by_kind.remove("default").unwrap_or(vec![Whole(1000)]);
+    let latencies = NAMES.iter().map(|name| by_kind.remove(*name).unwrap_or_else(|| default.clone()));
+    let latencies = latencies.collect();
+    match by_kind.keys().next() {
+        Some(name) => {
+            Err(D::Error::custom(format_args!("unknown field `{name}`, expected a kind or `default`")))
+        }
+        None => Ok(latencies),
+    }
 }
 
 pub struct Fake {
@@ -120,18 +108,23 @@ impl Fake {
         Self { script, now_ns: BEGIN_NS, counts, rng, next_fd: 1 << 20, in_flight, machine, truth }
     }
 
+    fn is_virtual(&self) -> bool {
+        self.script.virtual_clock != Some(false)
+    }
+
     /// How long the next operation of this kind takes, and what comes out.
     fn play(&mut self, request: &Request) -> (u64, i64) {
         let (kind, now_ns) = (request.kind, self.now());
         let number = self.counts[kind as usize];
         self.counts[kind as usize] += 1;
         let series = &self.script.latency_ns[kind as usize];
-        let mut latency = series[(number % series.len() as u64) as usize] as f64;
+        let mut latency = series[(number % series.len() as u64) as usize].0 as f64;
         if kind.is_data() {
-            latency += self.script.ns_per_byte * f64::from(request.length);
+            latency += self.script.ns_per_byte.0 * f64::from(request.length);
         }
-        if self.script.jitter > 0.0 {
-            latency *= 1.0 + self.script.jitter * (2.0 * self.rng.unit() - 1.0);
+        let jitter = self.script.jitter.0.min(1.0);
+        if jitter > 0.0 {
+            latency *= 1.0 + jitter * (2.0 * self.rng.unit() - 1.0);
         }
         if let Some(machine) = &mut self.machine {
             let (ns, class) = machine.play(now_ns, request, &mut self.rng);
@@ -151,11 +144,11 @@ impl Fake {
             _ => 0,
         };
         let hits =
-            |fault: &&Fault| fault.kind == kind && (fault.at..fault.at + fault.count).contains(&number);
+            |fault: &&Fault| fault.kind == kind && (fault.at.0..fault.at.0 + fault.count.0).contains(&number);
         for fault in self.script.faults.iter().filter(hits) {
-            latency = fault.latency_ns.map_or(latency, |ns| ns as f64);
-            result = fault.short.unwrap_or(result);
-            result = fault.errno.map_or(result, |errno| -errno);
+            latency = fault.latency_ns.map_or(latency, |ns| ns.0 as f64);
+            result = fault.short.map_or(result, |bytes| bytes.0 as i64);
+            result = fault.errno.map_or(result, |errno| -(errno.0 as i64));
         }
         ((latency.round() as u64).min(LONGEST_NS * 4), result)
     }
@@ -165,11 +158,11 @@ impl Backend for Fake {
     const REAL: bool = false;
 
     fn now(&self) -> u64 {
-        if self.script.virtual_clock { self.now_ns } else { clock::monotonic_ns() }
+        if self.is_virtual() { self.now_ns } else { clock::monotonic_ns() }
     }
 
     fn wait_until(&mut self, time_ns: u64, give_up: &dyn Fn() -> bool) -> bool {
-        if !self.script.virtual_clock {
+        if !self.is_virtual() {
             return clock::wait_until(time_ns, give_up);
         }
         self.now_ns = self.now_ns.max(time_ns);
@@ -195,13 +188,13 @@ impl Backend for Fake {
     }
 
     fn queue(&mut self) -> Option<&mut dyn Queue> {
-        if self.script.queue_depth > 1 { Some(self) } else { None }
+        if self.script.queue_depth.0 > 1 { Some(self) } else { None }
     }
 }
 
 impl Queue for Fake {
     fn depth(&self) -> usize {
-        self.script.queue_depth
+        self.script.queue_depth.0 as usize
     }
 
     fn submit(&mut self, token: usize, request: &Request) {

@@ -17,8 +17,8 @@ from iosonde.core.message import Message
 from iosonde.core.verdict import Direction, Verdict, VerdictState
 from iosonde.core.where import matching_rows
 from iosonde.core.words import counted, percent, ratio
-from iosonde.data.asked import ResponseQuery
 from iosonde.data.in_use import in_use
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, choose_per_operation, choose_response
 from iosonde.data.source import Source
 from iosonde.data.varying import varying_besides

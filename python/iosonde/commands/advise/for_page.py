@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from iosonde.commands.plot.bars_content import Bars
 from iosonde.commands.report.axis import metric_title
 from iosonde.commands.report.sentences import missing_part
 from iosonde.commands.report.terms import select_metric
@@ -14,15 +15,15 @@ from iosonde.core.metrics import metric_of
 from iosonde.core.table import Table
 from iosonde.core.types import Better, Metric, Role
 from iosonde.core.words import counted
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.roles import guess
 from iosonde.data.source import Source
 from iosonde.explain.advise import Advice, Wish, advise
 from iosonde.explain.advise_words import sentence_of
 from iosonde.explain.rules import Rule
-from iosonde.page.content.advice import AdviceDefault, AdviceRule, Compared, ResponseAdvice
-from iosonde.page.content.bars import Bars
-from iosonde.page.content.tables import Section
+from iosonde.page.tables import Section
+
+from .content import AdviceDefault, AdviceRule, Compared, ResponseAdvice
 
 MOST_RESPONSES = 4
 _MOST_DEFAULTS = 12

@@ -45,7 +45,9 @@ class AdviseOptions(DataOptions, ChosenColumns):
     better: Choice[str | None] = Choice(
         ("higher", "lower"), "Which is better.", default_text="as of the response; lower for times"
     )
-    current: Setting[Mapping[str, str] | None] = Setting("A=V,…", "The setting in use; the gain is then over it.")
+    current: Setting[Mapping[str, str] | None] = Setting(
+        "A=V,…", "The setting in use; the gain is then over it.", default_text="what the store knows"
+    )
     workload: Setting[Mapping[str, str] | None] = Setting("C=V,…", "What to set for this one workload.", flag="for")
     depth: Integer[int] = Integer("N", "At most so many questions.", 5, least=0, most=12)
     full: Flag[bool] = Flag("Ask `depth` questions, not only those that are worth it.")
@@ -54,7 +56,7 @@ class AdviseOptions(DataOptions, ChosenColumns):
     write: Text[str | None] = Text("DIR", "The rules as files of `system`, into DIR.")
     system: Choice[str | None] = Choice(SYSTEMS, "For `write`.")
     renamed: Renaming[Mapping[str, str] | None] = Renaming(
-        "A=KEY", "What a column or level is called there; repeat.", flag="as", is_repeatable=True
+        "A=KEY", "What a column or level is called there. Repeatable.", flag="as", is_repeatable=True
     )
     plot: FigureFile[str | None] = FigureFile("FILE", "Loss by depth of the tree, as .png, .svg or .pdf.")
 

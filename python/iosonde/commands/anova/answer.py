@@ -15,7 +15,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import listed
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.stats.estimate.multiple import holm

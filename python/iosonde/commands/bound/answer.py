@@ -17,7 +17,7 @@ from iosonde.core.level_text import level_texts
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_size
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.explain.waterfall import Waterfall

@@ -14,7 +14,7 @@ from iosonde.core import expression
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.model.bound.application import Application, PredictedTime, against, predict, sentence

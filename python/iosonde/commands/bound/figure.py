@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from iosonde.core.errors import InputError
 from iosonde.layout.figure import Figure, together
-from iosonde.page.content.bound import Roofline, WaterfallBars
 
+from .content import Roofline, WaterfallBars
 from .figure_roofline import roofline_figure
 from .figure_waterfall import waterfall_figure
 

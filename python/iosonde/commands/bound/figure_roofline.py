@@ -15,7 +15,6 @@ from iosonde.layout.vocabulary import (
     VERMILION,
     Row,
     colours_of,
-    decades,
     ends,
     flat,
     interval,
@@ -24,11 +23,13 @@ from iosonde.layout.vocabulary import (
     line_of,
     number,
     short,
+    ticks_inside,
     unique,
     view,
 )
 from iosonde.model.bound.roofline import RooflineMark
-from iosonde.page.content.bound import Roofline
+
+from .content import Roofline
 
 _FEW = 12  # up to this many positions are labelled on the axis
 _BOUND, _BELOW, _ABOVE = "bound", "measured", "above the bound"
@@ -51,7 +52,7 @@ def roofline_figure(item: Roofline) -> Figure:
         axis={"values": _list_ticks(item), **({"labelExpr": SIZES} if item.sizes else {})},
     )
     low, high = _rate_range(item, divisor)
-    ticks = [short(tick) for tick in decades(low, high) if low <= tick <= high]
+    ticks = ticks_inside(low, high)
     y = number(unit, "y", (low, high), log=True, axis={**flat(unit), "values": ticks})
     channels = {"x": x, "y": y, "color": colour}
     ceilings = [

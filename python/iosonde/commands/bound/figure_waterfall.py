@@ -19,7 +19,8 @@ from iosonde.layout.vocabulary import (
     unique,
     view,
 )
-from iosonde.page.content.bound import WaterfallBars
+
+from .content import WaterfallBars
 
 _ROW = 24  # px
 _KINDS = {

@@ -12,16 +12,16 @@ from iosonde.core.level_text import format_levels
 from iosonde.core.message import Message
 from iosonde.core.system_words import OPTIONS
 from iosonde.core.units import parse_size
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.model.bound.roofline import rooflines
 from iosonde.model.bound.shares import MeasuredShare
 from iosonde.model.bound.system import System
 from iosonde.model.bound.words import name as word
-from iosonde.page.content.bound import Bound, BoundShare, Roofline, WaterfallBars
-from iosonde.page.content.tables import Section
+from iosonde.page.tables import Section
 
 from .answer import Bounds, How, shares
+from .content import Bound, BoundShare, Roofline, WaterfallBars
 from .inputs import Inputs, SystemDescription, own_probe
 from .inputs import read as inputs_of
 from .lab_truth import THE_LAB, LabTruths

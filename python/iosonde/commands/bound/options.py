@@ -20,7 +20,7 @@ from iosonde.core.units import parse_size
 from iosonde.data.options import DataOptions
 
 if TYPE_CHECKING:
-    from iosonde.data.asked import ResponseQuery
+    from iosonde.data.query import ResponseQuery
     from iosonde.data.source import Source
     from iosonde.layout.figure import Figure
 

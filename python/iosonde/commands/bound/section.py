@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from iosonde.core.units import human_scale, significant
 from iosonde.layout.text import CANNOT_TELL, estimate_parts
-from iosonde.page.content.bound import Bound, BoundShare, WaterfallBars
+
+from .content import Bound, BoundShare, WaterfallBars
 
 BAR_WIDTH, BAR_HEIGHT = 260, 22
 MAX_VISIBLE_ROWS = 12  # of more cells, only those above the bound and the two extremes are unfolded

@@ -15,7 +15,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.table import Table
 from iosonde.core.types import Role
 from iosonde.data import roles
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import responses
 from iosonde.data.roles import Roles
 from iosonde.data.source import Source

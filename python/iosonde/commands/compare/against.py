@@ -17,7 +17,7 @@ from iosonde.core.message import Message
 from iosonde.core.pair_rule import PairRule, pair_rule
 from iosonde.core.types import Experiment
 from iosonde.core.verdict import Verdict
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.stats.estimate.pair_words import sentence, untold_limit
 from iosonde.stats.estimate.pairs import PairedRun, PairVerdict, others, paired_run, verdicts

@@ -17,8 +17,8 @@ from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import listed
-from iosonde.data.asked import ResponseQuery
 from iosonde.data.experiments import EXPERIMENT
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import responses
 from iosonde.data.source import Source, by_itself
 from iosonde.data.subsamples import average_trials

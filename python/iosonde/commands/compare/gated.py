@@ -10,7 +10,7 @@ from iosonde.core.gate import Gate, GateItem, GateVerdict
 from iosonde.core.metrics import metric_of
 from iosonde.core.pair_rule import PairRule
 from iosonde.core.verdict import VerdictState
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.stats.estimate.pair_words import gate_name
 from iosonde.stats.estimate.pairs import PairVerdict
 

@@ -17,8 +17,8 @@ from iosonde.core.message import Message
 from iosonde.core.table import Cell, Column, Table, column_of
 from iosonde.core.words import counted
 from iosonde.data import factors, roles
-from iosonde.data.asked import ResponseQuery
 from iosonde.data.experiments import EXPERIMENT
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.data.varying import NAMES

@@ -20,7 +20,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.units import significant
 from iosonde.core.verdict import Verdict
 from iosonde.core.words import counted
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.data.systems import apart_from, clusters_of, covariates, per_of, with_year, years_of
 from iosonde.stats.estimate.clusters import Explained

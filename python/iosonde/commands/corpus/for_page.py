@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from iosonde.core.words import counted
-from iosonde.page.content.tables import DataTable, Value, ends
+from iosonde.page.tables import DataTable, Value, ends
 from iosonde.stats.overview.systems import CorpusPhase
 
 from .answer import Corpus

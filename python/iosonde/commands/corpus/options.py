@@ -34,7 +34,10 @@ class CorpusOptions(DataOptions):
     )
     _: KW_ONLY
     cluster: Names[NameList] = Names(
-        "X,…", "Columns that say what is one system.", (), default_text="institution,system"
+        "X,…",
+        "Columns that say what is one system.",
+        (),
+        default_text="institution,system, else site,system, else system",
     )
     per: Text[str | None] = Text("X", "Rates per nodes or ranks, or none.", default_text="nodes, where they are known")
     mine: Text[str] = Text("STORE|COND", "Your own result: a store, or a condition on this one.", "")

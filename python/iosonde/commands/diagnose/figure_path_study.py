@@ -17,13 +17,13 @@ from iosonde.layout.vocabulary import (
     VERMILION,
     Row,
     Spec,
-    decades,
     flat,
     label,
     layer,
     legend,
     number,
     short,
+    ticks_inside,
     view,
 )
 
@@ -65,7 +65,7 @@ def _draw_panel(drawn_paths: DrawnPaths) -> Spec:
     axis = {
         **flat("time of an operation"),
         "labelExpr": SECONDS,
-        "values": [short(tick) for tick in decades(low, high) if low <= tick <= high],
+        "values": ticks_inside(low, high),
     }
     y = number("", "y", (low, high), log=True, axis=axis)
     names = [

@@ -31,14 +31,16 @@ class DiagnoseOptions(RowOptions):
     )
     _: KW_ONLY
     bandwidth: Text[str] = Text(
-        "RULE|H", "Of the density: stable, isj, silverman, scott, or a number, as 0.05 for 5 %.", "stable"
+        "RULE|H",
+        "Of the density: stable, isj (Sheather–Jones), silverman, scott, or a number, as 0.05 for 5 %.",
+        "stable",
     )
-    metric: Names[NameList] = Names("NAME,…", "Only these operations, as read_large.", ())
+    metric: Names[NameList] = Names("NAME,…", "Only these operations, as read_large, or kinds of a table.", ())
     plot: FigureFile[str | None] = FigureFile("FILE", "Operations by class as .png, .svg or .pdf.")
-    confirm: Text[str | None] = Text("FILE", "Write the experiment that would confirm the costliest finding.")
+    confirm: Text[str | None] = Text("FILE", "Store: write the experiment that would confirm the costliest finding.")
     name: Setting[Mapping[str, str] | None] = Setting(
         "CLASS=NAME,…",
-        "Call classes so: 'class 1=cached,slow=from the server'.",
+        "Call classes so, by label or by place from the fastest on: 'class 1=cached,slow=from the server'.",
         hint="write it as 'class 1=cached'",
     )
 

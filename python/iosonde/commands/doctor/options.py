@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 class DoctorOptions:
     """Options of ``iosonde doctor``."""
 
-    target: Text[str | None] = Text("DIR", "Also try what works in this directory.")
+    target: Text[str | None] = Text(
+        "DIR",
+        "Also try what works in this directory: a file of 1 MiB is made there, in a directory of its own, and removed.",
+    )
 
 
 @command("doctor", DoctorOptions, "doctor --target /mnt/x")

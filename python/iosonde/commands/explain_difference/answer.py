@@ -10,6 +10,7 @@ from typing import Any
 from iosonde.answers.answer import Answer
 from iosonde.core.errors import InputError
 from iosonde.core.units import format_size, significant
+from iosonde.core.words import listed
 from iosonde.stats.definitions.clock import (
     FIRST_DONE,
     LAST_DONE,
@@ -89,8 +90,8 @@ class Difference:
             return "time in whole ms" if b.step_ns else "time not in whole ms"
         gone = [name for name in part.names if name in PARTS and name in a.inside]
         come = [name for name in part.names if name in PARTS and name not in a.inside]
-        changes = [f"{_join_names(gone)} outside"] if gone else []
-        changes += [f"{_join_names(come)} inside"] if come else []
+        changes = [f"{listed(gone)} outside"] if gone else []
+        changes += [f"{listed(come)} inside"] if come else []
         words = " and ".join(changes)
         return f"{words}; {_SHORT[part.clock.stops]}" if STOPS in part.names else f"{words} the clock"
 
@@ -246,8 +247,8 @@ def clock_words(side: Side) -> str:
     ends = "it is unknown when the clock stops" if STOPS in side.unknown else _ENDS[side.clock.stops]
     inside = [part for part in PARTS if part in side.clock.inside]
     outside = [part for part in PARTS if part not in side.clock.inside and part not in side.unknown]
-    phrases = [f"{_join_names(inside)} inside"] if inside else []
-    phrases += [f"{_join_names(outside)} not"] if outside else []
+    phrases = [f"{listed(inside)} inside"] if inside else []
+    phrases += [f"{listed(outside)} not"] if outside else []
     if side.clock.step_ns:
         phrases.append("time in whole ms, rounded up")
     return "; ".join([ends, *phrases])
@@ -255,10 +256,6 @@ def clock_words(side: Side) -> str:
 
 def _factor_text(value: float) -> str:
     return f"{value:.3f}" if value < 100 else significant(value)
-
-
-def _join_names(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _describe_remainder(name: str, comparison: Split) -> str:
@@ -272,9 +269,9 @@ def _describe_unknown(names: Sequence[str]) -> list[str]:
     parts = [name for name in names if name in PARTS]
     others = [name for name in names if name not in (*PARTS, STOPS)]
     unknown = [*parts, *(name for name in names if name == STOPS)]
-    phrases = [f"whether {_join_names(parts)} {'is' if len(unknown) == 1 else 'are'} inside"] if parts else []
+    phrases = [f"whether {listed(parts)} {'is' if len(unknown) == 1 else 'are'} inside"] if parts else []
     phrases += ["when its clock stops"] if STOPS in names else []
-    return [*phrases, *([_join_names(others)] if others else [])]
+    return [*phrases, *([listed(others)] if others else [])]
 
 
 def _value(name: str, value: Any) -> str:

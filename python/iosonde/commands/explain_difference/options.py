@@ -21,7 +21,9 @@ class ExplainDifferenceOptions:
     b: Text[str] = Text("B", "The second number.", is_argument=True, is_required=True)
     _: KW_ONLY
     store: Text[str | None] = Text("DIR", "A and B are runs of this store.")
-    operation: Text[str | None] = Text("A[,B]", "Which to compare, where there are several; B's if it differs.")
+    operation: Text[str | None] = Text(
+        "A[,B]", "Which to compare; B's if it differs.", default_text="all that both have"
+    )
 
 
 @command(

@@ -16,7 +16,7 @@ from iosonde.core.errors import IosondeError
 from iosonde.core.table import Table
 from iosonde.core.units import human_scale
 from iosonde.core.verdict import Verdict
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.data.varying import varying_besides
 from iosonde.model.families import checked

@@ -25,7 +25,7 @@ class FitOptions(LearningOptions):
     _: KW_ONLY
     constraints: Names[NameList] = Names(
         "EXPR",
-        "What every setting fulfils, as 'stripes <= servers'. Repeatable.",
+        "What every setting fulfils, as 'stripes <= servers': predict refuses what breaks it. Repeatable.",
         (),
         flag="constraint",
         is_repeatable=True,

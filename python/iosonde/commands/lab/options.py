@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from iosonde.commands.command import command
-from iosonde.commands.declaration import Group
+from iosonde.commands.declaration import CommandGroup
 from iosonde.commands.files import figure_writer
 from iosonde.commands.result import Result
 from iosonde.commands.run.measurement import Measurement
@@ -24,7 +24,7 @@ from iosonde.core.pairs import pair_of
 from .choice import LabChoice, become_command, share_waiting
 from .live import options as _live  # noqa: F401  # declares the commands about a lab that is up
 
-GROUP = Group(
+GROUP = CommandGroup(
     "An emulated cluster on this machine, with a real file system on it. Needs root.",
     "lab up glusterfs --servers 3 --clients 2 --net 993mbit --set replica=3",
 )
@@ -36,20 +36,24 @@ class UpOptions:
 
     file_system: Text[str] = Text("FILE-SYSTEM", "What it holds; see lab list.", is_argument=True, is_required=True)
     name: Text[str | None] = Text("NAME", "What the lab is called.", default_text="its file system's name")
-    servers: Integer[int | None] = Integer("N", "Hosts with disks.", least=1, default_text="3, or 1")
+    servers: Integer[int | None] = Integer(
+        "N", "Hosts with disks.", least=1, default_text="3; 1 where there is one server"
+    )
     clients: Integer[int] = Integer("N", "Hosts that mount.", 2, least=1)
-    clients_on_servers: Integer[int | None] = Integer("N", "So many of these are servers, too.", least=0)
+    clients_on_servers: Integer[int | None] = Integer("N", "So many of these are the first servers, too.", least=0)
     net: Text[str | None] = Text("RATE", "Each link, in Ethernet bits: 993mbit.", default_text="not limited")
     delay: Duration[float | None] = Duration("TIME", "Round trip between two hosts, added.")
     base_fs: Text[str | None] = Text("FS", "Below the servers: xfs, ext4, ext3, btrfs, tmpfs.", default_text="xfs")
     disk_size: Size[int | None] = Size("SIZE", "Of each server.", default_text="2GiB")
     disk_read: Text[str | None] = Text("RATE", "Of each disk, like 117MB/s.", default_text="not limited")
     disk_write: Text[str | None] = Text("RATE", "Of each disk.", default_text="not limited")
-    write_back: Size[int | None] = Size("SIZE", "What servers may hold back of each disk's writes.")
+    write_back: Size[int | None] = Size(
+        "SIZE", "What servers may hold back of each disk's writes.", default_text="a fifth of the memory"
+    )
     cpus: Number[float | None] = Number("N", "CPUs that each host may use at once.")
     scale: Number[float | None] = Number("N", "Divide all rates by this.")
     settings: Names[NameList] = Names(
-        "OPTION=VALUE", "Of the file system; see lab list.", (), flag="set", is_repeatable=True
+        "OPTION=VALUE", "Of the file system; see lab list. Repeatable.", (), flag="set", is_repeatable=True
     )
 
     @property

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from iosonde.commands.plot.kinds import BY_SETTINGS, FACTORS, OF_PAGE, OVER_TIME, PAGE
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message, spell
-from iosonde.data.asked import LAST_DONE, ResponseQuery
+from iosonde.data.query import LAST_DONE, ResponseQuery
 from iosonde.data.source import Source, by_itself
 
 from .drawn import Drawn
@@ -17,7 +17,7 @@ from .layout import PlotRoles
 from .settings import Fits
 
 if TYPE_CHECKING:
-    from iosonde.page.content.tables import Section
+    from iosonde.page.tables import Section
 
 
 @dataclass(frozen=True)

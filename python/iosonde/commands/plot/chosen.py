@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from iosonde.core.errors import DataError, IosondeError
-from iosonde.data.asked import ResponseQuery
 from iosonde.data.experiments import EXPERIMENT
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source, by_itself
 

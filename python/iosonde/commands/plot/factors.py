@@ -16,7 +16,7 @@ from iosonde.core.table import Table
 from iosonde.core.transforms import apply
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_size, human_scale
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import responses as responses_of
 from iosonde.data.source import Source
 from iosonde.stats.estimate import summarise as stats

@@ -6,13 +6,27 @@ from iosonde.core.units import human_scale, significant
 from iosonde.core.words import counted, plural
 from iosonde.layout.figure import Figure
 from iosonde.layout.text import estimate_parts, estimate_text
-from iosonde.layout.vocabulary import BLUE, INK, PAPER, Row, ends, flat, interval, layer, names, number, short, view
-from iosonde.page.content.bars import Bars, Cell
+from iosonde.layout.vocabulary import (
+    BLUE,
+    INK,
+    LOG_BEYOND,
+    PAPER,
+    Row,
+    ends,
+    flat,
+    interval,
+    layer,
+    names,
+    number,
+    short,
+    view,
+)
+
+from .bars_content import Bars, Cell
 
 _LABELLED = 5  # bars with their value upon them
 _ROOM = 1.14  # above the highest
 MOST_STRETCH = 2.0  # of the highest mean: a longer interval is cut
-LOG_BEYOND = 20.0  # ratio of largest to smallest value beyond which no single unit suits both
 
 
 def bars_figure(bars: Bars, axis: str) -> Figure:

@@ -23,7 +23,8 @@ from iosonde.layout.vocabulary import (
     short,
     view,
 )
-from iosonde.page.content.latency import Latency, LatencySeries
+
+from .latency_content import Latency, LatencySeries
 
 _SHAPES = {"p50": "circle", "p99": "square", "p99.9": "diamond"}
 _ROW_OF_PEAK = 0.13  # height of a row of percentiles, as a share of the highest peak

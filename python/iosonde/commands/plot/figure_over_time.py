@@ -18,12 +18,12 @@ from iosonde.layout.vocabulary import (
     VERMILION,
     Row,
     Spec,
-    decades,
     flat,
     layer,
     legend,
     number,
     short,
+    ticks_inside,
     view,
 )
 from iosonde.stats.overview.fault_effect import UNDONE, WELL
@@ -177,7 +177,7 @@ def _draw_latencies(phase: PhaseOverTime, x: Spec, over: float) -> Spec:
     axis = {
         **flat(f"duration of {over_time.slow_kind}"),
         "labelExpr": SECONDS,
-        "values": [short(tick) for tick in decades(low, high) if low <= tick <= high],
+        "values": ticks_inside(low, high),
     }
     channels: dict[str, Any] = {
         "x": x,

@@ -7,7 +7,8 @@ import math
 from iosonde.core.units import human_scale, significant
 from iosonde.layout.figure import Figure
 from iosonde.layout.vocabulary import BLUE, ORANGE, VERMILION, Row, layer, legend, names, number, short, view
-from iosonde.page.content.timeline import RankSpan, Timeline
+
+from .timeline_content import RankSpan, Timeline
 
 _ROW, _LEAST, _MOST = 15, 34, 480  # px
 _MAX_LABELS = 24  # ranks on the axis

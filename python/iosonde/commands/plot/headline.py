@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from iosonde.commands.report.axis import is_part
 from iosonde.core.headlines import SPEEDS
-from iosonde.data.asked import CLOCKS
+from iosonde.data.query import CLOCKS
 from iosonde.data.responses import Response
 
 _HEADLINES = [tuple(f"{kind}_{clock}" for clock in CLOCKS) for kind in SPEEDS]

@@ -36,13 +36,21 @@ class PlotOptions(DataOptions):
     kind: Choice[str | None] = Choice(_KINDS, "What is drawn.", default_text="settings")
     _: KW_ONLY
     x: Text[str | None] = Text("X", "The factor along x.", default_text="that of most levels")
-    color: Text[str | None] = Text("X", "The factor that colours tell apart.")
-    panel: Names[NameList] = Names("X,…", "The factors with a panel for each level.", ())
+    color: Text[str | None] = Text("X", "The factor that colours tell apart.", default_text="by their levels")
+    panel: Names[NameList] = Names(
+        "X,…", "The factors with a panel for each level.", (), default_text="by their levels"
+    )
     metric: Names[NameList] = Names(
-        "NAME,…", "Only these operations or metrics, as write_large; all for every one.", ()
+        "NAME,…",
+        "Only these operations or metrics, as write_large; all for every one.",
+        (),
+        default_text="the bandwidth or rate of each operation",
     )
     response: Names[NameList] = Names(
-        "Y,…", "Only these operations or metrics; of a table columns; log(Y), Y/nodes.", ()
+        "Y,…",
+        "Only these operations or metrics; of a table columns; log(Y), Y/nodes.",
+        (),
+        default_text="what looks measured",
     )
     bars: Flag[bool] = Flag("One bar plot per metric by node count; DATA may be a results file.")
     on: Names[NameList | None] = Names("X,…", "One panel for each response and factor, as 'fs,log2(record)'.")
@@ -74,7 +82,11 @@ class PlotFilesOptions(PlotOptions):
 
     kind: Choice[str | None] = Choice((*_KINDS, PAGE), "What is drawn.", default_text="settings")
     output: Text[str] = Text(
-        "DIR|FILE", "FILE.png, .svg or .pdf; a directory gets a PNG called as its kind.", ".", short="-o"
+        "DIR|FILE",
+        "FILE.png, .svg or .pdf; a directory gets a PNG called as its kind.",
+        ".",
+        short="-o",
+        default_text="the working directory",
     )
     format: Choice[str | None] = Choice(FIGURE_FORMATS, "Of the files in a directory.", default_text="png")
     as_json: Flag[bool] = Flag("What is drawn as JSON on stdout; no file is written.", flag="json")

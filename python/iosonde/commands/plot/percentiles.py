@@ -15,7 +15,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.factor_levels import PERCENTILE
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Better, Factor, Metric
-from iosonde.data.asked import ALL, ResponseQuery
+from iosonde.data.query import ALL, ResponseQuery
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 

@@ -19,7 +19,7 @@ from iosonde.core.message import Message
 from iosonde.core.stored import fate_of_incomplete
 from iosonde.core.table import Cell
 from iosonde.core.words import counted, listed
-from iosonde.data.asked import ALL, ResponseQuery
+from iosonde.data.query import ALL, ResponseQuery
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.stats.overview.cells import TrialCell

@@ -11,7 +11,7 @@ from iosonde.core.factor_levels import FactorLevels
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Verdict
-from iosonde.page.content.tables import DataTable
+from iosonde.page.tables import DataTable
 from iosonde.stats.overview.types import ResponseStory
 
 

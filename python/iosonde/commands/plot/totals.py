@@ -11,8 +11,9 @@ from iosonde.commands.show.answer import choose
 from iosonde.core.errors import DataError
 from iosonde.core.many_task import KB_PER_S
 from iosonde.importers import thesis_results
-from iosonde.page.content.bars import Bars, Cell
 from iosonde.stats.estimate.summarise import mean
+
+from .bars_content import Bars, Cell
 
 
 def totals(data: str, names: Sequence[str], level: float, experiment: str | None, where: Sequence[str]) -> list[Bars]:

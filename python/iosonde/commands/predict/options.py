@@ -24,7 +24,11 @@ class PredictOptions(FittedModelOptions, LevelOptions):
     """Options of ``iosonde.predict``."""
 
     at: Setting[Mapping[str, str] | None] = Setting(
-        "X=V…", "The setting.", hint="write size=4096", is_argument=True, is_repeatable=True
+        "X=V…",
+        "The setting: every factor; a unit in its name may be left out.",
+        hint="write size=4096",
+        is_argument=True,
+        is_repeatable=True,
     )
     _: KW_ONLY
     data: Data = Data("FILE", "Predict every row of this table instead.")

@@ -16,7 +16,7 @@ from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.core.verdict import Verdict
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.model.fit.features import examples

@@ -27,10 +27,10 @@ from iosonde.model.fit.fitted import train
 from iosonde.model.fit.folds import groups
 from iosonde.model.fit.validate import Candidate, learning_curve
 from iosonde.model.sensitivity.rank import rank
-from iosonde.page.content import factors as content
-from iosonde.page.content.tables import Section
+from iosonde.page.tables import Section
 from iosonde.stats.regression.effect_types import ResponseEffects
 
+from . import content
 from . import page_what_if as what_if
 from .answer import with_besides
 

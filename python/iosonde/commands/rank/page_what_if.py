@@ -15,7 +15,8 @@ from iosonde.core.table import Cell
 from iosonde.core.types import Better, Estimate
 from iosonde.model.fit.features import Examples, Feature
 from iosonde.model.fit.fitted import Model, ask
-from iosonde.page.content.factors import WhatIf, WhatIfs
+
+from .content import WhatIf, WhatIfs
 
 _MOST_LEVELS = 50  # predictions per factor
 Broken = Callable[[Mapping[str, Any]], str | None]  # the constraint that a setting breaks

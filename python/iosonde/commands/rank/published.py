@@ -8,7 +8,7 @@ import numpy as np
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import Column, Table
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.model.sensitivity.published import rank_line
 

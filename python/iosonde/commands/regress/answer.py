@@ -19,7 +19,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.units import fitted, human_scale
 from iosonde.core.verdict import Direction, Verdict, VerdictState
 from iosonde.core.words import listed
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import VALUE, Response, choose_response
 from iosonde.data.source import Source
 from iosonde.data.varying import varying_besides

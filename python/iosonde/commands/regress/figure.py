@@ -22,7 +22,8 @@ from iosonde.layout.vocabulary import (
     view,
     zoom,
 )
-from iosonde.page.content.models import ModelPlots
+
+from .content import ModelPlots
 
 if TYPE_CHECKING:
     import numpy as np

@@ -14,8 +14,7 @@ from iosonde.core.message import Message
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale, significant
-from iosonde.page.content.models import CoefficientRow, ModelPlots, ResponseRegression, VariationRow
-from iosonde.page.content.tables import Section
+from iosonde.page.tables import Section
 from iosonde.stats.overview.types import Overview
 from iosonde.stats.regression.anova import Anova, anova
 from iosonde.stats.regression.assumptions import Assumptions
@@ -24,6 +23,7 @@ from iosonde.stats.regression.model_plots import plot_data
 from iosonde.stats.regression.regress import Regression, regress
 
 from .answer import LeastSquares
+from .content import CoefficientRow, ModelPlots, ResponseRegression, VariationRow
 
 _MOST_POINTS = 1000
 _MOST_PARAMETERS = 200

@@ -19,14 +19,14 @@ from iosonde.core.message import spell
 from iosonde.core.questions import DeclaredQuestion
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
-from iosonde.data.asked import LAST_DONE, ResponseQuery
+from iosonde.data.query import LAST_DONE, ResponseQuery
 from iosonde.data.responses import choose_response
 from iosonde.data.source import Source, open_data
 from iosonde.data.systems import holds_many_systems
 from iosonde.foreign.reach import check_reachable
-from iosonde.page.content.page import Page
 from iosonde.store import Store
 
+from .content import Page
 from .experiment import Opener, open_chosen
 from .of_store import page_of_store
 from .of_table import TableOptions, page_of_table

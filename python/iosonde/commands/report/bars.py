@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from iosonde.commands.plot.bars_content import Bars, Cell
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.data.source import Source
-from iosonde.page.content.bars import Bars, Cell
-from iosonde.page.content.tables import DataTable, Section
+from iosonde.page.tables import DataTable, Section
 from iosonde.stats.overview.types import Overview, OverviewRow
 
 from .axis import Axis, format_rest, is_part, place, rest_of, title, titles_of

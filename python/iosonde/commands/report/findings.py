@@ -6,11 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from iosonde.commands.regress.content import ResponseRegression
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity
 from iosonde.core.words import counted
-from iosonde.page.content.models import ResponseRegression
-from iosonde.page.content.tables import Section
+from iosonde.page.tables import Section
 from iosonde.stats.overview.types import Overview
 
 from .sentences import as_sentence

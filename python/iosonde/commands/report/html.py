@@ -8,8 +8,8 @@ from iosonde.commands.corpus.for_page import CorpusPage
 from iosonde.commands.corpus.section import corpus_html
 from iosonde.commands.survey.for_page import SurveyPage
 from iosonde.commands.survey.section import survey_html
-from iosonde.page.content.page import Page
 
+from .content import Page
 from .section import render
 
 

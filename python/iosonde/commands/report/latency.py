@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from iosonde.answers.operations import Operations
+from iosonde.commands.plot.latency_content import Latency, LatencySeries
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 from iosonde.engine import _native
-from iosonde.page.content.latency import Latency, LatencySeries
-from iosonde.page.content.tables import DataTable, Section
+from iosonde.page.tables import DataTable, Section
 from iosonde.stats.estimate import shape
 from iosonde.stats.estimate.shape import Shape
 from iosonde.stats.overview.types import Overview

@@ -12,7 +12,10 @@ from iosonde.answers.tools import list_tool_clocks, own_clock
 from iosonde.answers.trials import measured
 from iosonde.commands.bound.for_page import start
 from iosonde.commands.diagnose.for_page import slow_of
+from iosonde.commands.plot.bars_content import Bars
+from iosonde.commands.plot.latency_content import Latency
 from iosonde.commands.plot.over_time import OverTimePlot, build_run_plot
+from iosonde.commands.plot.timeline_content import Timeline
 from iosonde.commands.rank.for_page import InfluenceOptions, influences_of_store
 from iosonde.commands.regress.for_page import models_of_store
 from iosonde.commands.summary.answer import store_overview
@@ -21,20 +24,17 @@ from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.words import counted
-from iosonde.data.asked import ALL, MetricChoice, ResponseQuery
 from iosonde.data.factors import is_separable
+from iosonde.data.query import ALL, MetricChoice, ResponseQuery
 from iosonde.data.source import Source
-from iosonde.page.content.bars import Bars
-from iosonde.page.content.latency import Latency
-from iosonde.page.content.page import Page
-from iosonde.page.content.tables import Section
-from iosonde.page.content.timeline import Timeline
+from iosonde.page.tables import Section
 from iosonde.stats.overview.fault_effect import UNDONE, WELL
 from iosonde.stats.overview.types import Overview
 from iosonde.stats.regression.formula import columns_of
 
 from .axis import Axis, axis_of, is_part, place, titles_of
 from .bars import bars_of, bars_section, clocks_of
+from .content import Page
 from .experiment import Chosen
 from .findings import at_the_top, findings_of
 from .first_screen import clock_of, first_screen, sentence_about

@@ -24,14 +24,14 @@ from iosonde.core.words import counted
 from iosonde.data.roles import Roles, guess
 from iosonde.data.subsamples import average_trials
 from iosonde.data.varying import settings_besides
-from iosonde.page.content.page import Page
-from iosonde.page.content.tables import Section
-from iosonde.page.content.words import FirstScreen, Reproduce
+from iosonde.page.tables import Section
+from iosonde.page.words import FirstScreen, Reproduce
 from iosonde.stats.checks import examine, worst_first
 from iosonde.stats.overview import overview
 from iosonde.stats.overview.types import Overview
 from iosonde.stats.regression.formula import columns_of
 
+from .content import Page
 from .findings import at_the_top, findings_from_warnings, wrong
 from .first_screen import interval_words
 from .summaries import summaries_of

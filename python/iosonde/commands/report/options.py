@@ -48,7 +48,7 @@ class ReportOptions(DataOptions):
     questions: Text[str | None] = Text("FILE", "Store: what is asked of it: the key 'questions' of a YAML file.")
     constraints: Names[NameList] = Names(
         "EXPR",
-        "What settings fulfil that are offered, as 'stripes <= servers'.",
+        "What settings fulfil that are offered, as 'stripes <= servers'. Repeatable.",
         (),
         flag="constraint",
         is_repeatable=True,

@@ -34,9 +34,10 @@ from iosonde.core.message import Message
 from iosonde.core.pairs import pairs_of
 from iosonde.core.questions import DeclaredQuestion
 from iosonde.core.types import Experiment
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
-from iosonde.page.content.question import AnsweredQuestion
+
+from .question import AnsweredQuestion
 
 Open = Callable[[Sequence[str]], Source]
 _Ask = Callable[[Source, ResponseQuery, DeclaredQuestion], Answer]

@@ -6,18 +6,14 @@ injected text could not run. Figures are data (``report/figures/``), drawn by th
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
-import math
 from collections.abc import Callable
-from importlib import resources
 from typing import Any
 
 from iosonde.commands.bound.section import BAR_HEIGHT, BAR_WIDTH, losses_of, shares_of
 from iosonde.commands.corpus.for_page import CorpusPage
 from iosonde.commands.diagnose import text as diagnose_text
 from iosonde.commands.fit.figure_tree import is_cut
+from iosonde.commands.plot.bars_content import Bars
 from iosonde.commands.plot.figure_settings import lines_of
 from iosonde.commands.rank.figure import share_parts
 from iosonde.commands.regress.figure import TITLES, scale_of
@@ -27,14 +23,14 @@ from iosonde.core.units import significant
 from iosonde.core.words import counted, plural
 from iosonde.layout.text import estimate_parts, estimate_text
 from iosonde.layout.vocabulary import page_config
-from iosonde.page.content.bars import Bars
-from iosonde.page.content.page import Page
-from iosonde.page.content.tables import Section
+from iosonde.page.carried import asset, json_in_script, page_policy, to_jsonable
 from iosonde.page.environment import make_environment
 from iosonde.page.library import library
 from iosonde.page.parts import share
 from iosonde.page.strip import STRIP_HEIGHT, STRIP_WIDTH
+from iosonde.page.tables import Section
 
+from .content import Page
 from .section_figures import factor_scale, page_specs
 from .section_questions import FOLDED, question_sentences, question_text
 from .section_summary import summary_table
@@ -130,7 +126,7 @@ def bar_groups(page: Page) -> list[tuple[str, list[tuple[int, Bars]]]]:
 
 def page_document(page: Page | SurveyPage | CorpusPage) -> dict[str, Any]:
     """Return all content of the page as plain values, for a program (docs/commands/report.md)."""
-    document: dict[str, Any] = _to_jsonable(page.to_json())
+    document: dict[str, Any] = to_jsonable(page.to_json())
     return document
 
 
@@ -142,41 +138,3 @@ def _list_names(page: Page) -> set[str]:
         *(item.title for item in page.influences.items),
     ]
     return {name.split(" ", 1)[0] for name in texts}
-
-
-def json_in_script(value: Any) -> str:
-    """Return JSON that cannot close the script element around it."""
-    text = json.dumps(_to_jsonable(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _to_jsonable(value: Any) -> Any:
-    """Return a value that JSON can represent: NaN becomes None, other objects their text."""
-    if isinstance(value, dict):
-        return {str(key): _to_jsonable(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_to_jsonable(item) for item in value]
-    if hasattr(value, "tolist"):
-        return _to_jsonable(value.tolist())
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    return value if value is None or isinstance(value, (str, int)) else str(value)
-
-
-def policy() -> str:
-    """Return the content security policy of a page."""
-    return page_policy(library(lambda sentence: None), asset("page.js"))
-
-
-def page_policy(*scripts: str) -> str:
-    """Return a policy under which only these scripts run, and nothing is loaded."""
-    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
-    return (
-        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
-        "font-src data:; base-uri 'none'; form-action 'none'"
-    )
-
-
-def asset(name: str) -> str:
-    """Return the text of an asset of the page: its style or its script."""
-    return resources.files("iosonde.page").joinpath("assets", name).read_text(encoding="utf-8")

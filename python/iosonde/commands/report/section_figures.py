@@ -15,14 +15,14 @@ from iosonde.commands.plot.figure_latency import latency_figure
 from iosonde.commands.plot.figure_over_time import over_time_figure
 from iosonde.commands.plot.figure_settings import settings_figure
 from iosonde.commands.plot.figure_timeline import timeline_figure
+from iosonde.commands.rank.content import Influence, JudgedModel
 from iosonde.commands.rank.figure import Bar, Importance, importance_figure
 from iosonde.commands.regress.figure import regression_figures
 from iosonde.core.units import common_scale
 from iosonde.layout.figure import Figure
 from iosonde.layout.vocabulary import Spec, page_spec
-from iosonde.page.content.factors import Influence, JudgedModel
-from iosonde.page.content.page import Page
 
+from .content import Page
 from .section_questions import question_figure
 
 _FIXED = ("tree-", "settings-", "faults-", "questions-", "slow-")  # figures of fixed width

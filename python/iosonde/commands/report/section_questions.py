@@ -27,7 +27,8 @@ from iosonde.core.message import Message
 from iosonde.core.words import listed
 from iosonde.layout.figure import Figure
 from iosonde.layout.text import wide
-from iosonde.page.content.question import AnsweredQuestion
+
+from .question import AnsweredQuestion
 
 _COLUMNS = 100
 FOLDED = 60  # lines; longer answers are folded below their sentences

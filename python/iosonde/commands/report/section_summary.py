@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from iosonde.commands.regress.content import ResponseSummary, SummaryRow
 from iosonde.core.units import human_scale, significant
 from iosonde.layout.text import CANNOT_TELL, estimate_parts
-from iosonde.page.content.models import ResponseSummary, SummaryRow
 from iosonde.page.strip import STRIP_HEIGHT, Mark, StripAxis
 
 _MOST_STRETCH = 2.0

@@ -13,15 +13,16 @@ from itertools import accumulate
 from typing import TypeVar
 
 from iosonde.commands.plot.figure_bars import MOST_STRETCH
+from iosonde.commands.regress.content import ResponseSummary, SummaryRow
 from iosonde.commands.summary.text_layout import SEVERAL, Key, column_place, format_spread, pivoted
 from iosonde.core.column_units import titled
 from iosonde.core.estimate_text import CANNOT_TELL, estimate_parts
 from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale
 from iosonde.core.words import counted, plural
-from iosonde.page.content.models import ResponseSummary, SummaryRow
-from iosonde.page.content.page import Page
 from iosonde.page.strip import STRIP_HEIGHT, Mark, StripAxis
+
+from .content import Page
 
 MOST_ROWS = 30  # rows of all unfolded tables
 _MOST_LEVELS = 6  # levels of one factor, as columns

@@ -5,7 +5,7 @@ from __future__ import annotations
 from iosonde.commands.plot.settings import settings_plot
 from iosonde.commands.plot.settings_plot import SettingsPlot
 from iosonde.core.errors import IosondeError
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 
 

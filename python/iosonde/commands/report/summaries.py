@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from iosonde.commands.regress.content import ResponseSummary, SummaryRow
 from iosonde.core.level_text import format_levels
 from iosonde.core.types import Estimate
-from iosonde.page.content.models import ResponseSummary, SummaryRow
 from iosonde.stats.overview.types import Overview, OverviewRow
 
 Key = tuple[str, str]

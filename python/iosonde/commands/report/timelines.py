@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from iosonde.commands.plot.timeline_content import RankSpan, Timeline
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.units import format_rate
 from iosonde.core.words import counted
-from iosonde.page.content.tables import Section
-from iosonde.page.content.timeline import RankSpan, Timeline
+from iosonde.page.tables import Section
 
 from .axis import Axis, place, title
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from iosonde.core.level_text import format_level
 from iosonde.core.stored import StoredRun
-from iosonde.page.content.tables import DataTable, Value
+from iosonde.page.tables import DataTable, Value
 from iosonde.stats.overview.types import Overview
 
 from .axis import Axis

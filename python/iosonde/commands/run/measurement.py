@@ -11,8 +11,8 @@ from iosonde.commands.files import announce
 from iosonde.commands.page_file import write_page_of
 from iosonde.commands.result import Result
 from iosonde.core.front_end import front_end
-from iosonde.data.asked import ResponseQuery
 from iosonde.data.options import RowOptions
+from iosonde.data.query import ResponseQuery
 
 if TYPE_CHECKING:
     import pandas as pd

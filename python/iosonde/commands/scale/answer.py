@@ -18,7 +18,7 @@ from iosonde.core.message import Message
 from iosonde.core.no_scaling import without_efficiency
 from iosonde.core.verdict import Direction, Verdict, VerdictState
 from iosonde.core.words import listed
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.model.scaling.analyse import Scaling, analyse

@@ -16,13 +16,13 @@ from iosonde.layout.vocabulary import (
     Row,
     Spec,
     colours_of,
-    decades,
     flat,
     layer,
     legend,
     line_of,
     number,
     short,
+    ticks_inside,
     unique,
     view,
 )
@@ -160,7 +160,7 @@ def _build_axes(plot: ScalingPlot) -> tuple[Spec, Spec]:
     rates = [rate for _, rate in plot.trials] + [rate for curve in plot.curves for rate in curve.rates]
     rates = [rate for rate in rates if rate > 0]
     low, high = min(rates) / 1.3, max([*rates, *(high for _, _, high in plot.predictions)]) * 1.3
-    ticks = [short(tick) for tick in decades(low, high) if low <= tick <= high]
+    ticks = ticks_inside(low, high)
     unit = plot.unit or "rate"
     return x, number(unit, "y", (low, high), log=True, axis={**flat(unit), "values": ticks})
 

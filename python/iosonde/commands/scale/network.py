@@ -22,7 +22,7 @@ class NetworkOptions:
 
     stations: Names[NameList] = Names(
         "NAME=TIME[:…]",
-        "Instead of DATA: where an operation needs time: disk=2ms:4, client=5ms:delay; repeat.",
+        "Instead of DATA: where an operation needs time: disk=2ms:4, client=5ms:delay. Repeatable.",
         (),
         flag="station",
         is_repeatable=True,

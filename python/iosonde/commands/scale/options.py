@@ -38,7 +38,7 @@ class GrowthOptions(DataOptions):
     of_time: Flag[bool] = Flag("Y is the time of a fixed amount of work: the rate is 1/Y.")
     bootstrap: Integer[int | None] = Integer(
         "B",
-        "Parameters' intervals from B bootstrap samples instead of profile likelihood.",
+        "Parameters' intervals from B samples of the trials within each number, not from profile likelihood.",
         least=100,
         most=100_000,
     )

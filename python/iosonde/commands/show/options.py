@@ -16,8 +16,8 @@ from iosonde.core.option_kinds import Counts, Integer
 from iosonde.core.options import Choice, Flag, Text
 
 from .forms import TOOLS, FormOptions, table_format
-from .output_text import write_outputs
 from .stored_runs import RunOrRunsOptions, RunsOptions, choose_runs, choose_sound_runs
+from .text_output import write_outputs
 
 if TYPE_CHECKING:
     from .answer import ChosenRuns, Detail, Listing

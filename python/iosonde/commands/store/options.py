@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.declaration import Group
+from iosonde.commands.declaration import CommandGroup
 from iosonde.commands.result import Result
 from iosonde.commands.stored_run import StoredRunOptions, StoreOptions
 from iosonde.core.front_end import front_end
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .index import StoresIndexed
     from .prune import StorePruning
 
-GROUP = Group(
+GROUP = CommandGroup(
     "Look after stores: check one, tag and annotate its runs, merge several, make a copy to give away, remove what is "
     "old.",
     "store check results",

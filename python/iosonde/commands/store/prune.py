@@ -11,7 +11,7 @@ from iosonde.answers.answer import Answer
 from iosonde.commands.watch.answer import Watching, watch
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredRun
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 from iosonde.store import Store, prune
 

@@ -19,7 +19,7 @@ from iosonde.core.column_units import is_rate
 from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict
 from iosonde.core.words import listed
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import assumed_factors, responses
 from iosonde.data.source import Source
 from iosonde.data.varying import columns_in, settings_besides

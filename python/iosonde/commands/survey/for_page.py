@@ -9,7 +9,7 @@ from typing import Any
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_size
 from iosonde.core.words import counted, percent_interval
-from iosonde.page.content.tables import DataTable
+from iosonde.page.tables import DataTable
 
 from .answer import Survey
 from .estimate import SurveyEstimate

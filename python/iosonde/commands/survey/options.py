@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.declaration import Group
+from iosonde.commands.declaration import CommandGroup
 from iosonde.commands.files import figure_writer
 from iosonde.commands.page_file import check_place_of_page
 from iosonde.commands.result import Result
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .run import SurveyStore
     from .simulate import Simulation, SimulationQuery
 
-GROUP = Group(
+GROUP = CommandGroup(
     """Survey what a tree of files holds, from reading some hundred of them: iosonde survey PATH.
 
     Every file is counted, none is changed; which are read is drawn by count, for shares of the files, and by size, for
@@ -42,17 +42,23 @@ class SurveyOptions(TreeOptions):
     """Options of ``iosonde survey tree``."""
 
     _: KW_ONLY
-    precision: Share[float] = Share("SHARE", "Of a share, ±, at worst.", 0.05, default_text="5%")
+    precision: Share[float] = Share("SHARE", "Half the width of a share's interval, at worst.", 0.05, default_text="5%")
     until: Share[float | None] = Share("SHARE", "End as soon as all shares are ± that narrow.")
     seconds: Duration[float | None] = Duration("TIME", "End when so long was read, in random order.", flag="for")
     files: Integer[int | None] = Integer("N", "Instead, read at most N files.")
     by: Text[str | None] = Text("PART", "directory, directory:DEPTH or owner: each has draws of its own.")
     files_from: Text[str | None] = Text("LIST", "No walk: the files are those of a list (-: standard input).")
     codecs: Codecs[NameList] = Codecs(
-        "NAME,…", "Also gzip, bzip2, xz:9; none.", ("lz4", "zstd:3"), default_text="lz4,zstd:3"
+        "NAME,…",
+        "What packs the bytes that are read: also gzip, bzip2, xz:9; none.",
+        ("lz4", "zstd:3"),
+        default_text="lz4,zstd:3",
     )
     what_if: Names[NameList] = Names(
-        "CHANGE", "compress=zstd:3,older=1y,type=TIFF; archive=64KiB. Repeatable.", (), is_repeatable=True
+        "CHANGE",
+        "What this would save: compress=zstd:3,older=1y,type=TIFF; archive=64KiB. Repeatable.",
+        (),
+        is_repeatable=True,
     )
     allocated: Flag[bool] = Flag("The capacity is what is allocated, not the sizes of files.")
     other_file_systems: Flag[bool] = Flag("Enter those that are mounted in the tree.")
@@ -180,7 +186,7 @@ def survey_simulate(options: SimulationOptions) -> Result[Simulation]:
 
 
 @dataclass
-class PlanOptions(LevelOptions):
+class SurveyPlanOptions(LevelOptions):
     """Options of ``iosonde survey plan``."""
 
     population: Integer[int] = Integer("N", "How many files there are.", is_required=True)
@@ -190,8 +196,8 @@ class PlanOptions(LevelOptions):
     per_file: Duration[float] = Duration("TIME", "For each file.", "10ms")
 
 
-@command("survey plan", PlanOptions, "survey plan --population 300000000 --capacity 50PB --rate 5GiB/s")
-def survey_plan(options: PlanOptions) -> Result[SurveyPlan]:
+@command("survey plan", SurveyPlanOptions, "survey plan --population 300000000 --capacity 50PB --rate 5GiB/s")
+def survey_plan(options: SurveyPlanOptions) -> Result[SurveyPlan]:
     """Compute how many files a survey reads for what precision, and what that costs. Nothing is looked at.
 
     Returns

@@ -10,7 +10,7 @@ from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 from iosonde.core.words import counted
-from iosonde.page.content.tables import DataTable
+from iosonde.page.tables import DataTable
 from iosonde.stats.sampling.shares import PopulationEstimate
 
 from .answer import Survey, SurveySample

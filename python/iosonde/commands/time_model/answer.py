@@ -18,7 +18,7 @@ from iosonde.core.stored import StoredRun, incomplete_among, plain
 from iosonde.core.types import Estimate
 from iosonde.core.units import parse_size
 from iosonde.core.words import counted
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, choose_response
 from iosonde.data.source import Source
 from iosonde.engine import _native

@@ -15,7 +15,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.units import human_scale
 from iosonde.core.words import format_number
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.model.fit import choose, folds
 from iosonde.model.fit import validate as validation

@@ -9,7 +9,7 @@ from iosonde.answers.answer import Answer
 from iosonde.answers.trials import measured
 from iosonde.commands.summary.answer import pilot_of
 from iosonde.core.types import Finding
-from iosonde.data.asked import ALL, ResponseQuery
+from iosonde.data.query import ALL, ResponseQuery
 from iosonde.data.source import Source
 from iosonde.stats.overview import verify as numbers
 from iosonde.stats.overview.verify import Verified

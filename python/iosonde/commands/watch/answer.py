@@ -14,7 +14,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.types import Better, Estimate
 from iosonde.core.verdict import Direction, Verdict, VerdictState
 from iosonde.core.words import counted, decimals
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.stats.changes.facts import FactChange, changed_facts
 from iosonde.stats.changes.find import Break, Search, find, needed

@@ -6,7 +6,7 @@ from iosonde.commands.compare.answer import compare
 from iosonde.commands.compare.asked import Sides
 from iosonde.commands.compare.compared import Comparisons
 from iosonde.core.table import Table, column_of
-from iosonde.data.asked import ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 
 from .answer import SeriesChange

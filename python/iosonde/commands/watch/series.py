@@ -15,8 +15,8 @@ from iosonde.core.stored import StoredRun, plain
 from iosonde.core.table import Cell as Level
 from iosonde.core.table import is_missing, tidy
 from iosonde.core.types import Experiment, Metric
-from iosonde.data.asked import ResponseQuery
 from iosonde.data.experiments import EXPERIMENT
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 

@@ -17,7 +17,7 @@ from iosonde.explain.causes.target import LEAST as LEAST_OF_CLASS
 from iosonde.explain.causes.target import Suspect
 from iosonde.explain.classes import DensityClasses
 from iosonde.explain.cost import AccountSums
-from iosonde.explain.operations import Columns, build_operations, clock_offsets, rank_parts, stand_for
+from iosonde.explain.operations import Columns, build_operations, rank_parts, stand_for
 from iosonde.explain.places import PlaceSums
 from iosonde.explain.stretches import SEED, Stretches
 from iosonde.stats.density.histogram import LogHistogram, clock_step, histogram_from_values, merged
@@ -46,7 +46,7 @@ class Span:
         self._reach = 0
         self._first: dict[int, int] = {}
         self._last: dict[int, int] = {}
-        self._offsets = clock_offsets(phase) if phase.comparable else {}
+        self._offsets = phase.clock_offsets if phase.comparable else {}
 
     @property
     def size(self) -> int:

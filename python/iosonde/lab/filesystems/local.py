@@ -5,7 +5,7 @@ from __future__ import annotations
 from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
 
-from .recipe import Layout, Recipe
+from .recipe import Recipe
 
 
 class _Local(Recipe):
@@ -18,10 +18,6 @@ class _Local(Recipe):
         """Bind the client's own disk to the common mount point."""
         (client.disk / "data").mkdir(exist_ok=True) if client.disk.is_mount() else None
         client.shell(f'mkdir -p "{client.disk}/data"; mount --bind "{client.disk}/data" "{lab.mount_point}"')
-
-    def layout(self, lab: Lab) -> Layout:
-        """Return the layout: one copy, on the client."""
-        return Layout()
 
 
 RECIPE = _Local()

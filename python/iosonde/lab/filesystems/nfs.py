@@ -14,7 +14,7 @@ from iosonde.lab.lab import Lab
 from iosonde.lab.tools import LabError
 
 from . import ganesha
-from .recipe import Layout, Recipe
+from .recipe import Recipe
 
 EXPORT = "/data"
 _VERSIONS = ("3", "4.0", "4.1", "4.2")
@@ -73,10 +73,6 @@ class _Nfs(Recipe):
         words = ["sync"] if self.get_mount_option(lab, "sync") == "on" else []
         words += [f"vers={self.get_mount_option(lab, 'vers')}", "proto=tcp", "nolock"]
         ganesha.mount(lab, client, server, EXPORT, *words)
-
-    def layout(self, lab: Lab) -> Layout:
-        """Return the layout: one copy on one server."""
-        return Layout()
 
     def version(self, lab: Lab) -> str:
         """Return the version of the server, and the client."""

@@ -14,7 +14,7 @@ from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
 from iosonde.lab.tools import LabError
 
-from .recipe import Layout, Recipe
+from .recipe import Recipe
 
 CELL = "iosonde.lab"
 VOLUME = "root.cell"
@@ -96,10 +96,6 @@ class _OpenAfs(Recipe):
         client.run("umount", str(client.directory / "afs"))
         self.client_has_ended(lab, client)
         remove_tree(client.directory / "afs-cache")
-
-    def layout(self, lab: Lab) -> Layout:
-        """Return the layout: one copy on one server."""
-        return Layout()
 
     def version(self, lab: Lab) -> str:
         """Return the version of the server."""

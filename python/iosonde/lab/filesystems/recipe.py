@@ -132,9 +132,9 @@ class Recipe(ABC):
         if name := self.client_process:
             lab.wait(f"{name} of {client.name} has ended", lambda: not client.processes(name))
 
-    @abstractmethod
     def layout(self, lab: Lab) -> Layout:
-        """Return the current data layout."""
+        """Return the current data layout; by default each file is one copy on one server, or on the client."""
+        return Layout()
 
     def version(self, lab: Lab) -> str:
         """Return the version."""

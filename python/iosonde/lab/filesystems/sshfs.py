@@ -12,7 +12,7 @@ from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
 from iosonde.lab.tools import LabError
 
-from .recipe import Layout, Recipe
+from .recipe import Recipe
 
 _ANSWER_S = 5.0
 
@@ -47,10 +47,6 @@ class _Sshfs(Recipe):
         if self.get_mount_option(lab, "direct_io") == "on":
             options += ",direct_io"
         client.run("sshfs", f"{server.name}:{_data(server)}", str(lab.mount_point), "-o", options)
-
-    def layout(self, lab: Lab) -> Layout:
-        """Return the layout: one copy on one server."""
-        return Layout()
 
     def version(self, lab: Lab) -> str:
         """Return the version of the client."""

@@ -10,7 +10,7 @@ from iosonde.lab.hosts import LabHost
 from iosonde.lab.lab import Lab
 from iosonde.lab.tools import LabError
 
-from .recipe import Layout, Recipe
+from .recipe import Recipe
 
 REDIRECTOR = "redirector"
 _PORT, _CLUSTER_PORT = 1094, 3121
@@ -59,10 +59,6 @@ class _XRootD(Recipe):
         where = f"rdr=root://{redirector.name}.lab:{_PORT}//data,uid={_USER},allow_other"
         client.start("xrootdfs", str(lab.mount_point), "-f", "-o", where, log="xrootdfs")
         lab.wait(f"{client.name} mounts", lambda: lab.is_mounted(client))
-
-    def layout(self, lab: Lab) -> Layout:
-        """Return the layout: each file complete on one server."""
-        return Layout()
 
     def version(self, lab: Lab) -> str:
         """Return the version of the servers."""

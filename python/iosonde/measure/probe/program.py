@@ -6,13 +6,12 @@ measures the host. Rank 0 leaves all results in one file for the parent.
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from iosonde.foreign.removal import remove_scratch
 from iosonde.measure import last_words
 from iosonde.measure.target import space
 from iosonde.measure.target.workspace import Workspace
+from iosonde.measure.task_words import TaskWord
 from iosonde.ranks import binding, machine, mpi
 from iosonde.ranks.heartbeat import Heartbeat
 
@@ -33,7 +33,7 @@ RESULT = "result.json"
 
 
 @dataclass(frozen=True)
-class ProbeAssignment:
+class ProbeAssignment(TaskWord):
     """Assignment of one repetition. ``target`` is the directory to measure (empty: no disk); only the workspace of
     ``experiment`` in it is written. ``size`` is the number of bytes that each node writes and reads there.
 
@@ -54,15 +54,6 @@ class ProbeAssignment:
     def workspace(self) -> Workspace:
         """The only place on the target that is written; it need not exist."""
         return Workspace(Path(self.target) / f"iosonde-{self.experiment}", self.experiment)
-
-    def to_word(self) -> str:
-        """Return the assignment as one word that needs no quoting in shells and launchers."""
-        return base64.urlsafe_b64encode(json.dumps(asdict(self)).encode()).decode()
-
-    @staticmethod
-    def from_word(word: str) -> ProbeAssignment:
-        """Return the inverse of ``to_word``."""
-        return ProbeAssignment(**json.loads(base64.urlsafe_b64decode(word)))
 
 
 def run(assignment: ProbeAssignment, ranks: mpi.Ranks) -> None:

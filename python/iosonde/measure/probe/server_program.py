@@ -6,12 +6,11 @@ JSON: the results or the error.
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import sys
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from iosonde.core.errors import IosondeError, TargetError
 from iosonde.core.filesystems import is_network
 from iosonde.measure.target import space
 from iosonde.measure.target.workspace import Workspace
+from iosonde.measure.task_words import TaskWord
 from iosonde.ranks import machine
 
 from . import local
@@ -27,7 +27,7 @@ PLACE = "rank-0"
 
 
 @dataclass(frozen=True)
-class ServerAssignment:
+class ServerAssignment(TaskWord):
     """Assignment of one repetition on a server: a directory on each of its disks, and the bytes to write and read
     there. ``only_clean``: measure nothing, and remove the files of an ended repetition."""
 
@@ -35,16 +35,6 @@ class ServerAssignment:
     experiment: str
     size: int
     only_clean: bool = False
-
-    def to_word(self) -> str:
-        """Return the assignment as one word that needs no quoting in shells."""
-        return base64.urlsafe_b64encode(json.dumps(asdict(self)).encode()).decode()
-
-    @staticmethod
-    def from_word(word: str) -> ServerAssignment:
-        """Return the inverse of ``to_word``."""
-        fields = json.loads(base64.urlsafe_b64decode(word))
-        return ServerAssignment(**fields | {"directories": tuple(fields["directories"])})
 
 
 def run(assignment: ServerAssignment) -> list[dict[str, Any]]:

@@ -7,11 +7,10 @@ import operator
 import re
 
 from iosonde.core.errors import InputError
+from iosonde.core.expression import ARITHMETIC, Grammar
 from iosonde.core.units import parse_size
 
 _SIZE = re.compile(r"\b\d+(?:\.\d+)?\s*[KMGTP]i?B?\b", re.IGNORECASE)
-_OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv}
-_MOST = 2**63
 
 
 def parse_integer(value: int | float | str) -> int:
@@ -29,31 +28,23 @@ def parse_integer(value: int | float | str) -> int:
 
 
 def _evaluate_text(text: str) -> int:
-    wrong = InputError(
-        "not-an-integer",
-        "'{setting}' is not a whole number",
-        "write it like 4096, 64KiB or ${{RANK}} * 64KiB",
-        setting=text,
-    )
-    if len(text) > 1000:
-        raise wrong
+    plain = _SIZE.sub(lambda match: str(parse_size(match[0])), text)
     try:
-        plain = _SIZE.sub(lambda match: str(parse_size(match[0])), text)
-        number = _evaluate_node(ast.parse(plain.strip(), mode="eval").body)
-    except (SyntaxError, ValueError, ZeroDivisionError, RecursionError, MemoryError) as error:
-        raise wrong from error
+        return int(_GRAMMAR.read(plain, (), "").number({}))
+    except InputError as error:
+        raise InputError(
+            "not-an-integer",
+            "'{setting}' is not a whole number",
+            "write it like 4096, 64KiB or ${{RANK}} * 64KiB",
+            setting=text,
+        ) from error
+
+
+def _check_range(number: int) -> int:
+    """Return the number. Raises ValueError if it exceeds 64 bits."""
+    if abs(number) >= 2**63:
+        raise ValueError
     return number
 
 
-def _evaluate_node(node: ast.expr) -> int:
-    if isinstance(node, ast.Constant) and type(node.value) is int:
-        result = node.value
-    elif isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-        result = _OPERATORS[type(node.op)](_evaluate_node(node.left), _evaluate_node(node.right))
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        result = -_evaluate_node(node.operand)
-    else:
-        raise ValueError
-    if abs(result) >= _MOST:
-        raise ValueError
-    return result
+_GRAMMAR = Grammar({**ARITHMETIC, ast.FloorDiv: operator.floordiv}, lambda value: type(value) is int, _check_range)

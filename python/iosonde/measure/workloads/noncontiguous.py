@@ -16,7 +16,7 @@ from iosonde.core.units import format_size
 from iosonde.core.workload import Files, MpiIo, Phase, Step
 
 from .phase_plan import BANDWIDTH, PhasePlan
-from .settings import SettingError, read_count
+from .settings import SettingError, check_choice, read_count
 
 NAIVE, SIEVE, INDEPENDENT, COLLECTIVE = METHODS = ("naive", "sieve", "mpiio_independent", "mpiio_collective")
 SEGMENTED, INTERLEAVED = LAYOUTS = ("segmented", "interleaved")
@@ -72,10 +72,10 @@ class Settings:
                 read=READ,
             )
         for operation in operations:
-            _check_choice("operations", operation, (READ, WRITE))
-        _check_choice("method", self.method, METHODS)
-        _check_choice("layout", self.layout, LAYOUTS)
-        _check_choice("cache", self.cache, ("cold", "warm"))
+            check_choice("operations", operation, (READ, WRITE))
+        check_choice("method", self.method, METHODS)
+        check_choice("layout", self.layout, LAYOUTS)
+        check_choice("cache", self.cache, ("cold", "warm"))
         if not isinstance(self.verify, bool):
             raise SettingError(
                 ("verify",),
@@ -289,16 +289,3 @@ def _select_hints(settings: Settings) -> dict[str, str]:
     return dict.fromkeys(names, buffer) | {
         str(name): str(value) for name, value in settings.hints.items() if value not in (None, "")
     }
-
-
-def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise SettingError(
-            (name,),
-            "unknown-option-value",
-            "{name}: '{choice}' is unknown",
-            "use one of: {choices}",
-            name=name,
-            choice=value,
-            choices=", ".join(choices),
-        )

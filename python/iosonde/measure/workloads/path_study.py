@@ -19,7 +19,7 @@ from iosonde.core.units import parse_seconds, parse_size
 from iosonde.core.workload import Device, Files, Pattern, Phase, Step
 
 from .phase_plan import BANDWIDTH, PhasePlan
-from .settings import SettingError, read_count
+from .settings import SettingError, check_choice, read_count
 
 NEAR = 8 * 2**20
 MEMORY = ("off0", "seq", "rnd")
@@ -61,8 +61,8 @@ class Settings:
         for name in ("access_size", "bytes", "memory_size", "operations"):
             object.__setattr__(self, name, read_count(name, getattr(self, name), size=name != "operations"))
         for name, choices in (("memory", MEMORY), ("place", PLACES), ("direction", (READ, WRITE))):
-            _check_choice(name, getattr(self, name), tuple(choices))
-        _check_choice("state", self.state, READ_STATES if self.direction == READ else WRITE_STATES)
+            check_choice(name, getattr(self, name), tuple(choices))
+        check_choice("state", self.state, READ_STATES if self.direction == READ else WRITE_STATES)
         if max(self.access_size, 1) > min(self.bytes, _MOST_ACCESS):
             raise SettingError(
                 ("access_size",),
@@ -202,7 +202,7 @@ def _read_machine(spec: str | Mapping[str, Any]) -> dict[str, Any]:
     """Read a machine for the engine. Raises SettingError."""
     fields = {"kind": spec} if isinstance(spec, str) else dict(spec) if isinstance(spec, Mapping) else {}
     kind = str(fields.get("kind")).replace("_", "-")
-    _check_choice("machine", kind, MACHINES)
+    check_choice("machine", kind, MACHINES)
     try:
         sizes = {
             key: parse_size(value) if isinstance(value, str) else value
@@ -212,16 +212,3 @@ def _read_machine(spec: str | Mapping[str, Any]) -> dict[str, Any]:
     except InputError as error:
         raise SettingError.from_error(("machine",), error, "machine") from None
     return {"kind": kind.replace("-", "_"), **sizes}
-
-
-def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise SettingError(
-            (name,),
-            "unknown-option-value",
-            "{name}: '{choice}' is unknown",
-            "use one of: {choices}",
-            name=name,
-            choice=value,
-            choices=", ".join(choices),
-        )

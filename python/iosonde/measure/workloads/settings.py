@@ -52,3 +52,17 @@ def read_count(name: str, value: Any, size: bool = False, least: int = 1) -> int
             minimum=least,
         )
     return number
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Check that a setting is one of its choices. Raises SettingError."""
+    if value not in choices:
+        raise SettingError(
+            (name,),
+            "unknown-option-value",
+            "{name}: '{choice}' is unknown",
+            "use one of: {choices}",
+            name=name,
+            choice=value,
+            choices=", ".join(choices),
+        )

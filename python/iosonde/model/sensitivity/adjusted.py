@@ -70,7 +70,7 @@ def adjusted(design: Design, fixed_factors: Groups, level: float, rng: np.random
     )
     rest = basis(design, np.column_stack(matrices), fixed)
     joint_basis = np.column_stack([fixed, rest])
-    along = joint_basis.T @ (np.sqrt(design.counts) * (design.means - design.y.mean()))
+    along = joint_basis.T @ design.centred_means
     scale, beyond = scale_of(design, along, level)
     parts, within, moves, own = [], {}, {}, {}
     for i in range(len(matrices)):

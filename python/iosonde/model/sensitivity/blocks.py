@@ -100,7 +100,7 @@ def enter(
     for matrix in matrices.values():
         joint_basis = np.column_stack([joint_basis, basis(design, matrix, joint_basis)])
         ends.append(joint_basis.shape[1])
-    along = joint_basis.T @ (np.sqrt(design.counts) * (design.means - design.y.mean()))
+    along = joint_basis.T @ design.centred_means
     scale, interactions = scale_of(design, along, level)
     results, sample, nothing = [], design.kind == SCATTERED, joint_basis[:, :0]
     for name, start, end in zip(blocks, ends[:-1], ends[1:], strict=True):

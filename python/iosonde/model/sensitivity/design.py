@@ -82,6 +82,11 @@ class Design:
         return np.concatenate([[0], np.cumsum(self.counts)[:-1]]).astype(np.intp)
 
     @cached_property
+    def centred_means(self) -> Array:
+        """The means of the cells less the mean of all rows, weighted by the square roots of the counts."""
+        return np.asarray(np.sqrt(self.counts) * (self.means - self.y.mean()), float)
+
+    @cached_property
     def total(self) -> float:
         """V(Y), population variance of the rows."""
         return float(np.mean((self.y - self.y.mean()) ** 2))

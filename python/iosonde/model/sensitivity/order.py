@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from iosonde.core.types import Estimate
+from iosonde.core.words import listed
 from iosonde.stats.estimate.distributions import normal_quantile, t_critical
 from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects
 
@@ -105,7 +106,7 @@ def ranked_text(groups: Sequence[Sequence[str]], numbers: Mapping[str, str]) -> 
     for place, group in enumerate(groups):
         items = [f"{name} ({numbers[name]})" for name in group]
         if len(group) > 1:
-            apart = f"{joined(items)}, whose order is inconclusive"
+            apart = f"{listed(items)}, whose order is inconclusive"
             clauses.append(f"then {apart}" if place else f"first {apart}")
         elif place:
             clauses.append(f"then {items[0]}")
@@ -116,7 +117,7 @@ def ranked_text(groups: Sequence[Sequence[str]], numbers: Mapping[str, str]) -> 
 
 def ranked_names(groups: Sequence[Sequence[str]]) -> str:
     """``stripe first, then cache and hints, whose order is inconclusive``."""
-    clauses = [f"{joined(group)}{', whose order is inconclusive' if len(group) > 1 else ''}" for group in groups]
+    clauses = [f"{listed(group)}{', whose order is inconclusive' if len(group) > 1 else ''}" for group in groups]
     return ", then ".join([f"{clauses[0]}{' first' if len(groups[0]) == 1 else ''}", *clauses[1:]])
 
 
@@ -124,8 +125,3 @@ def ranged(share: Estimate) -> str:
     """``0.55 (0.49–0.60)``; an unknown interval is ``~``."""
     limits = "~" if share.low is None or share.high is None else f"{share.low:.2f}–{share.high:.2f}"
     return f"{share.value:.2f} ({limits})"
-
-
-def joined(names: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -121,8 +121,7 @@ def part_of(
     if sample:
         after = np.column_stack([before, own])
         return sampled(Additive(design, before), Additive(design, after), Additive(design, reference), scale.level)
-    centred = np.sqrt(design.counts) * (design.means - design.y.mean())
-    return scale.part(squares(own.T @ centred), squares(reference.T @ centred)), None
+    return scale.part(squares(own.T @ design.centred_means), squares(reference.T @ design.centred_means)), None
 
 
 def squares(along: Array) -> SumOfSquares:

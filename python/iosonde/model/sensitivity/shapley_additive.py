@@ -65,7 +65,7 @@ def additive_effects(design: Design, level: float, rng: np.random.Generator) -> 
     if sum(matrix.shape[1] for matrix in matrices) > min(_MOST_COLUMNS, design.n_cells - 1):
         return None
     joint_basis = basis(design, np.column_stack(matrices))
-    along = joint_basis.T @ (np.sqrt(design.counts) * (design.means - design.y.mean()))
+    along = joint_basis.T @ design.centred_means
     scale, _ = scale_of(design, along, level)
     turned = [joint_basis.T @ basis(design, matrix) for matrix in matrices]
     closed = _build_closed(turned, along, scale, rng)

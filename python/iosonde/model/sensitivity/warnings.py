@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from iosonde.core.message import Message, restore
+from iosonde.core.words import listed
 from iosonde.stats.regression.effect_types import FactorEffect
 from iosonde.stats.regression.effect_verdicts import block_sentences, drift_sentences
 
@@ -14,7 +15,7 @@ from .adjusted import Adjusted
 from .aliases import MOST_FACTORS, Alias, format_aliases
 from .blocks import Blocks
 from .design import FACTORIAL, FRACTION, SCATTERED, Design
-from .order import adjusted_text, interval_text, joined, ranged, ranked_names, ranked_text, total_text
+from .order import adjusted_text, interval_text, ranged, ranked_names, ranked_text, total_text
 from .ranking import BY_ADJUSTED, FactorRank, Ranking
 
 _LINEAR = 0.1  # of V(Y) explained by the group means but not by a straight line
@@ -44,16 +45,16 @@ def sentence(ranking: Ranking, taken: Collection[str] = ()) -> str:
     if ranking.fixed:
         within = {factor.name: _number_within(factor) for factor in ranking.factors if factor.within}
         if order_within:
-            parts.append(f"within {joined(ranking.fixed)}: {ranked_text(order_within, within)}")
+            parts.append(f"within {listed(ranking.fixed)}: {ranked_text(order_within, within)}")
         elif not ranking.order_within:
-            parts.append(f"within {joined(ranking.fixed)} no effect is significant")
+            parts.append(f"within {listed(ranking.fixed)} no effect is significant")
     if ranking.blocks is not None:
         parts.append(blocks_text(ranking.blocks))
     untested = [effect.name for effect in ranking.effects.effects if effect.p is None]
     if untested:
-        parts.append(f"not distinguishable from differences between bring-ups: {joined(untested)}")
+        parts.append(f"not distinguishable from differences between bring-ups: {listed(untested)}")
     if silent := [name for name in ranking.silent if name not in untested]:
-        parts.append(f"not significant: {joined(silent)}")
+        parts.append(f"not significant: {listed(silent)}")
     return "".join(f"{part}. " for part in _capitalise_parts(parts, bool(order))).rstrip()
 
 
@@ -311,7 +312,7 @@ def _warn_factors(ranking: Ranking) -> Iterator[str]:
         yield Message(
             "interactions",
             "{factors}: ST is well above S1: the effect depends on the other factors; look at it within their levels",
-            factors=joined(strong),
+            factors=listed(strong),
         )
     raised = [
         f"{factor.name} {max(0.0, factor.over_all.st_corrected):.2f}"

@@ -15,6 +15,7 @@ from pathlib import Path
 from iosonde.core.filesystems import is_fuse
 from iosonde.ranks.processes import cpu_seconds, name_of, start_time
 
+from . import reading
 from .mount import Mount
 
 _DEVICE = "/dev/fuse"
@@ -80,17 +81,17 @@ def serving(mount: Mount | None) -> list[Daemon]:
     if mount is None:
         return []
     if helpers := _HELPER_NAMES.get(mount.type):
-        return _describe_daemons(pid for pid in _list_pids() if name_of(pid) in _cut_names(helpers))
+        return _describe_daemons(pid for pid in reading.list_pids() if name_of(pid) in _cut_names(helpers))
     if not is_fuse(mount.type):
         return []
     names = _cut_names((*_CLIENTS, mount.type.partition(".")[2]))
-    likely = [pid for pid in _list_pids() if name_of(pid) in names]
+    likely = [pid for pid in reading.list_pids() if name_of(pid) in names]
     connection = mount.device[0] << 20 | mount.device[1]
     word = _GATEWAYS.get(mount.type)
-    gateways = _describe_daemons(pid for pid in _list_pids() if word in _read_words(pid)) if word else []
+    gateways = _describe_daemons(pid for pid in reading.list_pids() if word in _read_words(pid)) if word else []
     return gateways + (
         _describe_daemons(pid for pid in likely if connection in _list_connections(pid))
-        or _describe_daemons(pid for pid in _list_pids() if connection in _list_connections(pid))
+        or _describe_daemons(pid for pid in reading.list_pids() if connection in _list_connections(pid))
         or _describe_daemons(pid for pid in likely if mount.mount_point in _read_words(pid))
     )
 
@@ -122,7 +123,3 @@ def _read_words(pid: int) -> list[str]:
 
 def _cut_names(names: Iterable[str]) -> set[str]:
     return {name[:_NAME_CHARACTERS] for name in names if name}
-
-
-def _list_pids() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]

@@ -26,6 +26,11 @@ def number(path: Path | str) -> int | None:
     return integer(text(path))
 
 
+def list_pids() -> list[int]:
+    """Return the ids of all processes of this machine."""
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
 def integer(word: str | None) -> int | None:
     """Return ``word`` as an integer; None if it is not one."""
     try:

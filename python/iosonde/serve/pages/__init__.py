@@ -7,7 +7,7 @@ from collections.abc import Callable
 from iosonde.serve.shelf import Shelf
 
 from . import assets, change, compare, experiments, history, live, report, runs
-from .shown import Address, WebPage
+from .web_page import Address, WebPage
 
 Page = Callable[[Shelf, Address], WebPage]
 

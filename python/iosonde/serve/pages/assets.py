@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import resources
 
-from iosonde.commands.report import section as report_section
-from iosonde.page import library
+from iosonde.page import carried, library
 from iosonde.serve.shelf import Shelf
 
-from .shown import Address, WebPage
+from .web_page import Address, WebPage
 
 
 def _serve_style(_: Shelf, __: Address) -> WebPage:
     own = resources.files("iosonde.serve").joinpath("assets", "serve.css").read_text(encoding="utf-8")
-    return WebPage((report_section.asset("page.css") + own).encode(), "text/css; charset=utf-8", keep=True)
+    return WebPage((carried.asset("page.css") + own).encode(), "text/css; charset=utf-8", keep=True)
 
 
 def _serve_script(_: Shelf, __: Address) -> WebPage:
-    return WebPage(report_section.asset("page.js").encode(), "text/javascript; charset=utf-8", keep=True)
+    return WebPage(carried.asset("page.js").encode(), "text/javascript; charset=utf-8", keep=True)
 
 
 def _serve_drawing(_: Shelf, __: Address) -> WebPage:

@@ -10,7 +10,7 @@ from iosonde.serve.shelf import Shelf
 
 from .drawn import scripts
 from .history import watched
-from .shown import Address, WebPage, rendered
+from .web_page import Address, WebPage, rendered
 
 
 def page(shelf: Shelf, address: Address) -> WebPage:
@@ -20,8 +20,8 @@ def page(shelf: Shelf, address: Address) -> WebPage:
 
 
 def _render_page(shelf: Shelf, address: Address) -> WebPage:
-    history, _ = watched(shelf, address, address.one("store"))
-    series, run = address.one("series"), address.one("run")
+    history, _ = watched(shelf, address, address.parameter("store"))
+    series, run = address.parameter("series"), address.parameter("run")
     change = next(
         (
             candidate

@@ -11,12 +11,12 @@ from iosonde.commands.compare.compared import Comparisons
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.where import parse_where
-from iosonde.data.asked import ResponseQuery as Numbers
+from iosonde.data.query import ResponseQuery as Numbers
 from iosonde.data.source import Source, by_itself, open_data
 from iosonde.serve.shelf import Shelf
 
 from .drawn import scripts
-from .shown import Address, WebPage, rendered
+from .web_page import Address, WebPage, rendered
 
 MOST = 2000  # runs per side
 
@@ -24,7 +24,7 @@ MOST = 2000  # runs per side
 def page(shelf: Shelf, address: Address) -> WebPage:
     """Render ``/compare``: ``a`` and ``b`` (stores), ``where_a`` and ``where_b``, ``response``. Raises InputError,
     DataError."""
-    if not (address.one("a") and address.one("b")):
+    if not (address.parameter("a") and address.parameter("b")):
         latest = [(shelf.of(experiment.store), experiment) for experiment in shelf.view.experiments(0, 50)]
         return rendered("compare.html", shelf, address, "Compare", lines=[], notes=[], latest=latest, drawn=None)
     return WebPage(shelf.once(address.but(), lambda: _render_page(shelf, address).body))
@@ -32,7 +32,9 @@ def page(shelf: Shelf, address: Address) -> WebPage:
 
 def _render_page(shelf: Shelf, address: Address) -> WebPage:
     (a, only_last_a), (b, only_last_b) = (_open_side(shelf, address, side) for side in "ab")
-    comparison = compare_answer.compare(a, Numbers(tuple(address.many("response"))), compare_answer.Sides(other=b))
+    comparison = compare_answer.compare(
+        a, Numbers(tuple(address.parameters("response"))), compare_answer.Sides(other=b)
+    )
     notes = [
         Message(
             "last-experiment",
@@ -60,7 +62,7 @@ def _render_page(shelf: Shelf, address: Address) -> WebPage:
 def _open_side(shelf: Shelf, address: Address, side: str) -> tuple[Source, bool]:
     """Open a side, named by its content; return it, and whether it was reduced to the last of several experiments that
     would share a cell."""
-    shelved, conditions = shelf.at(address.one(side)), address.many(f"where_{side}")
+    shelved, conditions = shelf.at(address.parameter(side)), address.parameters(f"where_{side}")
     part, total = shelf.part(shelved, parse_where(conditions), MOST)
     if not total:
         raise InputError("no-matching-runs", "no run on side {side}", "correct its conditions", side=side.upper())

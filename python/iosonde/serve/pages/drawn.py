@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from iosonde.commands.report import section as report_section
 from iosonde.layout import vocabulary as layout_vocabulary
+from iosonde.page import carried
 from iosonde.page.parts import share
 
 
@@ -25,4 +25,4 @@ def scripts(specs: Mapping[str, Any]) -> dict[str, Any]:
 def _embed_json(value: object) -> object:
     from markupsafe import Markup
 
-    return Markup(report_section.json_in_script(value))
+    return Markup(carried.json_in_script(value))

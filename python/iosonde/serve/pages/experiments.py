@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from iosonde.serve.shelf import Shelf
 
-from .shown import Address, WebPage, rendered
+from .web_page import Address, WebPage, rendered
 
 ON_A_PAGE = 50
 
 
 def page(shelf: Shelf, address: Address) -> WebPage:
     """Render ``/``: ``store``, ``page``."""
-    view = shelf.narrowed(address.one("store"))
+    view = shelf.narrowed(address.parameter("store"))
     number = address.number("page", 1, 10**6)
     selected = view.experiments((number - 1) * ON_A_PAGE, ON_A_PAGE)
     experiments, runs, damaged = view.counted()
@@ -21,7 +21,7 @@ def page(shelf: Shelf, address: Address) -> WebPage:
         shelf,
         address,
         "Experiments",
-        found=rows,
+        rows=rows,
         experiments=experiments,
         runs=runs,
         damaged=damaged,

@@ -10,12 +10,12 @@ from iosonde.commands.watch import text as watch_text
 from iosonde.commands.watch.answer import SeriesChange, Watch, Watching
 from iosonde.commands.watch.series import WatchedSeries
 from iosonde.core.errors import InputError
-from iosonde.data.asked import ResponseQuery as Numbers
+from iosonde.data.query import ResponseQuery as Numbers
 from iosonde.data.source import open_data
 from iosonde.serve.shelf import Shelf
 
 from .drawn import scripts
-from .shown import Address, WebPage, rendered
+from .web_page import Address, WebPage, rendered
 
 NEWEST, MOST = 2000, 20_000  # runs used by default, and at most
 ON_A_PAGE = 12  # figures
@@ -24,9 +24,9 @@ ON_A_PAGE = 12  # figures
 def page(shelf: Shelf, address: Address) -> WebPage:
     """Render ``/history``: ``store``, ``where``, ``response``, ``last`` (runs), ``page``. Raises
     InputError, DataError."""
-    place = address.one("store") or ("1" if len(shelf.stores) == 1 else "")
+    place = address.parameter("store") or ("1" if len(shelf.stores) == 1 else "")
     if not place:
-        return rendered("history.html", shelf, address, "History", shelved=None, made=None, blocks=[])
+        return rendered("history.html", shelf, address, "History", shelved=None, watch=None, blocks=[])
     return WebPage(shelf.once(address.but(), lambda: _render_page(shelf, address, place).body))
 
 
@@ -35,7 +35,7 @@ def watched(shelf: Shelf, address: Address, place: str) -> tuple[Watch, int]:
     part, total = shelf.part(shelf.at(place), address.where, address.number("last", NEWEST, MOST))
     if not total:
         raise InputError("no-matching-runs", "no run fulfils the conditions", "correct the conditions above")
-    return watch_answer.watch(open_data(part), Numbers(tuple(address.many("response"))), Watching()), total
+    return watch_answer.watch(open_data(part), Numbers(tuple(address.parameters("response"))), Watching()), total
 
 
 def _render_page(shelf: Shelf, address: Address, place: str) -> WebPage:
@@ -51,7 +51,7 @@ def _render_page(shelf: Shelf, address: Address, place: str) -> WebPage:
         address,
         f"History of {shelved.name}",
         shelved=shelved,
-        made=watch,
+        watch=watch,
         lines=list(watch_text.lines(watch)),
         blocks=blocks,
         total=total,

@@ -14,7 +14,7 @@ from iosonde.serve.shelf import Shelf, Shelved
 from iosonde.store.index_query import IndexedExperiment, IndexedRun, IndexView
 from iosonde.store.lock import holder
 
-from .shown import Address, WebPage, rendered
+from .web_page import Address, WebPage, rendered
 
 _MOST = 20
 _NEWEST = 5

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from iosonde.commands.report import answer as report_answer
 from iosonde.commands.report import html as report_html
-from iosonde.commands.report import section as report_section
 from iosonde.core.errors import InputError
 from iosonde.core.where import Condition
+from iosonde.page import carried
 from iosonde.serve.shelf import Shelf
 
-from .shown import Address, WebPage
+from .web_page import Address, WebPage
 
 MOST = 10_000  # runs
 
@@ -17,11 +17,15 @@ MOST = 10_000  # runs
 def page(shelf: Shelf, address: Address) -> WebPage:
     """Render ``/report``: ``store`` with ``experiment`` or ``run``. Raises InputError, DataError."""
     body = shelf.once(address.but(), lambda: _render_page(shelf, address))
-    return WebPage(body, policy=f"{report_section.policy()}; frame-ancestors 'none'")
+    return WebPage(body, policy=f"{carried.policy()}; frame-ancestors 'none'")
 
 
 def _render_page(shelf: Shelf, address: Address) -> bytes:
-    shelved, experiment, run = shelf.at(address.one("store")), address.one("experiment"), address.one("run")
+    shelved, experiment, run = (
+        shelf.at(address.parameter("store")),
+        address.parameter("experiment"),
+        address.parameter("run"),
+    )
     chosen = Condition("run", "=", run) if run else Condition("experiment", "=", experiment)
     if not chosen.value:
         raise InputError("missing-parameter", "a page needs an experiment or a run", "follow a link of the list")

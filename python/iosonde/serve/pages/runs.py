@@ -10,14 +10,14 @@ from iosonde.commands.show import text as show_text
 from iosonde.serve.shelf import Shelf
 from iosonde.store.index_query import IndexedRun
 
-from .shown import Address, WebPage, rendered
+from .web_page import Address, WebPage, rendered
 
 ON_A_PAGE = 100
 
 
 def page(shelf: Shelf, address: Address) -> WebPage:
     """Render ``/runs``: ``store``, any number of ``where``, ``page``. Raises InputError."""
-    view = shelf.narrowed(address.one("store"))
+    view = shelf.narrowed(address.parameter("store"))
     number = address.number("page", 1, 10**6)
     selection = view.runs(address.where, (number - 1) * ON_A_PAGE, ON_A_PAGE)
     same = _same_in_all(selection.runs)
@@ -30,7 +30,7 @@ def page(shelf: Shelf, address: Address) -> WebPage:
         shelf,
         address,
         "Runs",
-        found=rows,
+        rows=rows,
         same=same,
         total=selection.total,
         columns=view.columns(),
@@ -53,7 +53,7 @@ def _same_in_all(runs: Sequence[IndexedRun]) -> dict[str, Any]:
 
 def run_page(shelf: Shelf, address: Address) -> WebPage:
     """Render ``/run``: ``store``, ``run``. Read from the store itself. Raises InputError, DataError."""
-    shelved, run = shelf.at(address.one("store")), address.one("run")
+    shelved, run = shelf.at(address.parameter("store")), address.parameter("run")
     part = shelved.store.part([run])
     detail = show_answer.detail(show_answer.ChosenRuns(part, run))
     return rendered(

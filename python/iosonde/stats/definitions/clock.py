@@ -125,7 +125,7 @@ def work_of(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[st
     """Select the operations of this phase from those of its run."""
     rows = operations[operations["phase"] == phase.index]
     ranks, of = np.unique(rows["rank"], return_inverse=True)
-    offset = {entry["rank"]: entry.get("clock_offset_ns") or 0 for entry in phase.ranks}
+    offset = phase.clock_offsets
     shift = np.array([offset.get(int(rank), 0) for rank in ranks], np.int64)[of] if rows.size else of
     start = rows["start_ns"].astype(np.int64) - shift
     end = start + rows["duration_ns"].astype(np.int64)

@@ -203,7 +203,7 @@ def _compute_starts(phase: StoredPhase, rows: npt.NDArray[Any]) -> tuple[Array, 
     ranks, of = np.unique(rows["rank"], return_inverse=True)
     start = rows["start_ns"].astype(np.int64)
     if phase.comparable:
-        offsets = {rank["rank"]: rank.get("clock_offset_ns") or 0 for rank in phase.ranks}
+        offsets = phase.clock_offsets
         start -= np.array([offsets.get(int(rank), 0) for rank in ranks], np.int64)[of]
         zero = np.full(ranks.size, start.min())
     else:

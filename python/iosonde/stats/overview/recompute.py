@@ -62,7 +62,7 @@ def _recompute_series(
 ) -> dict[Key, float]:
     if not rows.size:
         return {}
-    offsets = {rank["rank"]: rank.get("clock_offset_ns") or 0 for rank in phase.ranks}
+    offsets = phase.clock_offsets
     ranks, of = np.unique(rows["rank"], return_inverse=True)
     shift = np.array([offsets.get(int(rank), 0) for rank in ranks], np.int64)[of]
     start = rows["start_ns"].astype(np.int64) - shift

@@ -123,7 +123,7 @@ def _resolve_column(text: str, table: Table) -> tuple[str, Column]:
     call = None if text in table.columns else _CALL.match(text)
     function, name = (call[1], call[2].strip()) if call else ("", text)
     if function and function != "C" and function not in TRANSFORMS:
-        if any(column.label == text for column in table.columns.values()):
+        if table.has_column(text):
             function, name = "", text
         else:
             raise InputError(

@@ -80,6 +80,12 @@ class PopulationEstimate:
     if_none: float
     if_all: float
 
+    @classmethod
+    def without_value(cls, level: float, bounds: tuple[float, float]) -> PopulationEstimate:
+        """Return the bounds alone: no drawn file could be read."""
+        warning = Message("unreadable-files", "no drawn file could be read")
+        return cls(Estimate(None, None, None, level, 0, (warning,)), None, *bounds)
+
     def times(self, mass: float) -> PopulationEstimate:
         """Return the total over a mass: bytes from a share of bytes."""
         estimate = self.estimate
@@ -155,7 +161,7 @@ def _estimate_share(
     bounds = bounds_of(sample, values, mask)
     n = int(mask.sum())
     if not split.mass:
-        return PopulationEstimate(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
+        return PopulationEstimate.without_value(level, bounds)
     value = min(1.0, split.value)
     low, high = _estimate_interval(split, level)
     sure = float(split.sure_mass @ split.sure)
@@ -206,7 +212,7 @@ def _estimate_mean(
     bounds = bounds_of(sample, numbers, mask)
     n = int(mask.sum())
     if not split.mass:
-        return PopulationEstimate(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
+        return PopulationEstimate.without_value(level, bounds)
     cut = certain_pieces(sample.masses, numbers, own, pieces, sample.certain & mask)
     inner = cut.variance / split.mass**2
     part = split.rest / split.mass if len(split.values) else 0.0
@@ -277,7 +283,6 @@ def within_of_drawn(sample: DrawnSample, within: Values, answered: npt.NDArray[n
 
 
 MOSTLY_MISSING = Message("unreadable-files", "more than half of the sample could not be read")
-_NOBODY = Message("unreadable-files", "no drawn file could be read")
 _NO_SPREAD = Message("single-file", "one file drawn at random has no spread; draw more")
 
 

@@ -15,7 +15,6 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import binomial_interval, t_critical
 
@@ -36,7 +35,6 @@ from .shares import (
 )
 
 _WORST = 0.25  # the largest variance of a value from 0 to 1, for a stratum with a single draw
-_NOBODY = Message("unreadable-files", "no drawn file could be read")
 
 
 @dataclass(frozen=True)
@@ -195,7 +193,7 @@ def _estimate_share(strata: Sequence[StratumValues], level: float) -> Population
     """Estimate the share of the mass that answered."""
     combined, bounds = _combine_strata(strata)
     if not combined.splits:
-        return PopulationEstimate(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
+        return PopulationEstimate.without_value(level, bounds)
     value = min(1.0, combined.value)
     if not combined.drawn:
         return PopulationEstimate(Estimate(value, value, value, level, combined.n), 0.0, *bounds)
@@ -236,7 +234,7 @@ def _estimate_mean(strata: Sequence[StratumValues], level: float, bounded: bool)
     """Estimate the mean over the mass that answered."""
     combined, bounds = _combine_strata(strata)
     if not combined.splits:
-        return PopulationEstimate(Estimate(None, None, None, level, 0, (_NOBODY,)), None, *bounds)
+        return PopulationEstimate.without_value(level, bounds)
     rest = combined.rest / combined.mass
     variance = combined.certain.variance / combined.mass**2 + combined.spread * rest**2
     down, up = (end / combined.mass for end in combined.certain.reach(level, combined.freedom, bounded))

@@ -1,7 +1,5 @@
 //! What the parts of the path cost in a scripted machine: t = m + p(size) + n(size) + c(size) + d(size).
 
-use crate::error::Result;
-use crate::json::Object;
 use crate::rng::Rng;
 
 use super::Class;
@@ -26,17 +24,6 @@ const SHAPE_A: f64 = 12.0;
 const SHAPE_B: f64 = 30.0;
 
 impl Costs {
-    pub fn from_json(object: &Object) -> Result<Self> {
-        let number = |key, default| object.get(key).map_or(Ok(default), |node| node.number());
-        Ok(Self {
-            mode_switch_ns: number("mode_switch_ns", 300.0)?,
-            copy_ns_per_byte: number("copy_ns_per_byte", 0.1)?,
-            network_ns: number("network_ns", 20_000.0)?,
-            device_ns_per_byte: number("device_ns_per_byte", 5.0)?,
-            prepare_ns: number("prepare_ns", 100_000.0)?,
-        })
-    }
-
     pub fn discard(self, bytes: u64) -> f64 {
         self.mode_switch_ns + self.copy_ns_per_byte / DISCARD * bytes as f64
     }

@@ -24,13 +24,13 @@ mod costs;
 mod locks;
 
 use super::Request;
-use crate::error::Result;
-use crate::json::{Node, Object};
+use crate::json::{self, Number, Share, Whole};
 use crate::kind::Kind;
 use crate::rng::Rng;
 use caches::{Lru, Pages};
 use costs::Costs;
 use locks::Locks;
+use serde::Deserialize;
 
 macro_rules! classes {
     ($($variant:ident $name:literal),+ $(,)?) => {
@@ -52,103 +52,84 @@ classes! {
 }
 
 const OUTLIER_FACTOR: f64 = 20.0;
-const MOST_BYTES: u64 = 1 << 40;
-const MOST_NS: u64 = 1 << 40;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+type Bytes<const DEFAULT: u64> = Whole<4096, { 1 << 40 }, DEFAULT>;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum State {
     Discard,
     Cached,
+    #[default]
     Uncached,
     /// A file that has nothing yet.
     None,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Rules {
-    TwoComponents { miss: f64 },
-    ReadAhead { window: u64 },
-    WriteBehind { limit: u64 },
-    Stripe { servers: u64, size: u64, slow_factor: f64 },
+    TwoComponents {
+        miss: Option<Share>,
+    },
+    ReadAhead {
+        #[serde(default)]
+        window: Bytes<{ 128 << 10 }>,
+    },
+    WriteBehind {
+        #[serde(default)]
+        dirty_limit: Bytes<{ 4 << 20 }>,
+    },
+    Stripe {
+        #[serde(default)]
+        servers: Whole<2, 4096, 4>,
+        #[serde(default)]
+        stripe_size: Bytes<{ 1 << 20 }>,
+        slow_factor: Option<Number>,
+    },
     Lock(Locks),
-    SmallCache { capacity: u64 },
+    SmallCache {
+        #[serde(default)]
+        capacity: Bytes<{ 16 << 20 }>,
+    },
 }
 
 /// A machine as the workload describes it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Script {
-    rules: Rules,
+    #[serde(default)]
     state: State,
-    file_size: u64,
-    outliers: f64,
-    costs: Costs,
+    #[serde(default)]
+    file_size: Whole<1, { 1 << 40 }, { 1 << 30 }>,
+    #[serde(default)]
+    outliers: Share,
+    mode_switch_ns: Option<Number>,
+    copy_ns_per_byte: Option<Number>,
+    network_ns: Option<Number>,
+    device_ns_per_byte: Option<Number>,
+    prepare_ns: Option<Number>,
+    /// The kind, and its own keys.
+    #[serde(flatten, deserialize_with = "json::by_kind")]
+    rules: Rules,
 }
 
 impl Script {
-    pub fn from_json(node: &Node) -> Result<Self> {
-        let object = node.object()?;
-        let script = Self {
-            rules: rules(&object)?,
-            state: state(&object)?,
-            file_size: object.whole("file_size", 1, MOST_BYTES)?.unwrap_or(1 << 30),
-            outliers: share(&object, "outliers", 0.0)?,
-            costs: Costs::from_json(&object)?,
-        };
-        object.no_other_keys()?;
-        Ok(script)
-    }
-}
-
-fn rules(object: &Object) -> Result<Rules> {
-    let kind = object.need("kind")?;
-    let bytes =
-        |key, default| Ok::<_, crate::error::Error>(object.whole(key, 4096, MOST_BYTES)?.unwrap_or(default));
-    let ns = |key, default| Ok::<_, crate::error::Error>(object.whole(key, 1, MOST_NS)?.unwrap_or(default));
-    Ok(match kind.text()? {
-        "two_components" => Rules::TwoComponents { miss: share(object, "miss", 0.2)? },
-        "read_ahead" => Rules::ReadAhead { window: bytes("window", 128 << 10)? },
-        "write_behind" => Rules::WriteBehind { limit: bytes("dirty_limit", 4 << 20)? },
-        "stripe" => Rules::Stripe {
-            servers: object.whole("servers", 2, 4096)?.unwrap_or(4),
-            size: bytes("stripe_size", 1 << 20)?,
-            slow_factor: object.get("slow_factor").map_or(Ok(5.0), |node| node.number())?,
-        },
-        "lock" => Rules::Lock(Locks {
-            every_ns: ns("every_ns", 2_000_000)?,
-            held_ns: ns("held_ns", 300_000)?,
-            extent: bytes("extent", 1 << 20)?,
-        }),
-        "small_cache" => Rules::SmallCache { capacity: bytes("capacity", 16 << 20)? },
-        other => {
-            return kind.fail(format_args!(
-                "no machine {other:?}; there are two_components, read_ahead, write_behind, stripe, lock, small_cache"
-            ));
+    fn costs(&self) -> Costs {
+        let number_or = |number: Option<Number>, default| number.map_or(default, |number| number.0);
+        Costs {
+            mode_switch_ns: number_or(self.mode_switch_ns, 300.0),
+            copy_ns_per_byte: number_or(self.copy_ns_per_byte, 0.1),
+            network_ns: number_or(self.network_ns, 20_000.0),
+            device_ns_per_byte: number_or(self.device_ns_per_byte, 5.0),
+            prepare_ns: number_or(self.prepare_ns, 100_000.0),
         }
-    })
-}
-
-fn state(object: &Object) -> Result<State> {
-    let Some(node) = object.get("state") else { return Ok(State::Uncached) };
-    Ok(match node.text()? {
-        "discard" => State::Discard,
-        "cached" => State::Cached,
-        "uncached" => State::Uncached,
-        "none" => State::None,
-        other => return node.fail(format_args!("{other:?} is none of discard, cached, uncached, none")),
-    })
-}
-
-fn share(object: &Object, key: &'static str, default: f64) -> Result<f64> {
-    let Some(node) = object.get(key) else { return Ok(default) };
-    match node.number()? {
-        share if share <= 1.0 => Ok(share),
-        _ => node.fail("a share lies between 0 and 1"),
     }
 }
 
 /// A machine at work.
 pub struct Machine {
     script: Script,
+    costs: Costs,
     pages: Pages,
     lru: Lru,
     /// Where a read would go on.
@@ -164,14 +145,15 @@ pub struct Machine {
 impl Machine {
     pub fn new(script: Script) -> Self {
         let mut lru = Lru::new(match script.rules {
-            Rules::SmallCache { capacity } => capacity / caches::PAGE,
+            Rules::SmallCache { capacity } => capacity.0 / caches::PAGE,
             _ => 1,
         });
         if script.state == State::Cached && matches!(script.rules, Rules::SmallCache { .. }) {
-            lru.hold_last_of(script.file_size);
+            lru.hold_last_of(script.file_size.0);
         }
         let pages = if script.state == State::Cached { Pages::all() } else { Pages::default() };
         Self {
+            costs: script.costs(),
             script,
             pages,
             lru,
@@ -186,9 +168,9 @@ impl Machine {
     /// How long an operation that starts now takes, and why.
     pub fn play(&mut self, now_ns: u64, request: &Request, rng: &mut Rng) -> (f64, Class) {
         let bytes = u64::from(request.length);
-        let costs = self.script.costs;
+        let costs = self.costs;
         if !request.kind.is_data() {
-            return (self.script.costs.noisy(self.plain(now_ns, request.kind), rng), Class::None);
+            return (self.costs.noisy(self.plain(now_ns, request.kind), rng), Class::None);
         }
         let (ns, class) = if self.script.state == State::Discard {
             (costs.discard(bytes), Class::Discarded)
@@ -196,7 +178,7 @@ impl Machine {
             self.data(now_ns, request, rng)
         };
         let noisy = if matches!(class, Class::Fast | Class::Slow) { ns } else { costs.noisy(ns, rng) };
-        if self.script.outliers > 0.0 && rng.unit() < self.script.outliers {
+        if self.script.outliers.0 > 0.0 && rng.unit() < self.script.outliers.0 {
             return (noisy * OUTLIER_FACTOR, Class::Outlier);
         }
         (noisy, class)
@@ -204,7 +186,7 @@ impl Machine {
 
     /// An operation that moves no data: what was buffered goes to the device.
     fn plain(&mut self, now_ns: u64, kind: Kind) -> f64 {
-        let costs = self.script.costs;
+        let costs = self.costs;
         if !matches!(kind, Kind::Fsync | Kind::Fdatasync) {
             return costs.mode_switch_ns;
         }
@@ -214,18 +196,21 @@ impl Machine {
     }
 
     fn data(&mut self, now_ns: u64, request: &Request, rng: &mut Rng) -> (f64, Class) {
-        let (bytes, costs) = (u64::from(request.length), self.script.costs);
+        let (bytes, costs) = (u64::from(request.length), self.costs);
         let reads = matches!(request.kind, Kind::Read | Kind::MmapRead);
         let cached = costs.cached(bytes);
         match self.script.rules {
-            Rules::TwoComponents { miss } => costs.two_components(bytes, rng.unit() < miss, rng),
-            Rules::ReadAhead { window } if reads => self.read_ahead(request.offset, bytes, window),
+            Rules::TwoComponents { miss } => {
+                costs.two_components(bytes, rng.unit() < miss.map_or(0.2, |miss| miss.0), rng)
+            }
+            Rules::ReadAhead { window } if reads => self.read_ahead(request.offset, bytes, window.0),
             Rules::SmallCache { .. } => self.small_cache(request.offset, bytes, reads),
-            Rules::WriteBehind { limit } if !reads => self.write_behind(now_ns, bytes, limit),
-            Rules::Stripe { servers, size, slow_factor }
+            Rules::WriteBehind { dirty_limit } if !reads => self.write_behind(now_ns, bytes, dirty_limit.0),
+            Rules::Stripe { servers, stripe_size, slow_factor }
                 if !(reads && self.script.state == State::Cached) =>
             {
-                let (ns, slow) = costs.stripes(request.offset, bytes, servers, size, slow_factor);
+                let slow_factor = slow_factor.map_or(5.0, |factor| factor.0);
+                let (ns, slow) = costs.stripes(request.offset, bytes, servers.0, stripe_size.0, slow_factor);
                 (cached + ns, if slow { Class::SlowServer } else { Class::FastServer })
             }
             Rules::Lock(locks) => {
@@ -245,7 +230,7 @@ impl Machine {
     }
 
     fn read_ahead(&mut self, offset: u64, bytes: u64, window: u64) -> (f64, Class) {
-        let costs = self.script.costs;
+        let costs = self.costs;
         let goes_on = offset == self.next_offset;
         self.next_offset = offset + bytes;
         let cached = costs.cached(bytes);
@@ -264,7 +249,7 @@ impl Machine {
     }
 
     fn small_cache(&mut self, offset: u64, bytes: u64, reads: bool) -> (f64, Class) {
-        let costs = self.script.costs;
+        let costs = self.costs;
         let touched = self.lru.touch(offset, bytes);
         let cached = costs.cached(bytes);
         if !reads || touched.missing == 0 {
@@ -276,14 +261,14 @@ impl Machine {
     }
 
     fn drain(&mut self, now_ns: u64) {
-        let drained = (now_ns - self.dirty_at_ns) as f64 / self.script.costs.device_ns_per_byte.max(1e-9);
+        let drained = (now_ns - self.dirty_at_ns) as f64 / self.costs.device_ns_per_byte.max(1e-9);
         self.dirty_bytes = (self.dirty_bytes - drained).max(0.0);
         self.dirty_at_ns = now_ns;
     }
 
     fn write_behind(&mut self, now_ns: u64, bytes: u64, limit: u64) -> (f64, Class) {
         self.drain(now_ns);
-        let costs = self.script.costs;
+        let costs = self.costs;
         self.dirty_bytes += bytes as f64;
         if self.dirty_bytes <= limit as f64 {
             return (costs.cached(bytes), Class::Buffered);
@@ -293,13 +278,13 @@ impl Machine {
     }
 
     fn lock(&mut self, now_ns: u64, offset: u64, bytes: u64, locks: Locks) -> (f64, Class) {
-        let round_trip = self.script.costs.network_ns;
+        let round_trip = self.costs.network_ns;
         let (period, wait) = locks.at(now_ns);
         if period != self.lock_period {
             (self.lock_period, self.locked) = (period, Pages::default());
         }
-        let first = offset / locks.extent;
-        let extents = (offset + bytes - 1) / locks.extent - first + 1;
+        let first = offset / locks.extent.0;
+        let extents = (offset + bytes - 1) / locks.extent.0 - first + 1;
         let missing = self.locked.add(first * caches::PAGE, extents * caches::PAGE, false) / caches::PAGE;
         match (wait, missing) {
             (0, 0) => (0.0, Class::Held),

@@ -2,8 +2,7 @@ use super::*;
 use crate::testing::request;
 
 fn play(script: &str, steps: &[(Kind, u64, u32)]) -> Vec<(f64, Class)> {
-    let value: serde_json::Value = serde_json::from_str(script).unwrap();
-    let script = Script::from_json(&Node { path: "machine".into(), value: &value }).unwrap();
+    let script = serde_json::from_str(script).unwrap();
     let (mut machine, mut rng, mut now) = (Machine::new(script), Rng::stream(&[1]), 1_000_000_000);
     let mut one = |&(kind, offset, length): &(Kind, u64, u32)| {
         let (ns, class) = machine.play(now, &request(kind, offset, length), &mut rng);

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypedDict
+
+from iosonde.core.timestamps import format_now
 
 from ..fact_types import TargetCondition
 from ..mount import Mount
@@ -52,5 +53,4 @@ class FileSystemFamily:
 
 def condition(health: Sequence[str] | None, options: dict[str, str] | None = None) -> TargetCondition:
     """Build the current state: problems (empty: healthy; None: unknown), and the options in effect."""
-    now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    return {"at": now, "health": None if health is None else list(health), "options": options or {}}
+    return {"at": format_now(), "health": None if health is None else list(health), "options": options or {}}

@@ -1,0 +1,105 @@
+"""Content of a page, as data: frozen dataclasses that ``answers/page`` fills and ``report/page`` lays out. Every value
+is in base units (bytes/s, operations/s, s), and every measured one is an Estimate. A Section explains what is missing
+and why. Each figure offers its data as a table to download."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from iosonde.commands.advise.content import ResponseAdvice
+from iosonde.commands.bound.content import Bound
+from iosonde.commands.diagnose.answer import OperationCauses
+from iosonde.commands.plot.bars_content import Bars
+from iosonde.commands.plot.latency_content import Latency
+from iosonde.commands.plot.over_time import OverTimePlot
+from iosonde.commands.plot.settings_plot import SettingsPlot
+from iosonde.commands.plot.timeline_content import Timeline
+from iosonde.commands.rank.content import Influence
+from iosonde.commands.regress.content import ResponseRegression, ResponseSummary
+from iosonde.commands.summary.faults import FaultEffect
+from iosonde.core.types import Finding
+from iosonde.core.verdict import Verdict
+from iosonde.page.tables import DataTable, Section
+from iosonde.page.words import FactGroup, FirstScreen, Reproduce
+
+from .question import AnsweredQuestion
+
+
+@dataclass(frozen=True)
+class Page:
+    """A report. ``axis`` is the unit of the node count: ``node``, ``rank`` or ``rank per node``. Sections with
+    neither items nor explanations are omitted, as are ``trials`` of None. ``clocks`` holds the metrics without a
+    figure, ``latency_others`` the percentiles of operations that take the smaller part of their phase. ``settings`` is
+    the figure at the top; ``fault_plot`` is one trial of those with ``faults`` over time. ``slow`` has the last trial's
+    operations by class; ``questions`` are those of its experiment. ``more`` names the command for other metrics;
+    ``verdicts`` are those of its summary."""
+
+    title: str
+    target: str
+    measured: str
+    level: float
+    answers: FirstScreen
+    findings: tuple[Finding, ...]
+    bars: Section[Bars]
+    latencies: Section[Latency]
+    timelines: Section[Timeline]
+    trials: DataTable | None
+    facts: Section[FactGroup]
+    reproduce: Reproduce
+    clocks: DataTable | None = None
+    latency_others: DataTable | None = None
+    timelines_note: str = "One trial, phase by phase."
+    axis: str = "node"
+    summary: tuple[ResponseSummary, ...] = ()
+    models: Section[ResponseRegression] = Section()
+    influences: Section[Influence] = Section()
+    bound: Section[Bound] = Section()
+    advice: Section[ResponseAdvice] = Section()
+    settings: SettingsPlot | None = None
+    faults: Section[FaultEffect] = Section()
+    fault_plot: OverTimePlot | None = None
+    slow: OperationCauses | None = None
+    more: str = ""
+    questions: tuple[AnsweredQuestion, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+
+    @property
+    def headline(self) -> str:
+        """Return the headline."""
+        return self.answers.headline
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the whole content as JSON: versioned, base units."""
+        settings = None if self.settings is None else self.settings.to_dict()
+        hit: dict[str, Any] = (
+            {"faults": [effect.to_json() for effect in self.faults.items]} if self.faults.items else {}
+        )
+        hit |= {"questions": [question.to_json() for question in self.questions]} if self.questions else {}
+        hit |= {"slow": self.slow.content()} if self.slow else {}
+        hit |= {"verdicts": [verdict.to_json() for verdict in self.verdicts]}
+        rest = replace(self, settings=None, faults=Section(), fault_plot=None, slow=None, questions=(), verdicts=())
+        content = asdict(rest)
+        for name in ("faults", "fault_plot", "slow", "questions", "verdicts"):
+            del content[name]
+        return {"iosonde_report": 1, **content, **hit, "settings": settings}
+
+    def node_counts(self) -> tuple[int, ...]:
+        """Return every node count of the bars, ascending."""
+        return tuple(sorted({cell.nodes for bars in self.bars.items for cell in bars.cells}))
+
+    @property
+    def scales(self) -> bool:
+        """Return whether any metric has several node counts to compare."""
+        return any(len(bars.cells) > 1 for bars in self.bars.items)
+
+    def warnings(self, medians: bool) -> tuple[str, ...]:
+        """Return the warnings of its means, and of its ``medians`` if these are shown, each once."""
+        cells = [row for summary in self.summary for row in summary.rows]
+        estimates = [
+            estimate
+            for row in cells
+            for estimate in (row.mean, row.efficiency, *([row.median] if medians else []))
+            if estimate
+        ]
+        return tuple(dict.fromkeys(warning for estimate in estimates for warning in estimate.warnings))

@@ -1,0 +1,50 @@
+"""What a page carries and allows: its style, its scripts, values as JSON in a script, and the policy of both."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+from importlib import resources
+from typing import Any
+
+from .library import library
+
+
+def json_in_script(value: Any) -> str:
+    """Return JSON that cannot close the script element around it."""
+    text = json.dumps(to_jsonable(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def to_jsonable(value: Any) -> Any:
+    """Return a value that JSON can represent: NaN becomes None, other objects their text."""
+    if isinstance(value, dict):
+        return {str(key): to_jsonable(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_jsonable(item) for item in value]
+    if hasattr(value, "tolist"):
+        return to_jsonable(value.tolist())
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (str, int)) else str(value)
+
+
+def policy() -> str:
+    """Return the content security policy of a page."""
+    return page_policy(library(lambda sentence: None), asset("page.js"))
+
+
+def page_policy(*scripts: str) -> str:
+    """Return a policy under which only these scripts run, and nothing is loaded."""
+    hashes = " ".join(f"'sha256-{base64.b64encode(hashlib.sha256(s.encode()).digest()).decode()}'" for s in scripts)
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "font-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def asset(name: str) -> str:
+    """Return the text of an asset of the page: its style or its script."""
+    return resources.files("iosonde.page").joinpath("assets", name).read_text(encoding="utf-8")

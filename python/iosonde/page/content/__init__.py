@@ -1,1 +1,0 @@
-"""Content of a page, as types: ``commands/*/for_page.py`` compute it, ``commands/*/section.py`` lay it out."""

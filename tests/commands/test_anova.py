@@ -1,0 +1,97 @@
+"""Analysis of variance of a store's operations, of computed responses, by clock and experiment."""
+
+from __future__ import annotations
+
+import declared_sample
+import pytest
+
+from iosonde.commands.anova.answer import AnalysisOfVariance, SumsOfSquares, anova, sentence
+from iosonde.core.errors import InputError
+from iosonde.core.table import table_of
+from iosonde.data.query import ResponseQuery
+from iosonde.data.source import open_data
+from iosonde.stats.regression.anova import anova as allocated
+from iosonde.stats.regression.rounding import NO_ERROR
+from messages import assert_problem, codes, raises, with_code
+
+pytest.importorskip("iosonde.engine._native")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    path = tmp_path_factory.mktemp("anova") / "s"
+    declared_sample.store(path)
+    return path
+
+
+FACTORS = ("nodes", "fs")
+
+
+def shares(made: AnalysisOfVariance) -> dict[str, float]:
+    return {row["name"]: row["share"] for row in made.records()}
+
+
+def test_an_operation_of_a_store_by_the_terms_asked_for(place):
+    made = anova(open_data(place, (), "old"), ResponseQuery(("write",), ("nodes*fs",)))
+    assert list(shares(made)) == [*FACTORS, ":".join(FACTORS)] and made.anova.balanced
+    assert sum(shares(made).values()) == pytest.approx(1, abs=0.01) and made.to_dict()["n"] == 24
+    assert (
+        f"({100 * shares(made)['nodes']:.0f} %)" in made.sentence.partition("nodes")[2]
+        and made.to_dict()["schema"] == 1
+    )
+
+
+def test_without_on_a_store_is_explained_by_its_factors_and_a_block_is_one_of_them(place):
+    made = anova(open_data(place, (), "old"), ResponseQuery(("write",)), SumsOfSquares("fs"))
+    assert [(s.name, s.block) for s in made.anova.sources] == [("fs", True), ("nodes", False)]
+    assert_problem(with_code(made.anova.warnings, "confounded"), "confounded", factor="servers", twin="nodes")
+
+
+def test_experiment_and_clock_choose(place):
+    asked = ResponseQuery(("write",), ("nodes",))
+    old, new = (anova(open_data(place, ["fs=nfs"], name), asked).anova.ss_total for name in ("old", "new"))
+    assert new == pytest.approx(100 * old)
+    summed = anova(open_data(place, ["fs=nfs"], "old"), ResponseQuery(("write",), ("nodes",), "sum_of_ranks"))
+    assert summed.anova.ss_total == pytest.approx(1.5**2 * old)
+    assert summed.anova.response == "write bandwidth_sum_of_ranks"
+
+
+def test_computed_responses_of_a_store_and_of_a_table(place):
+    source = open_data(place, (), "old")
+    logs = anova(source, ResponseQuery(("log(write)",), ("nodes*fs",)))
+    assert shares(logs)[":".join(FACTORS)] < 1e-6  # the two factors multiply
+    each = anova(source, ResponseQuery(("write/nodes",), ("nodes", "fs")))
+    assert shares(each)["nodes"] < 1e-6 < 0.9 < shares(each)["fs"]
+    table = table_of({"a": ["x", "x", "y", "y"], "work": [4, 4, 4, 4], "s": [1, 2, 4, 5]})
+    assert anova(open_data(table), ResponseQuery(("work/s",), ("a",))).anova.response == "work/s"
+
+
+def test_iterations_of_one_run_are_said_to_be_that(tmp_path):
+    declared_sample.imported(tmp_path / "s")
+    made = anova(open_data(tmp_path / "s"), ResponseQuery(("write",), ("nodes",)))
+    assert made.anova.n == 8 and codes(made.anova.warnings)[0] == "within-run"
+
+
+@pytest.mark.parametrize(
+    ("asked", "how", "code", "values"),
+    [
+        (ResponseQuery(("fs",), ("fs",)), SumsOfSquares(), "conflicting-roles", {"title": "fs"}),
+        (ResponseQuery(("log(write)",), ("nodes",)), SumsOfSquares("nope"), "unknown-column", {"column": "nope"}),
+        (ResponseQuery(("write",), ("nodes",)), SumsOfSquares(kind=4), "unknown-option-value", {"kind": 4}),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(place, asked, how, code, values):
+    with raises(code, InputError, **values):
+        anova(open_data(place, ["operation=write", "metric=bandwidth_last_done"], "old"), asked, how)
+
+
+def test_a_table_needs_its_factors_named():
+    with raises("missing-option", option="--on"):
+        anova(open_data(table_of({"a": [1, 2], "y": [1.5, 2.5]})), ResponseQuery(("y",)))
+
+
+def test_a_response_that_leaves_no_error_is_not_said_to_lack_bring_ups():
+    y = [824.1, 824.1, 1647.0, 1647.0, 842.7, 842.7, 1666.0, 1666.0]
+    table = table_of({"fs": list("aaaabbbb"), "nodes": list("11221122"), "y": y})
+    made = allocated(table, "y", ["fs*nodes"], 0.95)
+    assert made.warnings == (NO_ERROR,) and "bring-ups" not in sentence(made)

@@ -1,0 +1,153 @@
+"""Models of stores and tables as answers: any response and clock, declared factors, one verdict, one way of better."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from iosonde.answers.candidates import Learning
+from iosonde.answers.learned import learned
+from iosonde.answers.verdict import verdict
+from iosonde.commands.advise.answer import Advising, advise
+from iosonde.commands.fit.answer import fit
+from iosonde.commands.predict.answer import predict, predict_rows
+from iosonde.commands.validate.answer import Folding, validate
+from iosonde.commands.validate.held_out import held_out
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.types import Experiment, Factor, Observation, Role, Run
+from iosonde.data.query import ResponseQuery
+from iosonde.data.source import open_data
+from iosonde.store import Store
+from messages import assert_problem, raises
+
+LINE = Learning(("linear",))
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory) -> str:
+    """Two operations with two clocks each; ``hint`` b doubles the rate, and halves the time; ``room`` is a block."""
+    path = tmp_path_factory.mktemp("models") / "s"
+    made = Store.create(path)
+    factors = [
+        Factor("size", "bytes", levels=(1, 2, 3, 4)),
+        Factor("hint", levels=("a", "b")),
+        Factor("room", levels=("r", "s"), role=Role.BLOCKED),
+    ]
+    made.save_experiment(Experiment("x", "x", factors, {}, [], 1, "2026-11-21T10:00:00Z"))
+    cells = [(size, hint, repetition) for repetition in range(3) for size in (1, 2, 3, 4) for hint in "ab"]
+    for number, (size, hint, repetition) in enumerate(cells):
+        rate = 1e8 * (2 if hint == "b" else 1) + 1e6 * size + 1e4 * (7 * number % 5)
+        at = {"size": size, "hint": hint, "room": "rs"[repetition % 2], "repetition": repetition}
+        seen = [
+            Observation("write", "bandwidth_last_done", rate, "bytes/s"),
+            Observation("write", "bandwidth_first_done", 2 * rate, "bytes/s"),
+            Observation("sync", "job_seconds", 1e9 / rate, "s"),
+            Observation("read", "bandwidth_last_done", 3 * rate, "bytes/s"),
+        ]
+        made.append(Run(f"r{number:02}", "x", "iosonde", f"2026-11-21T10:{number:02}:00Z", 1.0, at, seen))
+    return str(path)
+
+
+def test_the_factors_of_a_store_are_those_that_were_set(store):
+    found = learned(open_data(store), ResponseQuery(("read",)))
+    assert [one.name for one in found.examples.features] == ["size", "hint"], "a block is nothing that one chooses"
+    assert (found.examples.features[0].unit, found.examples.unit) == ("bytes", "bytes/s")
+    assert found.examples.response == "read bandwidth_last_done" and len(found.examples) == 24
+
+
+def test_a_clock_and_a_computed_response_are_responses(store):
+    source = open_data(store)
+    last, first = (
+        learned(source, ResponseQuery(("write bandwidth_" + clock,))).examples for clock in ("last_done", "first_done")
+    )
+    assert first.y.tolist() == (2 * last.y).tolist()
+    by_clock = learned(source, ResponseQuery(("write",), clock="bandwidth_first_done")).examples
+    assert by_clock.y.tolist() == first.y.tolist()
+    logs = learned(source, ResponseQuery(("log(read)",))).examples
+    assert logs.unit == "" and logs.response == "log(read)" and logs.y.max() < 25
+
+
+def test_several_responses_are_a_choice_to_make(store):
+    with raises("ambiguous-response") as refused:
+        learned(open_data(store), ResponseQuery())
+    assert "--response" in refused.value.hint
+
+
+def test_a_table_has_its_factors_named(tmp_path):
+    (tmp_path / "t.csv").write_text("a,y\n1,2\n2,3\n")
+    with raises("missing-option", option="--on"):
+        learned(open_data(tmp_path / "t.csv"), ResponseQuery(("y",)))
+    with raises("missing-option", option="--response"):
+        learned(open_data(tmp_path / "t.csv"), ResponseQuery((), ("a",)))
+
+
+def test_a_model_of_an_operation_finds_its_rows_in_a_store_again(store, tmp_path):
+    source = open_data(store)
+    made = fit(source, ResponseQuery(("write",)), LINE)
+    model = made.choice.model
+    assert made.content()["unit"] == "bytes/s" and json.loads(json.dumps(made.to_dict()))["schema"] == 1
+    assert len(predict_rows(model, source).predictions) == 24
+    assert held_out(model, source).n == 24
+    one = predict(model, {"size": "2B", "hint": "b"})
+    assert one.content()["fit"] == pytest.approx(2.02e8, rel=1e-3)
+    with raises("unknown-column", DataError, column="hint"):
+        (tmp_path / "t.csv").write_text("size,write bandwidth_last_done\n1,2\n")
+        held_out(model, open_data(tmp_path / "t.csv"))
+
+
+def test_a_fit_is_one_row_a_model_and_says_what_the_page_says_in_its_unit(store):
+    made = fit(open_data(store), ResponseQuery(("write",)), Learning(("mean", "linear"), n_folds=4))
+    assert [row["family"] for row in made.records()] == ["mean", "linear"]
+    assert [row["taken"] for row in made.records()] == [False, True]
+    in_bytes, in_megabytes = made.sentence, verdict(made.choice, (1e6, "MB/s"))
+    assert in_bytes.startswith("linear ") and made.choice.tried[made.choice.chosen].candidate.family == "linear"
+    assert "58.3 MB/s" in in_megabytes and "MB/s" not in in_bytes
+    assert in_megabytes.replace(" MB/s", "").split(":")[0] == in_bytes.split(":")[0]
+
+
+def test_a_validation_folds_one_way(store):
+    source = open_data(store)
+    made = validate(source, ResponseQuery(("write",)), LINE, Folding(leave_out="size"))
+    assert_problem(made.how, "leave-level-out", n_folds=4, factor="size")
+    assert made.sentence.startswith("linear ")
+    with raises("conflicting-options"):
+        validate(source, ResponseQuery(("write",)), LINE, Folding(inverse=True, share=0.5))
+
+
+def test_advice_on_a_store_needs_no_condition_and_is_given_the_other_factors(store):
+    made = advise(open_data(store), ResponseQuery(("write",)), Advising(("hint",)))
+    assert made.content()["given"] == ["size"] and made.content()["better"] == "higher"
+    assert made.content()["best_default"] == "b"
+    alone = advise(open_data(store), ResponseQuery(("write",)), Advising(("hint",), workload_columns=()))
+    assert alone.content()["instances"] == 1
+
+
+def test_what_is_better_is_what_the_metric_says(store, tmp_path):
+    made = advise(open_data(store), ResponseQuery(("job_seconds",)), Advising(("hint",)))
+    assert made.content()["better"] == "lower" and made.content()["best_default"] == "b"
+    rows = [f"{m},{10 if m == 'a' else 20},{r}" for m in "ab" for r in range(3)]
+    (tmp_path / "t.csv").write_text("\n".join(["mode,latency,r", *rows]) + "\n")
+    made = advise(open_data(tmp_path / "t.csv"), ResponseQuery(("latency",)), Advising(("mode",)))
+    assert made.content()["better"] == "lower", "a latency without a unit, too"
+    higher = advise(open_data(tmp_path / "t.csv"), ResponseQuery(("latency",)), Advising(("mode",), better="higher"))
+    assert higher.content()["best_default"] == "b"
+
+
+def test_shares_of_the_best_end_at_all_of_it(tmp_path):
+    """Nearly the best everywhere, with an exception: Student's t alone reaches beyond 100 %."""
+    rows = [f"{i},{mode},{100 + i if (mode == 'a') != (i == 5) else 60 + i}" for i in range(12) for mode in "ab"]
+    (tmp_path / "t.csv").write_text("\n".join(["size,mode,speed", *rows]) + "\n")
+    how = Advising(("mode",), ("size",), depth=1)
+    made = advise(open_data(tmp_path / "t.csv"), ResponseQuery(("speed",)), how)
+    gain = made.content()["gain"]
+    shares = [gain["advised"], gain["reference"]]
+    assert all(0 < one["low"] < one["value"] < one["high"] < 1 for one in shares)
+
+
+def test_new_trials_of_a_store_are_of_the_same_response(store):
+    source = open_data(store)
+    with raises("missing-option", (InputError, DataError)):
+        advise(source, ResponseQuery(("write",)), Advising(("hint",)), new=source)
+    with raises("conflicting-options"):
+        advise(source, ResponseQuery(("write",)), Advising(("hint",)), {"size": "1"}, source)

@@ -1,0 +1,99 @@
+"""The time model of a store's operations and metrics, and of computed times."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import bound_sample
+import declared_sample
+import pytest
+
+from iosonde.commands.time_model.answer import SingleOperation, TimeModel, time_model
+from iosonde.commands.time_model.parts import parts_from_document
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.table import table_of
+from iosonde.data.query import ResponseQuery
+from iosonde.data.source import open_data
+from messages import raises
+
+pytest.importorskip("iosonde.engine._native")
+PARTS = {"p": "10GB/s", "c": "10GB/s", "d": {"bandwidth": "500MB/s", "prepare": "25ms"}}
+OPERATION = SingleOperation(parts_from_document(PARTS))
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """Three runs of an experiment w, and one of v."""
+    path = tmp_path_factory.mktemp("time") / "s"
+    made = bound_sample.store(path, 3)
+    made.append(replace(bound_sample._run(7), id="v-0", experiment="v"))
+    return path
+
+
+def counts(made: TimeModel) -> dict[str, int]:
+    return {group.name: group.n_operations for group in made.groups}
+
+
+def test_experiment_and_conditions_choose_the_operations(recorded):
+    every = counts(time_model(open_data(recorded), ResponseQuery(), OPERATION))
+    assert every == {"write_large, experiment=w": 1200, "write_large, experiment=v": 400}
+    made = time_model(open_data(recorded, (), "v"), ResponseQuery(), OPERATION)
+    assert counts(made) == {"write_large": 400} and made.groups[0].lost.n == 1
+    by_run = time_model(open_data(recorded, (), "w"), ResponseQuery(), OPERATION, ["run"])
+    assert len(counts(by_run)) == 3 and "run=w-0" in next(iter(counts(by_run)))
+
+
+def test_where_names_the_operation_whose_times_are_read(tmp_path):
+    made = bound_sample.store(tmp_path / "s", 1)
+    run = bound_sample._run(5)
+    phases = [{**phase, "operation": "other", "name": "other"} for phase in run.phases]
+    seen = [replace(one, operation="other") for one in run.observations]
+    made.append(replace(run, phases=phases, observations=seen))
+    both = time_model(open_data(tmp_path / "s"), ResponseQuery(), OPERATION)
+    one = time_model(open_data(tmp_path / "s", ["operation=other"]), ResponseQuery(), OPERATION)
+    assert set(counts(both)) == {"write_large", "other"} and set(counts(one)) == {"other"}
+
+
+def test_a_metric_of_a_store_is_fitted_by_clock_and_experiment(tmp_path):
+    declared_sample.store(tmp_path / "s")
+    source = open_data(tmp_path / "s", (), "old")
+    made = time_model(source, ResponseQuery(("copy",), ("servers",)), SingleOperation(), ["fs"])
+    assert [(line.name, line.n) for line in made.lines] == [("nfs", 12), ("afs", 12)]
+    with raises("not-a-time", unit="bytes/s"):
+        time_model(source, ResponseQuery(("write",), ("servers",)), SingleOperation())
+
+
+def test_computed_times_keep_their_unit_or_are_refused():
+    table = table_of({"size": [4096, 65536, 1048576] * 3, "n": [2] * 9, "t": [2, 4, 30, 2.2, 4.2, 31, 1.9, 3.9, 29]})
+    plain, half = (
+        time_model(open_data(table), ResponseQuery((text,), ("size",)), SingleOperation()) for text in ("t", "t/n")
+    )
+    assert half.lines[0].per_byte.estimate == pytest.approx(plain.lines[0].per_byte.estimate / 2)
+    for text in ("log(t)", "t + n"):
+        with raises("not-a-time", (InputError, DataError)):
+            time_model(open_data(timed(table)), ResponseQuery((text,), ("size",)), SingleOperation())
+
+
+def timed(table):
+    """The same with a unit, which t + n has not."""
+    return replace(table, columns={**table.columns, "t": replace(table.columns["t"], unit="ms")})
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "option"),
+    [
+        (ResponseQuery((), ("size",)), "missing-option", "--response"),
+        (ResponseQuery(("t",)), "missing-option", "--on"),
+        (ResponseQuery(("t",), ("size", "n")), "too-many-columns", "--on"),
+    ],
+)
+def test_columns_that_are_missing_are_named(asked, code, option):
+    with raises(code, InputError, option=option):
+        time_model(open_data(table_of({"size": [1.0], "n": [1.0], "t": [1.5]})), asked, SingleOperation())
+
+
+def test_a_document_of_parts_says_where_it_is_wrong():
+    with raises("unknown-part", where="x.yaml:2: q"):
+        parts_from_document({"q": 3}, lambda name: "x.yaml:2: ")
+    made = time_model(None, ResponseQuery(), replace(OPERATION, sizes=[262144], observed_s=[1e-3]))
+    assert made.to_dict()["schema"] == 1 and len(made.records()) == len(made.conditions)
