@@ -128,7 +128,7 @@ def test_the_mean_of_bring_ups_has_their_spread():
 
 def test_a_comparison_of_what_is_set_once_has_as_many_repetitions_as_bring_ups(place):
     for source, asked in ((of_table(), ResponseQuery(("rate",))), (open_data(place), ResponseQuery(("write",)))):
-        by = () if source.store is None else ("operation",)
+        by = ("operation",) if source.knows_factors else ()
         made = compare(source, asked, Sides(group="copies", by=by))
         (one,) = [item.comparison for item in made.items]
         logs = {

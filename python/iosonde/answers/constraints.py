@@ -70,8 +70,6 @@ def typed(texts: Sequence[str], examples: Examples) -> Broken:
 def collect_designed(source: Source, examples: Examples) -> tuple[list[str], list[str]]:
     """Return (constraints of the experiments whose runs are learned from; why others are dropped). A factor absent from
     the model is replaced by its value, if all runs share it."""
-    if source.store is None:
-        return [], []
     ids = {run.experiment for run in source.runs}
     taken: dict[str, None] = {}
     dropped: dict[str, None] = {}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from iosonde.core.errors import DataError, InputError
-from iosonde.core.message import spell
+from iosonde.core.errors import DataError
 from iosonde.core.types import Role
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, choose_response
@@ -33,8 +32,7 @@ class Learned:
 
 def learned(source: Source, query: ResponseQuery) -> Learned:
     """Return the rows to learn from. Raises InputError if a table's response or factors are not named, DataError."""
-    if source.store is None:
-        refuse_unnamed(source, query)
+    source.require_names(query)
     response = choose_response(source, query).with_scattered()
     names = list(source.apart(query.on)) or [
         name for name in set_factors(response) if _has_several_levels(response, name)
@@ -47,25 +45,12 @@ def learned(source: Source, query: ResponseQuery) -> Learned:
             title=response.title,
         )
     training_examples = examples(response.rows, response.title, names)
-    units = source.units() if source.store is not None else {}
+    units = source.declared_units
     features = tuple(
         replace(feature, unit=feature.unit or units.get(feature.name, "")) for feature in training_examples.features
     )
     warnings = (*caveats(response), *training_examples.warnings)
     return Learned(response, replace(training_examples, features=features, unit=response.unit, warnings=warnings))
-
-
-def refuse_unnamed(source: Source, query: ResponseQuery) -> None:
-    """Raise InputError if a table's response or factors are not named: they are not guessed."""
-    for option, names in (("response", query.response), ("on", query.on)):
-        if not names:
-            raise InputError(
-                "missing-option",
-                "{option} is missing",
-                "columns: {names}",
-                option=str(getattr(spell, option)),
-                names=", ".join(source.table.names),
-            )
 
 
 def set_factors(response: Response) -> list[str]:

@@ -69,7 +69,7 @@ def rows_of(model: Model, source: Source, measured: bool = False) -> tuple[list[
     response; ``measured``: for a table, too. Raises InputError, DataError for a missing cell."""
     table = source.table
     names = [f.name if f.name in table.names else split_unit(f.name)[0] for f in model.features]
-    if measured or source.store is not None:
+    if measured or not source.has_response_columns:
         table = choose_response(source, ResponseQuery((model.response,), tuple(names))).rows
     columns = [table.column(name) for name in names]
     for column in columns:

@@ -27,11 +27,9 @@ class Visitor(Protocol):
 
 def visit(source: Source, visitors: Sequence[Visitor]) -> None:
     """Pass each run of a store to all visitors that want it; the operations of one run are in memory at a time."""
-    if source.store is None:
-        return
     for run in source.runs:
         asking = [visitor for visitor in visitors if visitor.wants(run)]
         if asking:
-            operations = source.store.operations(run.id) if run.n_operations else np.empty(0, OPERATION)
+            operations = source.operations(run.id) if run.n_operations else np.empty(0, OPERATION)
             for visitor in asking:
                 visitor.take(run, operations)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from iosonde.core.stored import StoredRun
-from iosonde.data.choice import texts
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 
@@ -11,7 +10,7 @@ from iosonde.data.source import Source
 def list_tool_clocks(source: Source, query: ResponseQuery) -> tuple[tuple[str, str], ...]:
     """Return (tool, what its clock includes besides the operation) for the rows of the query. The content is '' if a
     tool does not state it, or has several. Numbers of our engine are excluded."""
-    if source.store is None:
+    if not source.runs:
         return ()
     rows = source.trials(query.choice).rows
     if not len(rows) or "run" not in rows.columns:
@@ -27,10 +26,7 @@ def list_tool_clocks(source: Source, query: ResponseQuery) -> tuple[tuple[str, s
 
 def own_clock(source: Source, query: ResponseQuery) -> str:
     """Return the clock of our engine's rates; '' if none is shown, or metrics are named."""
-    if source.store is None or query.response or query.metric:
-        return ""
-    operations = set(texts(source.trials(query.choice).rows, "operation"))
-    return query.clock if operations - source.foreign or not operations else ""
+    return "" if query.response or query.metric else source.own_clock(query.choice)
 
 
 def _list_tools(run: StoredRun) -> tuple[str, ...]:

@@ -28,32 +28,36 @@ def resume_or_begin(
     store: Store | None, campaign: Campaign, level: float, say: Callable[[str], None]
 ) -> tuple[Experiment, set[int]]:
     """Return the newest unfinished experiment with the same content, with its finished trials; else a new one."""
-    for experiment in sorted(
-        store.experiments() if store else (), key=lambda candidate: candidate.created_at, reverse=True
-    ):
-        if not campaign.is_of(experiment):
-            continue
-        assert store is not None
-        done = {run["facts"]["order"] for run in store.runs(experiment=experiment.id) if not run["missing"]}
-        remaining = len(experiment.trials) - len(done)
-        if (rule := pair_rule(experiment)) and Pairs(rule, experiment, store).finished():
-            break
-        if not remaining and not wants_more(store, campaign, experiment, level):
-            break
-        if done or not campaign.spec.lab:  # in a lab the process that brought it up began it
-            say(
-                Message(
-                    "resuming",
-                    "resuming {experiment}: {n_done} trials are done, {n_ahead} remain",
-                    experiment=experiment.id,
-                    n_done=len(done),
-                    n_ahead=remaining,
-                )
+    unfinished = _find_unfinished(store, campaign, level) if store else None
+    if unfinished is None:
+        experiment = campaign.experiment()
+        experiment.settings[decision.KEY] = decision.seal(campaign.decision(level), experiment.id)
+        return experiment, set()
+    experiment, done = unfinished
+    if done or not campaign.spec.lab:  # in a lab the process that brought it up began it
+        say(
+            Message(
+                "resuming",
+                "resuming {experiment}: {n_done} trials are done, {n_ahead} remain",
+                experiment=experiment.id,
+                n_done=len(done),
+                n_ahead=len(experiment.trials) - len(done),
             )
-        return experiment, done
-    experiment = campaign.experiment()
-    experiment.settings[decision.KEY] = decision.seal(campaign.decision(level), experiment.id)
-    return experiment, set()
+        )
+    return unfinished
+
+
+def _find_unfinished(store: Store, campaign: Campaign, level: float) -> tuple[Experiment, set[int]] | None:
+    """Return the newest experiment with the same content, with its finished trials; None if it needs no more."""
+    experiments = [experiment for experiment in store.experiments() if campaign.is_of(experiment)]
+    if not experiments:
+        return None
+    experiment = max(experiments, key=lambda candidate: candidate.created_at)
+    done = {run["facts"]["order"] for run in store.runs(experiment=experiment.id) if not run["missing"]}
+    if (rule := pair_rule(experiment)) and Pairs(rule, experiment, store).finished():
+        return None
+    has_all = len(done) == len(experiment.trials) and not wants_more(store, campaign, experiment, level)
+    return None if has_all else (experiment, done)
 
 
 def free_id(store: Store, experiment: str, index: int) -> str:

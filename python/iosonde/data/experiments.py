@@ -70,6 +70,13 @@ def resolve_experiment(store: Store, word: str | None) -> str | None:
     return word
 
 
+def resolve_single_experiment(store: Store, word: str | None) -> str | None:
+    """Return the id of the named experiment, else of the last one of several; None for all. Raises InputError for an
+    unknown one."""
+    has_several = len({StoredRun(document).experiment for document in store.runs()}) > 1  # or a probe and one
+    return resolve_experiment(store, LAST if word is None and has_several else word)
+
+
 def measured(runs: Sequence[StoredRun]) -> list[str]:
     """Return the ids, the last one started at the end. Probes measure the hardware, and count only without
     other runs."""

@@ -43,5 +43,4 @@ def in_use(source: Source, rows: Table, names: Sequence[str]) -> tuple[dict[str,
 
 
 def _list_runs(source: Source, experiment: str) -> list[StoredRun]:
-    assert source.store is not None
-    return [StoredRun(document) for document in source.store.runs(experiment=experiment)]
+    return [run for run in source.all_runs if run.experiment == experiment]

@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.errors import InputError
-from iosonde.core.message import spell
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.message import Message, spell
 from iosonde.core.stored import MAXIMUM, PLACES, StoredRun, plain
 from iosonde.core.table import Column, Table, column_of
 from iosonde.core.types import Experiment, FactorValue, level_text
 from iosonde.core.units import typed_sizes
+from iosonde.core.words import counted
 
 from .choice import choose, texts
 from .headlines import Foreign
@@ -132,6 +133,31 @@ def refuse_many_kinds(table: Table, columns: Sequence[str]) -> None:
             n_kinds=len(kinds),
             example=choice,
         )
+
+
+def no_trial(name: str, runs: Sequence[StoredRun]) -> DataError:
+    """Return the error for a store without included runs, with the option that would include others."""
+    n_excluded = sum(not run.counts for run in runs)
+    no_trials = n_excluded or not runs
+    return DataError(
+        "no-complete-trials" if no_trials else "no-results",
+        "{source} has no complete trials" if no_trials else "{source} has no results",
+        "list its content with iosonde show; {spell.incomplete} includes its {incomplete}"
+        if n_excluded
+        else "list its content with iosonde show",
+        source=name,
+        incomplete=counted(n_excluded, "incomplete run"),
+    )
+
+
+def describe_concurrency(runs: Sequence[StoredRun], n_runs: int) -> list[str]:
+    """Return a sentence with the number of ``n_runs`` that were measured concurrently with others on the same
+    machine."""
+    count = sum(bool(run.concurrent_pids) for run in runs)
+    if not count:
+        return []
+    template = "{n_concurrent} of {n_runs} runs were measured concurrently with another measurement [S132]"
+    return [Message("concurrent-measurements", template, n_concurrent=count, n_runs=n_runs)]
 
 
 def _average_iterations(ordered: Table) -> tuple[Table, Rows]:

@@ -22,7 +22,7 @@ NAMES = ("run", "experiment", "started_at", "complete", *BRING_UPS)
 
 def varying_besides(source: Source, response: Response, factors: Sequence[str]) -> tuple[str, ...]:
     """Return the columns that vary over the trials of a response besides the ``factors``."""
-    if source.store is None:
+    if not source.knows_factors:
         return settings_besides(response.rows, measured_columns(response), factors)
     varying = source.varying_factors
     twins = dict(varying.confounded)

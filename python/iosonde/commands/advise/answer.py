@@ -190,10 +190,7 @@ def advise(
             "{spell.for} asks for one workload, {spell.against} compares all",
             "give one of the two",
         )
-    if source.store is None and not query.response:
-        raise InputError(
-            "missing-option", "{spell.response} is missing", "columns: {names}", names=", ".join(source.table.names)
-        )
+    source.require_option("response", query.response)
     answers, failures = list[Advised](), list[DataError]()
     for response in choose_per_operation(source, replace(query, on=(*how.choose, *(how.workload_columns or ())))):
         try:
@@ -219,7 +216,7 @@ def _advise_on_response(
 ) -> Advised:
     if not len(response.rows):
         raise _no_rows(source)
-    response_query = replace(query, response=(response.title,)) if source.store is not None else query
+    response_query = replace(query, response=(response.title,)) if source.knows_factors else query
     chosen = [response.rows.column(name).name for name in how.choose]
     factors, workload_note = (
         (how.workload_columns, "")
@@ -262,7 +259,7 @@ def _infer_workload(
 ) -> tuple[tuple[str, ...], str]:
     """Return the default columns of a workload, and for a table a line that names them. For a store they are the other
     set factors. For a table they are columns that look set, if nearly every workload was measured with each setting."""
-    if source.store is not None:
+    if source.knows_factors:
         others = set_factors(choose_response(source, replace(query, on=())).with_scattered())
         return tuple(name for name in others if name not in chosen), ""
     factors: list[str] = []

@@ -187,14 +187,14 @@ def shares(source: Source, inputs: Inputs, query: ResponseQuery, how: How) -> tu
     columns = list(inputs.columns.values())
     measured_shares: list[MeasuredShare] = []
     warnings: dict[str, None] = {}
-    if source.store is not None and "clients" not in inputs.columns and "nodes" in source.table.columns:
+    if source.client_column and "clients" not in inputs.columns:
         if inputs.origins.get("clients") == BY_HAND:
             template = (
                 "bounds are those of N = {n_clients:g} clients, as was given, whatever number of nodes a trial had"
             )
             warnings[Message("fixed-clients", template, n_clients=inputs.system.clients)] = None
         else:
-            inputs = replace(inputs, columns=inputs.columns | {"clients": "nodes"})
+            inputs = replace(inputs, columns=inputs.columns | {"clients": source.client_column})
     if inputs.nodes.nodes:
         warnings |= dict.fromkeys([*unlike(inputs.nodes, source.runs), *without_ranks(inputs.nodes, source.runs)])
     shared, labs, layout = SharedFiles(source), LabTruths.from_source(source), OwnLayout(source)

@@ -38,7 +38,7 @@ class Started:
     """A page's bound, before the operations are read by ``losses`` (a visitor). ``missing``: why there is none; empty
     without shares if nobody requested it."""
 
-    is_store: bool
+    knows_nodes: bool
     level: float
     shares: tuple[MeasuredShare, ...] = ()
     inputs: Mapping[str, Inputs] = field(default_factory=dict)
@@ -54,10 +54,10 @@ class Started:
 def start(source: Source, system_text: str | None, query: ResponseQuery) -> Started:
     """Start the bound. Raises IosondeError if a requested one is impossible; for a store's own probe a note explains
     that."""
-    is_store, level = source.store is not None, query.level
-    probe, labs = own_probe(source.store), LabTruths.from_source(source)
+    knows_nodes, level = source.knows_factors, query.level
+    probe, labs = own_probe(source), LabTruths.from_source(source)
     if system_text is None and probe is None and not labs.by_run:
-        return Started(is_store, level)
+        return Started(knows_nodes, level)
     system = parse(system_text) if system_text is not None else SystemOption({}, {}, {})
     amount = system.others.get("data")
     data_size = None if amount is None else float(parse_size(amount))
@@ -69,8 +69,10 @@ def start(source: Source, system_text: str | None, query: ResponseQuery) -> Star
             raise
         origin = "a lab" if labs.by_run else "a probe"
         template = "The store knows {source}, but no bound: {reason}."
-        return Started(is_store, level, missing=(Message(error.code, template, source=origin, reason=error.message),))
-    return Started(is_store, level, tuple(measured_shares), inputs, tuple(notes), losses=Losses(measured_shares))
+        return Started(
+            knows_nodes, level, missing=(Message(error.code, template, source=origin, reason=error.message),)
+        )
+    return Started(knows_nodes, level, tuple(measured_shares), inputs, tuple(notes), losses=Losses(measured_shares))
 
 
 def _build_bound(started: Started) -> Bound:
@@ -81,7 +83,7 @@ def _build_bound(started: Started) -> Bound:
     lines = rooflines(measured_shares, _choose_axis(inputs), _format_title)
     return Bound(
         sentence=bounds.sentence,
-        inputs=_list_inputs(inputs, started.is_store, _describe_lab_inputs(measured_shares)),
+        inputs=_list_inputs(inputs, started.knows_nodes, _describe_lab_inputs(measured_shares)),
         assumptions=tuple(bounds.assumptions),
         notes=(*started.notes, *bounds.unknown, *why),
         by=names,
@@ -111,7 +113,7 @@ def _collect_bounds(
             measured_shares += mine
             inputs[operation] = read
             notes |= dict.fromkeys((*read.notes, *doubts))
-    if source.store is not None:
+    if not source.has_response_columns:
         measured_shares = [share for share in measured_shares if not is_part(share.operation)]
     if not measured_shares:
         raise DataError("no-rate-column", "nothing in DATA is a rate of bytes", "name the column with {spell.response}")
@@ -161,7 +163,7 @@ def _describe_lab_inputs(shares: Sequence[MeasuredShare]) -> dict[str, str]:
 
 
 def _list_inputs(
-    inputs: Mapping[str, Inputs], is_store: bool, lab_texts: Mapping[str, str]
+    inputs: Mapping[str, Inputs], knows_nodes: bool, lab_texts: Mapping[str, str]
 ) -> tuple[tuple[str, str], ...]:
     """List the inputs of the bound by option name; reading and writing apart if they differ."""
     option_texts: dict[str, dict[str, str]] = {name: dict.fromkeys(inputs, text) for name, text in lab_texts.items()}
@@ -173,7 +175,7 @@ def _list_inputs(
     for name in ("clients", "servers"):
         if name not in option_texts:
             option_texts[name] = dict.fromkeys(
-                inputs, "the nodes of each cell" if is_store and name == "clients" else "1, not given"
+                inputs, "the nodes of each cell" if knows_nodes and name == "clients" else "1, not given"
             )
     return tuple(
         (name if len({*texts.values()}) == 1 and len(texts) == len(inputs) else f"{name}, {operation}", text)

@@ -15,11 +15,10 @@ from iosonde.core.cluster_nodes import ClusterNodes
 from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import spell
-from iosonde.core.stored import StoredRun
 from iosonde.core.system_words import FLAGS, OPTIONS, READS, count, parse_integer
 from iosonde.core.table import Table
+from iosonde.data.source import Source
 from iosonde.model.bound.system import System, idle, with_settings
-from iosonde.store import Store
 
 from .probed import probed_by
 
@@ -183,12 +182,10 @@ def read_column_value(table: Table, field: str, column: str, rows: npt.NDArray[n
     return float(text) * scale
 
 
-def own_probe(store: Store | None) -> str | None:
+def own_probe(source: Source) -> str | None:
     """Return the store as a place of a probe, if one of its runs is a probe or has one."""
-    if store is None:
-        return None
-    has_probe = any(StoredRun(run).facts.get("probe") for run in store.runs())
-    return str(store.path) if has_probe else None
+    has_probe = any(run.facts.get("probe") for run in source.all_runs)
+    return source.path if has_probe else None
 
 
 def _check_idle(specified: Collection[str], measured: Collection[str]) -> None:

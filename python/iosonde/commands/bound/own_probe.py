@@ -42,7 +42,7 @@ def read_with_own_probe(description: SystemDescription, source: Source | None, l
         *LabTruths.from_source(source).names,
         *(() if _is_of_target(probe, source) else _DISKS),
     }
-    own = replace(description, probes=(str(source.store.path),) if source.store else (), lab_fields=excluded_fields)
+    own = replace(description, probes=(source.path,), lab_fields=excluded_fields)
     try:
         inputs = read(own, table, level)
     except DataError:  # it holds nothing that limits
@@ -57,7 +57,7 @@ def _select_newest_probe(source: Source) -> OwnProbe | None:
     attached = next((run.facts["probe"] for run in reversed(source.runs) if _has_probe(run)), None)
     if attached is not None:
         return OwnProbe(str(attached.get("target") or ""), bool(attached.get("servers")))
-    probes = hardware.stored([StoredRun(run) for run in source.store.runs()]) if source.store else []
+    probes = hardware.stored(source.all_runs)
     has_server_disks = any(probe.facts["probe"].get("servers") for probe in probes)
     clients = next((probe for probe in reversed(probes) if probe.facts["probe"].get("nodes")), None)
     hosts = {host for run in source.runs for host in run.facts.get("hosts") or ()}

@@ -70,10 +70,7 @@ class Losses:
 def waterfalls(source: Source, shares: Sequence[MeasuredShare], level: float) -> tuple[list[Waterfall], list[str]]:
     """Return the waterfall of each measured cell with recorded operations, and why others have none. Raises
     InputError."""
-    if source.store is None:
-        raise InputError(
-            "not-a-store", "a waterfall needs the operations of a store", "give a store that 'iosonde run' made"
-        )
+    source.require_campaign("a waterfall needs the operations of a store", "give a store that 'iosonde run' made")
     losses = Losses(shares)
     visit(source, [losses])
     return losses.waterfalls(level)

@@ -87,18 +87,8 @@ def carried(text: str) -> Carried:
 def check(source: Source, query: ResponseQuery, by: Sequence[str] = (), carried: Carried | None = None) -> Check:
     """Examine DATA for suspicious findings. Raises InputError, DataError."""
     bound = carried or Carried()
-    if source.store is not None:
-        if bound.limit is not None:
-            raise InputError(
-                "missing-unit", "the bound {limit:g} has no unit", "write it like 117MB/s or 1Gbit/s", limit=bound.limit
-            )
-        observed = [factor.name for factor in source.varying_factors.factors if factor.role is Role.OBSERVED]
-        trials = measured(source, replace(query, on=tuple(by)))
-        problems = source.store.problems()
-        probes = hardware.stored(source.probes)
-        content = examine.StoreContent(source.trial_runs, problems, observed, probes, source.run_rows)
-        examination = examine.examine_store(trials, query.level, content, bound.bytes_per_s)
-        return Check(examination, trials.warnings)
+    if source.knows_factors:
+        return _check_campaign(source, replace(query, on=tuple(by)), bound)
     table, column_roles = _prepare_table(source, query, by)
     return Check(
         examine.examine_table(
@@ -111,6 +101,20 @@ def check(source: Source, query: ResponseQuery, by: Sequence[str] = (), carried:
             bound.limit,
         )
     )
+
+
+def _check_campaign(source: Source, query: ResponseQuery, bound: Carried) -> Check:
+    """Examine the trials, the facts of their runs, and the files. Raises InputError, DataError."""
+    if bound.limit is not None:
+        raise InputError(
+            "missing-unit", "the bound {limit:g} has no unit", "write it like 117MB/s or 1Gbit/s", limit=bound.limit
+        )
+    observed = [factor.name for factor in source.varying_factors.factors if factor.role is Role.OBSERVED]
+    trials = measured(source, query)
+    probes = hardware.stored(source.probes)
+    content = examine.StoreContent(source.trial_runs, source.find_problems(), observed, probes, source.run_rows)
+    examination = examine.examine_store(trials, query.level, content, bound.bytes_per_s)
+    return Check(examination, trials.warnings)
 
 
 def _prepare_table(source: Source, query: ResponseQuery, by: Sequence[str]) -> tuple[Table, Roles]:
@@ -126,7 +130,7 @@ def _prepare_table(source: Source, query: ResponseQuery, by: Sequence[str]) -> t
 
 def noise(source: Source, query: ResponseQuery, by: Sequence[str] = ()) -> Noise:
     """Measure how often a comparison of this very data gives a false alarm. Raises DataError without repeats."""
-    if source.store is not None:
+    if source.knows_factors:
         trials = measured(source, replace(query, on=tuple(by)))
         return Noise(passports.passport_from_store(trials, source.table, query.level))
     table, column_roles = _prepare_table(source, query, by)

@@ -103,11 +103,11 @@ class PairVerdicts(Answer):
 
 def sealed_pairs(source: Source, group: str | None, published: bool) -> list[Experiment]:
     """Return the paired experiments that a comparison of this group covers, newest last."""
-    if source.store is None or published:
+    if published:
         return []
     # An experiment whose first trial never ended has no run: name the response by its text alone.
-    selected = [experiment for experiment in source.store.experiments() if experiment.id == source.experiment]
-    experiments = selected or source.experiments or source.store.experiments()
+    selected = [experiment for experiment in source.all_experiments if experiment.id == source.experiment]
+    experiments = selected or source.experiments or source.all_experiments
     return [
         experiment
         for experiment in experiments

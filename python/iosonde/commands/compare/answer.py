@@ -19,7 +19,7 @@ from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import listed
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import no_trial, responses
+from iosonde.data.responses import responses
 from iosonde.data.source import Source, by_itself
 from iosonde.data.subsamples import average_trials
 from iosonde.data.varying import columns_in
@@ -68,8 +68,8 @@ def compare(source: Source | None, query: ResponseQuery, sides: Sides) -> Compar
     alone = source if sides.other is None else None
     if alone is not None and (pairs := sealed_pairs(alone, sides.group, bool(sides.published))):
         return against(alone, query, pairs, sides.levels, sides.gate)
-    if source is not None and source.store is not None and not len(source.table):
-        raise no_trial(source)
+    if source is not None:
+        source.require_trials(source.table)
     return _build_comparisons(_plan_comparison(source, query, sides), query, sides)
 
 
@@ -90,17 +90,12 @@ def _plan_comparison(source: Source | None, query: ResponseQuery, sides: Sides) 
     group = (sides.group,) if sides.by and sides.group else ()
     source, note = by_itself(source, (*sides.by, *group))
     plan = _plan_single(source, query, sides)
-    notes = [*([note] if note else []), *_read_as(source)]
+    notes = [*([note] if note else []), *source.table.warnings]
     return replace(plan, caveats=(*map(Caveat, notes), *plan.caveats))
 
 
-def _read_as(source: Source) -> tuple[str, ...]:
-    """Return the warnings from reading a table."""
-    return source.table.warnings if source.store is None else ()
-
-
 def _plan_single(source: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
-    if source.store is None and sides.group is None:
+    if source.has_response_columns and sides.group is None:
         why = BASE_IS_FIRST if sides.a is None else BASE_IS_A
         return _ComparisonPlan(tuple(_pair_columns(source, query, sides)), why)
     return _plan_groups(source, query, sides)
@@ -112,12 +107,12 @@ def _plan_two(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> _Comp
     own = replace(sides, group=DATA)
     pairs = tuple(pair for part in both.parts for pair in pairs_of(part, both.names, own))
     notes = (Caveat(f"{name}: {note}") for name, note in zip(both.names, (note_a, note_b), strict=True) if note)
-    read = (Caveat(text) for text in dict.fromkeys((*_read_as(a), *_read_as(b))))
+    read = (Caveat(text) for text in dict.fromkeys((*a.table.warnings, *b.table.warnings)))
     return _ComparisonPlan(pairs, BASE_IS_FIRST, both.exclusions, (*notes, *read, *both.caveats))
 
 
 def _plan_groups(source: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
-    if source.store is not None and sides.group is None and not sides.published:
+    if sides.group is None and not sides.published:
         names = source.varying_factors.names
         raise InputError(
             "missing-option",
@@ -128,9 +123,8 @@ def _plan_groups(source: Source, query: ResponseQuery, sides: Sides) -> _Compari
             names=", ".join(names),
         )
     chosen = ChosenLevels((), BASE_IS_A) if sides.group is None else chosen_levels(source, sides.group, sides)
-    parts = list(
-        list_store_parts(source, query, sides) if source.store is not None else list_table_parts(source, query, sides)
-    )
+    list_parts = list_store_parts if source.knows_factors else list_table_parts
+    parts = list(list_parts(source, query, sides))
     pairs, unpaired = [], []
     for part in parts:
         part_pairs = list(pairs_of(part, chosen.levels, sides))

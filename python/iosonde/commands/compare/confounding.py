@@ -21,7 +21,7 @@ from .samples import SidePair
 
 def confounded(source: Source, group: str | None, levels: Sequence[Cell]) -> tuple[Caveat, ...]:
     """Return the factors that always change with the group, and time if its levels were measured in turn."""
-    if source.store is None or group is None:
+    if not source.knows_factors or group is None:
         return ()
     own = source.table.column(group).name
     twins = [(name, twin) for name, twin in source.varying_factors.confounded.items() if own in (name, twin)]

@@ -16,7 +16,7 @@ from iosonde.core.level_text import format_level, level_texts
 from iosonde.core.message import Message
 from iosonde.core.table import Cell, Column, Table, column_of
 from iosonde.core.words import counted
-from iosonde.data import factors, roles, stored
+from iosonde.data import factors, roles
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, responses
@@ -96,7 +96,7 @@ def match_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> T
         )
     guessed = (
         []
-        if sides.by or not settings or a.store or b.store
+        if sides.by or not settings or a.knows_factors or b.knows_factors
         else [
             Caveat(
                 Message(
@@ -118,7 +118,7 @@ def match_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> T
 def _collect_responses(source: Source, query: ResponseQuery) -> dict[str, Response]:
     """Collect the responses by title; each row of a user's table is a trial."""
     by_title = {response.title: response for response in responses(source, query)}
-    if source.store is not None:
+    if not source.has_response_columns:
         return by_title
     return {title: replace(response, rows=numbered(response.rows), warnings=()) for title, response in by_title.items()}
 
@@ -211,8 +211,8 @@ def _find_cell_columns(
 ) -> tuple[list[str], tuple[Caveat, ...]]:
     """Return the columns of cells: factors that vary in one of the two. Also describe those that differ between them
     but are constant within each."""
-    table = stacked([_select_complete(source) for source in (a, b)], names)
-    if a.store is not None and b.store is not None:
+    table = stacked([a.trial_rows, b.trial_rows], names)
+    if a.knows_factors and b.knows_factors:
         run_factors = factors.find_factors(table, [*a.runs, *b.runs], [*a.experiments, *b.experiments])
         candidates = [*run_factors.names, *run_factors.confounded]
         twins = set(run_factors.confounded)
@@ -239,13 +239,9 @@ def _find_cell_columns(
     return [name for name in candidates if name not in between and name not in twins], caveats
 
 
-def _select_complete(source: Source) -> Table:
-    return source.table if source.store is None else source.table.take(stored.mask_run_rows(source.table))
-
-
 def _list_settings(source: Source, query: ResponseQuery) -> list[str]:
     """Return the factors of a store, or the columns of a table that look set."""
-    if source.store is not None:
+    if source.knows_factors:
         return source.varying_factors.names
     measured = [response.measured or response.title for response in responses(source, query)]
     return [name for name in roles.guess(source.table, measured).settings if name not in NAMES]

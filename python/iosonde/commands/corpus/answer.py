@@ -21,7 +21,6 @@ from iosonde.core.units import significant
 from iosonde.core.verdict import Verdict
 from iosonde.core.words import counted
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import no_trial
 from iosonde.data.source import Source
 from iosonde.data.systems import apart_from, clusters_of, covariates, per_of, with_year, years_of
 from iosonde.stats.estimate.clusters import Explained
@@ -145,17 +144,13 @@ class Corpus(Answer):
 def corpus(source: Source, query: ResponseQuery, how: HowCorpus | None = None) -> Corpus:
     """Analyse the corpus in a store or a table of results. Raises InputError, DataError."""
     how = how or HowCorpus()
-    if source.store is None:
-        raise InputError(
-            "not-a-store",
-            "a corpus is a store",
-            "iosonde import -r DIR --store STORE --factors-from PATTERN makes one",
-        )
+    source.require_campaign(
+        "a corpus is a store", "iosonde import -r DIR --store STORE --factors-from PATTERN makes one"
+    )
     rest, mine = apart_from(source, how.mine)
     trials = rest.trials(query.choice)
     rows = trials.rows
-    if not len(rows):
-        raise no_trial(rest)
+    rest.require_trials(rows)
     rows = with_year(rows, rest)
     clusters = clusters_of(rows, how.clusters)
     on = tuple(rows.column(name).name for name in query.on) or covariates(rest, rows, clusters)

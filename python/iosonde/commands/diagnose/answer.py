@@ -192,7 +192,9 @@ def diagnose(
 ) -> OperationCauses:
     """Diagnose every operation, kind and size with recorded operations; ``names``: only these operations; ``response``:
     the column of durations of a table. Raises InputError, DataError."""
-    trials: OperationTrials = StoredTrials(source, names) if source.store else TableTrials(source, names, response)
+    trials: OperationTrials = (
+        StoredTrials(source, names) if source.has_operations else TableTrials(source, names, response)
+    )
     groups, notes = _groups(trials, level, bandwidth, _MOST)
     return OperationCauses(groups, path_study.build_path_study(source, level, names), level, notes)
 

@@ -25,7 +25,7 @@ def write(source: Source, causes: OperationCauses, path: Path) -> Path:
 
 def confirm_text(source: Source, causes: OperationCauses) -> str:
     """Return the experiment on the most costly class. Raises DataError if there is none, or no way to measure again."""
-    if source.store is None:
+    if not source.runs:
         raise DataError(
             "not-a-store",
             "{name} is a table without the commands that measured it",
@@ -40,7 +40,7 @@ def confirm_text(source: Source, causes: OperationCauses) -> str:
         for run in source.runs
         if all(run.level(names[name]) == level for name, level in setting.items() if name in names)
     ]
-    experiment = source.store.experiment(runs[-1].experiment)
+    experiment = source.experiment_of(runs[-1])
     operation_group = group.group
     follow_up = confirmation(
         experiment.settings, setting, operation_group.operation, operation_group.kind, operation_group.size, suspect

@@ -124,7 +124,7 @@ class PathStudy(Answer):
 
 def is_path_study_request(source: Source | None, response: object, parts: object) -> bool:
     """Return whether ``time-model`` concerns a study of paths: a store without a response or parts."""
-    return source is not None and source.store is not None and not response and not parts
+    return source is not None and source.has_operations and not response and not parts
 
 
 def path_study(source: Source, level: float) -> PathStudy:
@@ -144,7 +144,7 @@ def path_study(source: Source, level: float) -> PathStudy:
 def build_path_study(source: Source, level: float, names: Sequence[str]) -> PathStudy | None:
     """Return the tables of a store's studies, if they have operations in ``names`` (none: all); None if no study has
     sizes enough for a line."""
-    if source.store is None or (names and OPERATION not in names):
+    if names and OPERATION not in names:
         return None
     fitted = [study for study in studies(source) if study.models]
     return PathStudy(tuple(_build_tables(study, level) for study in fitted), level) if fitted else None
@@ -178,10 +178,9 @@ def _setting(source: Source, run: StoredRun) -> str:
 
 
 def _build_study(source: Source, name: str, members: list[tuple[StoredRun, StoredPhase]]) -> Study:
-    assert source.store is not None
     cells = []
     for run, phase in members:
-        rows = source.store.operations(run.id)
+        rows = source.operations(run.id)
         cells += [cell for cell in [_cell(run, phase, rows[rows["phase"] == phase.index])] if cell.seconds.size]
     models = path_models.fit(cells)
     return Study(name, tuple(cells), models, tuple(_notes(cells, models)))

@@ -34,8 +34,7 @@ class StoredTrials:
 
     def __init__(self, source: Source, names: Sequence[str], runs: Sequence[StoredRun] | None = None) -> None:
         """Take these ``runs`` alone, or all."""
-        assert source.store is not None
-        self._store = source.store
+        self._store = source.require_campaign("{name} holds no runs", "give a store", name=source.name)
         self._name = source.name
         self._only = set(names)
         recorded = [run for run in (source.runs if runs is None else runs) if run.n_operations]

@@ -145,13 +145,9 @@ def _factors(source: Source, on: tuple[str, ...], options: PlotQuery) -> Drawn:
 def _draw_page_figures(source: Source, options: PlotQuery) -> Drawn:
     from iosonde.commands.report.of_store import figures_of_store
 
-    if source.store is None:
-        raise InputError(
-            "not-a-store",
-            "{name} is a table, but these figures need a store",
-            "name factors, as {spell.on} nodes",
-            name=source.name,
-        )
+    source.require_campaign(
+        "{name} is a table, but these figures need a store", "name factors, as {spell.on} nodes", name=source.name
+    )
     kinds = OF_PAGE if options.kind == PAGE else (options.kind,)
     figures = figures_of_store(source, ResponseQuery(clock=options.clock, level=options.level), kinds)
     sections: tuple[Section[Any], ...] = (figures.bars, figures.latencies, figures.timelines)

@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from iosonde.core.errors import DataError, IosondeError
-from iosonde.data.choice import texts
 from iosonde.data.experiments import EXPERIMENT
-from iosonde.data.query import ALL, ResponseQuery
+from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source, by_itself
 
@@ -60,21 +59,15 @@ def resolve_role_names(candidates: Sequence[Response], roles: PlotRoles) -> Plot
 
 def _with_operations(source: Source, query: ResponseQuery) -> ResponseQuery:
     """Move operation names among the metrics to the responses; for a table, which has no metrics, move all."""
-    if source.store is None:
-        return replace(
-            query, response=(*query.response, *(metric for metric in query.metric if metric != ALL)), metric=()
-        )
-    operations = set(texts(source.table, "operation"))
-    some = tuple(metric for metric in query.metric if metric in operations or " " in metric)
-    rest = tuple(metric for metric in query.metric if metric not in some)
-    return replace(query, response=(*query.response, *some), metric=rest)
+    names, metrics = source.split_metrics(query.metric)
+    return replace(query, response=(*query.response, *names), metric=metrics)
 
 
 def _collect_responses(source: Source, query: ResponseQuery, roles: PlotRoles) -> list[Response]:
     try:
         return responses(source, query)
     except IosondeError:
-        if source.store is not None or not roles.factors:
+        if source.knows_factors or not roles.factors:
             raise
         return responses(source, replace(query, on=roles.factors))  # a table without other guessable columns
 

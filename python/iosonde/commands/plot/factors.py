@@ -103,7 +103,7 @@ def panels(source: Source, query: ResponseQuery, together: bool = False) -> Pane
 
 def _others(source: Source, responses: Sequence[str], columns: Sequence[str]) -> list[str]:
     """Return the known factors other than ``columns``; for a table the columns that do not look measured."""
-    if source.store is not None:
+    if source.knows_factors:
         names = source.varying_factors.names
     else:
         try:

@@ -21,7 +21,6 @@ from .files import choose_files, write_figures
 if TYPE_CHECKING:
     from iosonde.data.source import Source
     from iosonde.layout.figure import Figure
-    from iosonde.store import Store
 
     from .ask import PlotQuery
     from .drawn import Drawn
@@ -153,19 +152,21 @@ def _draw(options: PlotOptions, query: PlotQuery) -> Drawn:
 def _open_data(options: PlotOptions) -> Source:
     """Open DATA; for the figures of a page one experiment of a store, the newest unless one is named."""
     from iosonde.commands.report.experiment import open_chosen
+    from iosonde.data.experiments import ALL
     from iosonde.data.source import Source
     from iosonde.foreign.reach import check_reachable
 
     data, experiment = options.data, options.experiment
-    store: Store | str | None = None
     if options.kind not in (*OF_PAGE, PAGE):
         return options.open_data()
     if isinstance(data, Source):
-        store, experiment = data.store, experiment or data.experiment
-    elif isinstance(data, (str, Path)):
-        check_reachable(Path(data))
-        store = str(data) if Path(data).is_dir() else None
-    if store is None:
+        word = experiment or data.experiment
+        experiment = data.resolve_single_experiment(word) or (ALL if word else None)
+        return opener(data)(data, options.conditions, experiment)
+    if not isinstance(data, (str, Path)):
         return options.open_data()
-    source, _ = open_chosen(store, experiment, options.conditions, opener(data))
+    check_reachable(Path(data))
+    if not Path(data).is_dir():
+        return options.open_data()
+    source, _ = open_chosen(str(data), experiment, options.conditions, opener(data))
     return source

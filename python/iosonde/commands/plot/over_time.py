@@ -72,7 +72,7 @@ class OverTimePlot(Answer):
 def over_time_plot(source: Source, names: Sequence[str] = ()) -> OverTimePlot:
     """Plot the last complete trial with recorded operations; of its phases those of ``names``. Raises DataError."""
     runs = [run for run in source.runs if run.n_operations]
-    if source.store is None or not runs:
+    if not runs:
         raise DataError(
             "no-recorded-operations",
             "{name} holds no recorded operations",
@@ -86,8 +86,7 @@ def over_time_plot(source: Source, names: Sequence[str] = ()) -> OverTimePlot:
 
 def build_run_plot(source: Source, run: StoredRun, of: int, names: Sequence[str]) -> OverTimePlot:
     """Plot one trial out of ``of``. Raises DataError."""
-    assert source.store is not None
-    operations = source.store.operations(run.id)
+    operations = source.operations(run.id)
     chosen = [phase for phase in run.phases if not names or {phase.operation, phase.name} & set(names)]
     if not chosen:
         raise DataError(

@@ -70,7 +70,7 @@ def percentiles_plot(source: Source, query: ResponseQuery, roles: PlotRoles, fit
 
 def _collect_recorded(source: Source, every: Sequence[Response], level: float) -> Iterable[Response]:
     """Yield the percentiles of each trial's recorded operations."""
-    if source.store is None:
+    if not source.runs:
         return
     first = every[0]
     rows = source.trials().rows

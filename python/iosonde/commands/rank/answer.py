@@ -102,7 +102,7 @@ def rank(source: Source, query: ResponseQuery, how: Ranked | None = None) -> Ran
     candidates = responses(source, replace(query, on=factors))
     effects = tested_effects(source, query, candidates, lambda response: _select_factors(response, bool(factors)))
     rankings, more, exclusions = _each(source, candidates, effects, bool(factors), query, how)
-    return Rankings(rankings, len(query.response) == 1, source.store is None and not factors, exclusions, more)
+    return Rankings(rankings, len(query.response) == 1, not source.knows_factors and not factors, exclusions, more)
 
 
 def _each(

@@ -14,7 +14,6 @@ from iosonde.answers.answer import Answer
 from iosonde.answers.besides import Besides, besides
 from iosonde.answers.caveats import caveats
 from iosonde.core.errors import InputError
-from iosonde.core.message import spell
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 from iosonde.core.units import fitted, human_scale
@@ -176,15 +175,7 @@ def explained(
 ) -> tuple[Response, list[str]]:
     """Return the response and its terms: ``query.on``, or the known factors of a store. ``lines`` adds factors that
     only a line can separate. ``extra_columns`` are further columns of the analysis. Raises InputError, DataError."""
-    for name, value in (("response", query.response or source.store), ("on", query.on or source.store)):
-        if not value:
-            raise InputError(
-                "missing-option",
-                "{option} is missing",
-                "columns: {names}",
-                option=str(getattr(spell, name)),
-                names=", ".join(source.table.names),
-            )
+    source.require_names(query)
     table = source.table
     columns = [*columns_of(query.on, table), *(table.column(name).name for name in extra_columns)] if query.on else []
     response = choose_response(source, replace(query, on=tuple(columns)))

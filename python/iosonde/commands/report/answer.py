@@ -22,7 +22,6 @@ from iosonde.core.table import Table
 from iosonde.data.query import LAST_DONE, ResponseQuery
 from iosonde.data.responses import choose_response
 from iosonde.data.source import Source, open_data
-from iosonde.data.stored import refuse_many_kinds
 from iosonde.data.systems import holds_many_systems
 from iosonde.foreign.reach import check_reachable
 from iosonde.store import Store
@@ -174,13 +173,12 @@ def _rows(source: Source, options: ReportQuery) -> tuple[Table, Sequence[str], S
     columns = {name for column in rows.columns.values() for name in (column.name, column.label)}
     query = ResponseQuery(options.response, options.by or (), options.clock, options.level, options.metric)
     if not columns.issuperset(options.response):
-        if source.store is None:
+        if source.has_response_columns:
             table, names = with_computed(source, rows, query, options.by or ())
             return table, names, options.by
         response = choose_response(source, query)
         by = options.by if options.by is not None or options.on else response.names
         return response.rows, (response.title,), by
-    if source.store is not None and options.response[:1] == ("value",) and len(rows):
-        apart = (*options.on, *(options.by or ()))
-        refuse_many_kinds(rows, [name for name in ("operation", "metric") if name not in apart])
+    if options.response[:1] == ("value",) and len(rows):
+        source.require_single_kind((*options.on, *(options.by or ())))
     return rows, options.response, options.by

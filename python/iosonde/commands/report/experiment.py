@@ -38,8 +38,7 @@ def choose(store: Store, experiment: str | None) -> Chosen:
     """Choose the named experiment, or the last. Raises InputError for an unknown id."""
     runs = [StoredRun(document) for document in store.runs()]
     ids, saved = experiments.measured(runs), {record.id: record for record in store.experiments()}
-    several = len({run.experiment for run in runs}) > 1  # or a probe and one experiment
-    selected = experiments.resolve_experiment(store, experiments.LAST if experiment is None and several else experiment)
+    selected = experiments.resolve_single_experiment(store, experiment)
     note = f"Of {experiments.note(ids, selected)[3:]}." if experiment is None and selected and len(ids) > 1 else ""
     experiment = selected
     seeds = [

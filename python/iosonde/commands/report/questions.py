@@ -137,8 +137,7 @@ def _is_constant_factor(source: Source, word: str, name: str, declared: frozense
     try:
         return len(table.column(name).codes()[1]) < 2
     except DataError as error:
-        own = (factor.name for experiment in source.experiments for factor in experiment.factors)
-        candidates = list(dict.fromkeys((*source.varying_factors.names, *own))) if source.store else table.names
+        candidates = source.factor_names
         near = get_close_matches(name, candidates, n=1)
         raise DataError(
             "unknown-factor",
@@ -206,7 +205,7 @@ def _time_model(source: Source, query: ResponseQuery, question: DeclaredQuestion
 
 
 def _answer_bound(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
-    own = own_probe(source.store)
+    own = own_probe(source)
     statement = SystemDescription(probes=() if own is None else (own,), lab_fields=LabTruths.from_source(source).names)
     inputs = inputs_of(statement, source.table, query.level)
     return predicted_times(source, inputs, query, pairs_of(question.names("application"), "application"))

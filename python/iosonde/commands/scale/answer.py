@@ -18,7 +18,6 @@ from iosonde.core.message import Message
 from iosonde.core.no_scaling import without_efficiency
 from iosonde.core.verdict import Direction, Verdict, VerdictState
 from iosonde.core.words import listed
-from iosonde.data import roles
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
@@ -202,14 +201,8 @@ class _SeriesCollection:
 
 def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _SeriesCollection:
     """Build a series for each response and setting besides ``on``."""
-    if source.store is None and not query.response:
-        raise InputError(
-            "missing-option",
-            "{spell.response} is missing",
-            "name the column of the rate: {names}",
-            names=", ".join(source.table.names),
-        )
-    factors = (how.on, *how.by) if source.store is None else ()
+    source.require_option("response", query.response, "name the column of the rate: {names}")
+    factors = () if source.knows_factors else (how.on, *how.by)
     every = responses(source, replace(query, on=factors))
     # An operation, or DATA as a whole, has metrics of other kinds, too.
     chosen = (
@@ -218,7 +211,7 @@ def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _Serie
     if not chosen:
         raise DataError("no-rate", "no rate is left", "the conditions leave no metric that is work per time")
     settings = (*how.by, *source.apart((how.on, *how.by))[1 + len(how.by) :]) if how.by else ()
-    if source.store is not None and not settings:
+    if source.knows_factors and not settings:
         settings = tuple(name for name in source.varying_factors.names if name not in (how.on, "ranks"))
     apart, why = set[str](), tuple[str, ...]()
     if how.on in ("nodes", "ranks"):
@@ -262,7 +255,7 @@ def _find_pooled_settings(source: Source, response: Response, factors: Sequence[
     """Return the settings that differ between trials of one size of one series, which are pooled."""
     rows = response.rows
     try:
-        settings = source.varying_factors.names if source.store else roles.guess(rows, [response.title]).settings
+        settings = source.settings_among(rows, [response.title])
     except DataError:  # of a column outside the query
         return []
     cells = [cell for _, cell in rows.groups(factors)]

@@ -22,8 +22,6 @@ from iosonde.core.words import listed
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import assumed_factors, responses
 from iosonde.data.source import Source
-from iosonde.data.stored import refuse_many_kinds
-from iosonde.data.subsamples import average_trials
 from iosonde.data.varying import columns_in, settings_besides
 from iosonde.stats.estimate.percentiles import TrialPercentiles
 from iosonde.stats.estimate.stopping import PILOT
@@ -96,7 +94,7 @@ def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = Non
     columns of the cells; by default a store's known factors, or a table's columns that look set and vary. Raises
     InputError, DataError."""
     columns = [name for name in query.response if name in source.table.columns]
-    if source.store is not None and not columns:
+    if not columns and not source.has_response_columns:
         cell_overview = store_overview(source, replace(query, on=tuple(by or ())), latencies(source, query.level))
         faults = fault_effects(source, cell_overview.by, query.level)
         if are_surveys(source.runs):
@@ -110,17 +108,14 @@ def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = Non
             _calls(source, query, operations),
         )
     if query.response:
-        if source.store is not None:  # n counts trials: a run has a row for each of its results
-            refuse_many_kinds(
-                source.trials().rows, [name for name in ("operation", "metric") if name not in (by or ())]
-            )
-        assumed = settings_of(source, query) if by is None and source.store is None else ()
+        source.require_single_kind(by or ())  # n counts trials: a run has a row for each of its results
+        assumed = settings_of(source, query) if by is None and source.has_response_columns else ()
         cell_overview = _summarise_columns(source, query, by or assumed)
         if assumed:
             cell_overview = replace(
                 cell_overview, warnings=(*cell_overview.warnings, assumed_factors(", ".join(assumed), "", "by"))
             )
-        return _add_pooled_factors(source, cell_overview, query) if source.store is None else Summary(cell_overview)
+        return Summary(cell_overview) if source.knows_factors else _add_pooled_factors(source, cell_overview, query)
     candidates = responses(source, replace(query, on=tuple(by or ())))
     titles, names = tuple(response.title for response in candidates), by or candidates[0].names
     table = _summarise_columns(source, replace(query, response=titles), names)
@@ -202,14 +197,10 @@ def pilot_of(source: Source) -> int | None:
 def _summarise_columns(source: Source, query: ResponseQuery, by: Sequence[str]) -> Overview:
     """Summarise columns as they are; computed ones under their own name. Rows of single ranks only if requested."""
     by = source.apart(by)
-    by_rank = source.store is not None and ("rank" in by or any(condition[0] == "rank" for condition in source.where))
-    if by_rank:
+    if source.selects_ranks(by):
         return overview.overview_from_table(source.table, query.response, by, query.level)
-    rows = source.trials().rows if source.store is None else source.run_rows
-    table, names = with_computed(source, rows, query, by)
-    family = headline_responses(source, query, by) if source.store is None else []
-    if source.store is None:
-        trials = average_trials(table, names, [table.column(name).name for name in by])
-        messages = (*table.warnings, *([trials.note] if trials.note else []))
-        table = replace(trials.rows, warnings=messages)
+    table, names = with_computed(source, source.run_rows, query, by)
+    family = headline_responses(source, query, by) if source.has_response_columns else []
+    trials = source.average_parts(table, names, by)
+    table = replace(trials.rows, warnings=(*table.warnings, *([trials.note] if trials.note else [])))
     return overview.overview_from_table(table, names, by, query.level, [response.title for response in family])

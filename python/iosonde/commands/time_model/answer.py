@@ -145,9 +145,9 @@ def time_model(
             )
         if not sizes:
             raise InputError("missing-option", "{spell.size} is missing", "write it like 256KiB")
-    elif parts and source.store is not None and not query.response:
+    elif parts and source.has_operations and not query.response:
         by = source.apart(by)
-        groups, notes = _classify_store(source, conditions, query.level, by)
+        groups, notes = _classify_operations(source, conditions, query.level, by)
     elif parts:
         groups = [
             _estimate_row_shares(name, times.classify(conditions, sizes_, seconds), query.level)
@@ -170,19 +170,18 @@ def time_model(
     )
 
 
-def _classify_store(
+def _classify_operations(
     source: Source, conditions: Sequence[TimeCondition], level: float, by: Sequence[str]
 ) -> tuple[list[ConditionShares], list[str]]:
     """Classify reads and writes of every phase of the complete runs; the operations of one run are in memory at a time.
     The unit is the trial: shares are means over trials. Raises DataError if nothing was recorded."""
-    assert source.store is not None
     names = [source.table.column(name).name for name in by] or source.varying_factors.names
     kinds = [place for place, name in enumerate(_native.KINDS) if name in DATA_KINDS]
     chosen = _operations_chosen(source)
     trials: dict[str, list[Classified]] = {}
     notes: dict[str, None] = {}
     for run in source.runs:
-        rows = source.store.operations(run.id) if run.counts else None
+        rows = source.operations(run.id) if run.counts else None
         if rows is None:
             continue
         for phase in run.phases:

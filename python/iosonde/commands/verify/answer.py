@@ -8,7 +8,6 @@ from typing import Any
 from iosonde.answers.answer import Answer
 from iosonde.answers.trials import measured
 from iosonde.commands.summary.answer import pilot_of
-from iosonde.core.errors import InputError
 from iosonde.core.types import Finding
 from iosonde.data.query import ALL, ResponseQuery
 from iosonde.data.source import Source
@@ -49,16 +48,11 @@ def verify(source: Source, level: float = 0.95) -> Verification:
     """Recompute every rate from the operations, and the summary from those rates. Raises InputError for a table."""
     from iosonde.engine import _native
 
-    store = source.store
-    if store is None:
-        raise InputError(
-            "not-a-store",
-            "{source} is not a store",
-            "only a store keeps the operations behind its numbers",
-            source=source.name,
-        )
-    runs = ((run, store.operations(run.id)) for run in source.runs)
-    experiments = [experiment for experiment in store.experiments() if source.experiment in (None, experiment.id)]
+    source.require_campaign(
+        "{source} is not a store", "only a store keeps the operations behind its numbers", source=source.name
+    )
+    runs = ((run, source.operations(run.id)) for run in source.runs)
+    experiments = [experiment for experiment in source.all_experiments if source.experiment in (None, experiment.id)]
     result = numbers.verify_store(
         source.table,
         measured(source, ResponseQuery(clock=ALL, level=level)),
@@ -68,5 +62,5 @@ def verify(source: Source, level: float = 0.95) -> Verification:
         level,
         pilot_of(source),
     )
-    damaged = tuple(problem for problem in store.problems() if problem.severity != "info")
+    damaged = tuple(problem for problem in source.find_problems() if problem.severity != "info")
     return Verification(result, damaged, sum(not run.has_experiment_digest for run in source.runs))

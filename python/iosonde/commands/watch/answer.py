@@ -302,13 +302,9 @@ def watching(
 def watch(source: Source, query: ResponseQuery, watching: Watching) -> Watch:
     """Find the changes of every series of a store. Raises InputError for a table, which has no history of runs, and for
     a ``since`` not in the store; DataError if nothing was measured."""
-    if source.store is None:
-        raise InputError(
-            "not-a-store",
-            "{source} is a table, whose rows have no history",
-            "give a store: watch STORE",
-            source=source.name,
-        )
+    source.require_campaign(
+        "{source} is a table, whose rows have no history", "give a store: watch STORE", source=source.name
+    )
     series = series_of(source, query)
     start = _start(source.runs, watching.since)
     search, changes = watching.search, []

@@ -1,0 +1,225 @@
+"""Interface of opened DATA, which a stored campaign and a table implement."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from iosonde.core.stored import StoredRun
+from iosonde.core.table import Table
+from iosonde.core.types import Experiment, Finding
+
+from .factors import VaryingFactors
+from .query import EVERY, MetricChoice, ResponseQuery
+from .stored import Trials
+from .subsamples import TrialRows
+
+if TYPE_CHECKING:
+    from iosonde.store import Store
+
+Conditions = Sequence[tuple[str, str, Any]]
+
+
+@dataclass(frozen=True, repr=False)
+class Source(ABC):
+    """DATA with its conditions applied. ``table`` has every remaining row; of a campaign also those of single ranks.
+
+    ``experiment`` is the id of the only one, None in a table. ``damage`` are the findings about the files of a store.
+    ``knows_factors``: experiments declare the factors, else they are guessed from columns or named by the user.
+    ``has_operations``: runs keep their operations, else a row may be one. ``has_response_columns``: any column may be
+    a response, else ``value`` holds those of every operation and metric.
+    """
+
+    knows_factors: ClassVar[bool]
+    has_operations: ClassVar[bool]
+    has_response_columns: ClassVar[bool]
+
+    table: Table
+    name: str = ""
+    experiment: str | None = None
+    where: tuple[tuple[str, str, Any], ...] = ()
+    damage: tuple[Finding, ...] = ()
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Damages, as sentences."""
+        return tuple(finding.sentence for finding in self.damage)
+
+    # Runs and experiments; a table has none
+
+    @property
+    @abstractmethod
+    def path(self) -> str:
+        """Place of the data, also if they have another name."""
+
+    @property
+    @abstractmethod
+    def runs(self) -> tuple[StoredRun, ...]:
+        """Runs that fulfil the conditions, oldest first, including incomplete ones."""
+
+    @property
+    @abstractmethod
+    def all_runs(self) -> tuple[StoredRun, ...]:
+        """Runs of all experiments, whatever the conditions."""
+
+    @property
+    @abstractmethod
+    def trial_runs(self) -> tuple[StoredRun, ...]:
+        """Runs without the repetitions of probes, which are not trials."""
+
+    @property
+    @abstractmethod
+    def probes(self) -> tuple[StoredRun, ...]:
+        """Repetitions of all probes, in any experiment."""
+
+    @property
+    @abstractmethod
+    def experiments(self) -> tuple[Experiment, ...]:
+        """Experiments of these runs, oldest first."""
+
+    @property
+    @abstractmethod
+    def all_experiments(self) -> tuple[Experiment, ...]:
+        """Experiments that were saved, whatever the conditions, oldest first."""
+
+    @abstractmethod
+    def experiment_of(self, run: StoredRun) -> Experiment:
+        """Return the experiment of one of these runs. Raises InputError if it is unreadable."""
+
+    @abstractmethod
+    def find_problems(self) -> list[Finding]:
+        """Examine the files and their contents."""
+
+    @abstractmethod
+    def operations(self, run_id: str) -> np.ndarray:
+        """Return the recorded operations of a run."""
+
+    # Factors and cells
+
+    @property
+    @abstractmethod
+    def varying_factors(self) -> VaryingFactors:
+        """Known factors that vary over the complete runs, and the experiment if several would share a cell."""
+
+    @property
+    @abstractmethod
+    def factor_names(self) -> list[str]:
+        """Names that a user may mean by a factor."""
+
+    @property
+    @abstractmethod
+    def client_column(self) -> str:
+        """Column with the number of client nodes of each trial; '' if unknown."""
+
+    @abstractmethod
+    def settings_among(self, rows: Table, measured: Sequence[str]) -> Sequence[str]:
+        """Return the known factors, else the columns of ``rows`` that look set besides the ``measured`` ones. Raises
+        DataError."""
+
+    @abstractmethod
+    def apart(self, cells: Sequence[str]) -> tuple[str, ...]:
+        """Return the columns (or terms) that form cells, and the experiment if several would share one."""
+
+    @abstractmethod
+    def units(self) -> dict[str, str]:
+        """Return factor → unit of its levels, if any: from the experiments, or a column."""
+
+    @property
+    @abstractmethod
+    def declared_units(self) -> dict[str, str]:
+        """Units of factors that experiments declare."""
+
+    # Rows
+
+    @abstractmethod
+    def trials(self, choice: MetricChoice = EVERY) -> Trials:
+        """Return one row per trial; of a campaign per trial, operation and metric of the choice, by time.
+
+        Raises InputError if only rows of single ranks remain, DataError for an unknown clock or metric.
+        """
+
+    @property
+    @abstractmethod
+    def run_rows(self) -> Table:
+        """Rows of whole runs, with a tool's own iterations. Raises InputError if only single ranks remain."""
+
+    @property
+    @abstractmethod
+    def trial_rows(self) -> Table:
+        """Rows that are trials, without those of single ranks; may be empty."""
+
+    @abstractmethod
+    def selects_ranks(self, columns: Sequence[str]) -> bool:
+        """Return whether the columns of cells, or the conditions, select rows of single ranks."""
+
+    @abstractmethod
+    def average_parts(self, rows: Table, measured: Sequence[str], factors: Sequence[str]) -> TrialRows:
+        """Average rows that are parts of one trial over it; each row of a run is a trial already."""
+
+    @abstractmethod
+    def describe_concurrency(self, ids: Collection[str]) -> list[str]:
+        """Return a sentence with the number of these runs that were measured concurrently with others on the same
+        machine."""
+
+    # Operations and metrics
+
+    @property
+    @abstractmethod
+    def foreign(self) -> frozenset[str]:
+        """Operations that another tool measured."""
+
+    @abstractmethod
+    def own_clock(self, choice: MetricChoice) -> str:
+        """Return the clock of our engine's rates; '' if there are none."""
+
+    @abstractmethod
+    def split_metrics(self, metrics: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Split names among the metrics into those of responses, such as operations or columns, and of metrics."""
+
+    # Requirements
+
+    @abstractmethod
+    def require_campaign(self, problem: str, hint: str, **values: object) -> Store:
+        """Return the store with the runs and their files. Raises InputError with this problem and hint for a table."""
+
+    @abstractmethod
+    def require_option(self, option: str, value: object, hint: str = "columns: {names}") -> None:
+        """Check an option that must be set unless the campaign knows it. Raises InputError for a table."""
+
+    def require_names(self, query: ResponseQuery) -> None:
+        """Check that the response and the factors are named, unless the campaign knows them. Raises InputError for a
+        table: they are not guessed."""
+        self.require_option("response", query.response)
+        self.require_option("on", query.on)
+
+    @abstractmethod
+    def require_trials(self, rows: Table) -> None:
+        """Check that rows remain of a campaign. Raises DataError with the option that includes others."""
+
+    @abstractmethod
+    def require_single_kind(self, apart: Sequence[str]) -> None:
+        """Check that values are of one operation and metric, unless columns ``apart`` distinguish them. Raises
+        InputError."""
+
+    # Choices
+
+    @abstractmethod
+    def resolve_single_experiment(self, word: str | None) -> str | None:
+        """Return the id of the named experiment, else of the last one of several; None for all. Raises InputError for
+        an unknown one."""
+
+    @abstractmethod
+    def narrow(self, conditions: Conditions, experiment: str | None) -> Source:
+        """Return the source with further conditions. Raises InputError, DataError."""
+
+    @abstractmethod
+    def separate_last(self, cells: Sequence[str], alike: bool) -> tuple[Source, str]:
+        """Return only the last experiment, with a note, if none was chosen and several would share a cell.
+
+        ``cells``: the columns that form them, or terms over them; by default the known factors. ``alike``: also if the
+        experiments differ in their factors, for an analysis that needs the same ones.
+        """

@@ -1,0 +1,99 @@
+"""Responses of a table: its measured columns, and expressions of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from iosonde.core.errors import InputError
+from iosonde.core.message import Message, spell
+from iosonde.core.table import Table
+from iosonde.core.types import Factor
+
+from . import derived, roles
+from .query import ResponseQuery
+from .response import Response, factor_from_column, response_from_column, transform_response
+from .source import Source
+from .subsamples import TrialRows, average_trials
+
+
+def responses_from_table(source: Source, query: ResponseQuery) -> list[Response]:
+    """Return each column that looks measured, or the responses that the query names. Raises InputError, DataError."""
+    table = source.table
+    if not len(table):
+        raise InputError("no-rows", "{source} has no rows", "use a table with measurements", source=source.name)
+    measured = [_find_measured(table, text) for text in query.response]
+    columns = [name for _, names in measured for name in names]
+    column_roles = None if query.response and query.on else roles.guess(table, columns, list(query.on) or None)
+    factors = _list_factors(table, column_roles)
+    trials = average_trials(
+        table,
+        columns or (column_roles.responses if column_roles else ()),
+        [table.column(name).name for name in query.on],
+    )
+    if query.response or column_roles is None:
+        candidates = [
+            _build_response(trials.rows, text, expression, factors)
+            for text, (expression, _) in zip(query.response, measured, strict=True)
+        ]
+    else:
+        candidates = [response_from_column(trials.rows, name, factors) for name in column_roles.responses]
+    candidates = [_with_note(candidate, trials) for candidate in candidates]
+    if column_roles is None or query.on or not factors:
+        return candidates
+    return [_with_assumption(candidate, column_roles.others) for candidate in candidates]
+
+
+def _list_factors(table: Table, column_roles: roles.Roles | None) -> tuple[Factor, ...]:
+    """Return the columns that look set and vary; none if roles need not be guessed."""
+    settings = () if column_roles is None else column_roles.settings
+    return tuple(factor_from_column(table.column(name)) for name in settings if _is_varying(table, name))
+
+
+def _with_note(response: Response, trials: TrialRows) -> Response:
+    """Add the warning about rows that are parts of one trial."""
+    warnings = (trials.note,) if trials.note else ()
+    return replace(response, warnings=warnings, are_parts=trials.are_parts, trial_note=trials.note)
+
+
+def _build_response(
+    table: Table, text: str, expression: derived.Derived | None, factors: tuple[Factor, ...]
+) -> Response:
+    """Build a response from a column or an expression."""
+    if expression is None:
+        return response_from_column(table, text, factors)
+    columns = {name: table.numbers(name) for name in expression.names}
+    base = replace(response_from_column(table, expression.names[0], ()), factors=factors)
+    return transform_response(base, expression, columns, expression.text, expression.names[0])
+
+
+def _with_assumption(response: Response, others: Sequence[str]) -> Response:
+    """Add the warning that columns of a table were assumed to be factors, because the user names none."""
+    warning = assumed_factors(", ".join(response.names), ", ".join(others), "on")
+    return replace(response, warnings=(warning, *response.warnings))
+
+
+def assumed_factors(factors: str, excluded: str, option: str) -> Message:
+    """Return the warning about assumed ``factors``, and columns ``excluded`` as measured. ``option`` would name the
+    factors; '' if there is none."""
+    reason = f"{getattr(spell, option)} names none" if option else "none is named"
+    template = "assumed factors, as {reason}: {factors}"
+    template += "; {excluded} looks measured and is left out" if excluded else ""
+    return Message("assumed-factors", template, reason=reason, factors=factors, excluded=excluded)
+
+
+def _find_measured(table: Table, text: str) -> tuple[derived.Derived | None, tuple[str, ...]]:
+    """Return (the expression, or None for a plain column; its measured columns)."""
+    if table.has_column(text):
+        return None, (table.column(text).name,)
+    names = list(dict.fromkeys([*table.columns, *(column.label for column in table.columns.values())]))
+    expression = derived.parse(text, names)
+    if expression is None:
+        table.column(text)  # raises, with the nearest names
+        raise InputError("unknown-column", "unknown column '{column}'", column=text)
+    resolved = tuple(table.column(name).name for name in expression.names)
+    return expression, resolved[:1]
+
+
+def _is_varying(table: Table, name: str) -> bool:
+    return len(table.column(name).codes()[1]) > 1
