@@ -144,8 +144,8 @@ class Expression:
                 return self.grammar.operators[type(op)](self._evaluate_condition(item, values) for item in items)
             case ast.UnaryOp(ast.Not(), operand):
                 return not self._evaluate_condition(operand, values)
-            case ast.Compare(left, ops, comparators):
-                operands = pairwise(self._evaluate(item, values) for item in (left, *comparators))
+            case ast.Compare(first, ops, comparators):
+                operands = pairwise(self._evaluate(item, values) for item in (first, *comparators))
                 return all(self._compare(node, op, *pair) for op, pair in zip(ops, operands, strict=True))
             case ast.Call(ast.Name(name), arguments):
                 numbers = [self._evaluate_number(item, values) for item in arguments]
@@ -251,8 +251,8 @@ class Expression:
 
     def _build_unknown_name(self, node: ast.expr, name: str, names: Collection[str]) -> InputError:
         near = difflib.get_close_matches(name, names, n=2)
-        known = "known: {known}" if names else "write numbers, sizes and times"
-        hint = "did you mean {nearest}?" if near else known
+        listing = "known: {known}" if names else "write numbers, sizes and times"
+        hint = "did you mean {nearest}?" if near else listing
         return self._build_error(
             node,
             "unknown-factor",

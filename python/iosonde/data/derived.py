@@ -107,10 +107,10 @@ def _translate_error(text: str, error: InputError) -> InputError:
 
 def _is_scaled(node: ast.expr, name: str) -> bool:
     match node:
-        case ast.BinOp(left, ast.Mult(), right):
-            return _is_scaled(left, name) or _is_scaled(right, name)
-        case ast.BinOp(left, ast.Div()):
-            return _is_scaled(left, name)
+        case ast.BinOp(lhs, ast.Mult(), rhs):
+            return _is_scaled(lhs, name) or _is_scaled(rhs, name)
+        case ast.BinOp(lhs, ast.Div()):
+            return _is_scaled(lhs, name)
     return isinstance(node, ast.Name) and node.id == name
 
 
@@ -122,10 +122,10 @@ def _is_decreasing(node: ast.expr, name: str) -> bool:
             return not _is_decreasing(operand, name)
         case ast.Call(ast.Name(function), [argument]):
             return _is_decreasing(argument, name) != (function == "inverse")
-        case ast.BinOp(left, op, right):
-            if any(isinstance(child, ast.Name) and child.id == name for child in ast.walk(left)):
-                return _is_decreasing(left, name) != (isinstance(op, ast.Pow) and isinstance(right, ast.UnaryOp))
-            return _is_decreasing(right, name) != isinstance(op, (ast.Div, ast.Sub))
+        case ast.BinOp(lhs, op, rhs):
+            if any(isinstance(child, ast.Name) and child.id == name for child in ast.walk(lhs)):
+                return _is_decreasing(lhs, name) != (isinstance(op, ast.Pow) and isinstance(rhs, ast.UnaryOp))
+            return _is_decreasing(rhs, name) != isinstance(op, (ast.Div, ast.Sub))
     return False
 
 
