@@ -16,7 +16,6 @@ import re
 import warnings
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 from iosonde.core.errors import InputError
@@ -39,7 +38,7 @@ ARITHMETIC: Operators = {
 class Grammar:
     """The syntax of a kind of expression.
 
-    ``functions`` are called with their arguments as written, then their values; ``n_arguments`` are the permitted
+    ``functions`` are called with the syntax of their arguments, then the values; ``n_arguments`` are the permitted
     numbers of arguments. ``to_number`` converts an operand; it raises ValueError if the operand is not a number.
     ``description`` lists what is allowed, for hints.
     """
@@ -134,27 +133,37 @@ class Expression:
 
     def _evaluate(self, node: ast.expr, values: Mapping[str, Any]) -> Any:
         match node:
-            case ast.Constant(constant):
-                return constant
-            case ast.Name(name):
-                return values[name]
-            case ast.Tuple(items) | ast.List(items):
-                return [self._evaluate(item, values) for item in items]
+            case ast.Constant():
+                return node.value
+            case ast.Name():
+                return values[node.id]
+            case ast.Tuple() | ast.List():
+                return [self._evaluate(item, values) for item in node.elts]
+            case ast.BinOp():
+                operands = (self._evaluate_number(node.left, values), self._evaluate_number(node.right, values))
+                return self._compute(node, node.op, operands, values)
             case ast.BoolOp(op, items):
                 return self.grammar.operators[type(op)](self._evaluate_condition(item, values) for item in items)
             case ast.UnaryOp(ast.Not(), operand):
                 return not self._evaluate_condition(operand, values)
-            case ast.Compare(first, ops, comparators):
-                operands = pairwise(self._evaluate(item, values) for item in (first, *comparators))
-                return all(self._compare(node, op, *pair) for op, pair in zip(ops, operands, strict=True))
+            case ast.UnaryOp(op, operand):
+                return self._compute(node, op, (self._evaluate_number(operand, values),), values)
+            case ast.Compare():
+                lhs = self._evaluate(node.left, values)
+                for comparison, item in zip(node.ops, node.comparators, strict=True):
+                    right = self._evaluate(item, values)
+                    if not self._compare(node, comparison, lhs, right):
+                        return False
+                    lhs = right
+                return True
             case ast.Call(ast.Name(name), arguments):
                 numbers = [self._evaluate_number(item, values) for item in arguments]
-                return self.grammar.functions[name](", ".join(map(ast.unparse, arguments)), *numbers)
-        assert isinstance(node, (ast.BinOp, ast.UnaryOp))
-        items = [node.operand] if isinstance(node, ast.UnaryOp) else [node.left, node.right]
-        numbers = [self._evaluate_number(item, values) for item in items]
+                return self.grammar.functions[name](arguments, *numbers)
+        raise AssertionError(node)  # the grammar allows nothing else
+
+    def _compute(self, node: ast.expr, op: ast.AST, numbers: tuple[Any, ...], values: Mapping[str, Any]) -> Any:
         try:
-            return self.grammar.operators[type(node.op)](*numbers)
+            return self.grammar.operators[type(op)](*numbers)
         except (ArithmeticError, ValueError):
             cell = ", ".join(f"{name}={value}" for name, value in values.items())
             raise self._build_error(
@@ -295,14 +304,18 @@ def _align_operands(lhs: Any, right: Any) -> tuple[Any, Any]:
     """Convert a size to bytes if the other operand is a number."""
     if isinstance(right, list):
         return lhs, [_align_operands(lhs, item)[1] for item in right]
-    return _to_bytes(lhs, right), _to_bytes(right, lhs)
+    if isinstance(lhs, str) and isinstance(right, (int, float)):
+        return _to_bytes(lhs), right
+    if isinstance(right, str) and isinstance(lhs, (int, float)):
+        return lhs, _to_bytes(right)
+    return lhs, right
 
 
-def _to_bytes(value: Any, other: Any) -> Any:
+def _to_bytes(word: str) -> int | str:
     try:
-        return parse_size(value) if isinstance(value, str) and isinstance(other, (int, float)) else value
+        return parse_size(word)
     except InputError:
-        return value
+        return word
 
 
 CONDITIONS = Grammar(

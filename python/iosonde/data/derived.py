@@ -129,8 +129,8 @@ def _is_decreasing(node: ast.expr, name: str) -> bool:
     return False
 
 
-def _apply_transform(transform: str, column: str, values: Array) -> Array:
-    return apply(transform, np.asarray(values), column)
+def _apply_transform(transform: str, arguments: Sequence[ast.expr], values: Array) -> Array:
+    return apply(transform, np.asarray(values), ast.unparse(arguments[0]))
 
 
 _GRAMMAR = Grammar(
