@@ -218,7 +218,7 @@ fn worker(workload: &Arc<Workload>, index: usize) -> Result<BoxedWorker> {
     Ok(match &workload.backend {
         Backend::Posix {} => new_worker(workload, index, Posix)?,
         Backend::IoUring { queue_depth } => new_worker(workload, index, Uring::new(queue_depth.0 as u32)?)?,
-        Backend::Fake(script) => new_worker(workload, index, Fake::new(script.clone(), seed))?,
+        Backend::Fake(script) => new_worker(workload, index, Fake::new(script.as_ref().clone(), seed))?,
     })
 }
 

@@ -38,7 +38,7 @@ pub enum Backend {
         #[serde(default)]
         queue_depth: Whole<1, 4096>,
     },
-    Fake(crate::backend::fake::Script),
+    Fake(Box<crate::backend::fake::Script>),
 }
 
 impl Default for Backend {
