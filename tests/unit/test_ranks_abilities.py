@@ -77,7 +77,7 @@ def test_a_native_module_that_does_not_load_is_required(monkeypatch):
 
 def test_missing_libraries_are_named(monkeypatch):
     monkeypatch.setattr(software, "_LIBRARIES", ("numpy", "no-such-library"))
-    found = software.libraries()
+    found = software.check_libraries()
     assert not found.ok and found.cure.split()[-1] == "no-such-library"
     assert_problem(found.detail, "library-missing", libraries="no-such-library")
 

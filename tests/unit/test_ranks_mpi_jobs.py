@@ -78,7 +78,7 @@ def test_the_words_of_a_job_under_slurm_share_the_cpus_of_our_step(bin_):
     unknown = slurm.Slurm(str(srun), ("n1", "n2")).job(1, 2, program.library_of("nobody"), ())
     assert not [word for word in unknown if word.startswith("--mpi")]
     older = fake_mpi.script(bin_ / "older", "#!/bin/sh\necho none\n")
-    assert slurm.shared_cpus(str(older)) == []
+    assert slurm.overlap_option(str(older)) == []
 
 
 def test_the_library_of_a_program_is_what_its_loader_says(bin_, tmp_path):

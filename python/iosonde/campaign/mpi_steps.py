@@ -99,7 +99,7 @@ def warnings(spec: Spec) -> list[Message]:
         if step.on == ALL and nodes * per_node > 1:
             why += _warn_copies(step, nodes, per_node)
         if step.on in ONCE:
-            why.append(strangers(step.command))
+            why.append(describe_mismatched_mpi(step.command))
         if mpi_program.creates_only(step.command):
             why.append(
                 Message(
@@ -145,7 +145,7 @@ def _warn_copies(step: CommandStep, nodes: int, per_node: int) -> Iterator[Messa
         )
 
 
-def strangers(command: str) -> Message | None:
+def describe_mismatched_mpi(command: str) -> Message | None:
     """Return a message if a command's own launcher and its MPI program belong to different MPIs."""
     both = mpi_program.launched_tool(command)
     path = program.path_of(both[0]) if both else None

@@ -161,7 +161,7 @@ class _Trial:
     @property
     def ended(self) -> bool:
         """Return whether nothing remains to be done or waited for."""
-        return self._confirmed and not self._healing()
+        return self._confirmed and not self._list_healing()
 
     def look(self, marks: list[PhaseMark], over: bool) -> None:
         """Do what is due now."""
@@ -174,7 +174,7 @@ class _Trial:
         ]
         for host_fault in ready:
             self._undo(host_fault)
-        if self._healing() and not any(host_fault.fault for host_fault in self.every) and not self._soon(marks):
+        if self._list_healing() and not any(host_fault.fault for host_fault in self.every) and not self._soon(marks):
             self._look_at_health()
         elif over and not self._confirmed and all(host_fault.over for host_fault in self.every):
             self._confirm()
@@ -235,7 +235,7 @@ class _Trial:
         self._cpu_s, self._undone_at = self._hands.cpu_s(), time.monotonic()
         self._ask()
 
-    def _healing(self) -> list[_HostFault]:
+    def _list_healing(self) -> list[_HostFault]:
         return [
             host_fault
             for host_fault in self.every
@@ -261,10 +261,10 @@ class _Trial:
         if not self._health:
             now, cpu_s = time.monotonic_ns(), self._hands.cpu_s()
             used = {name: cpu_s[name] - before for name, before in self._cpu_s.items() if name in cpu_s}
-            for host_fault in self._healing():
+            for host_fault in self._list_healing():
                 host_fault.update_done(healed_ns=now, cpu_s=used)
         elif time.monotonic() - self._undone_at > HEALED_S:
-            for host_fault in self._healing():
+            for host_fault in self._list_healing():
                 host_fault.update_done(
                     why=Message(
                         "not-healed",

@@ -30,8 +30,8 @@ def lines(scaled: ScaledSeries, size: str | None) -> Iterator[str]:
         f"server={_format_option(demands.server.value)}"
     )
     yield from wrapped(
-        f"As stations: {what} needs {_format_interval(demands.server)} of the server, "
-        f"and takes {_format_interval(demands.alone)} when {on} is 1. It is assumed that everything shared is one "
+        f"As stations: {what} needs {_format_estimate(demands.server)} of the server, "
+        f"and takes {_format_estimate(demands.alone)} when {on} is 1. It is assumed that everything shared is one "
         f"server, and that a client is one of {on} with all its ranks."
     )
 
@@ -41,7 +41,7 @@ def _format_option(seconds: float) -> str:
     return f"{significant(seconds / divisor, 4)}{unit.replace('µ', 'u')}"
 
 
-def _format_interval(seconds: Estimate) -> str:
+def _format_estimate(seconds: Estimate) -> str:
     assert seconds.value is not None
     if seconds.low is None or seconds.high is None:
         return format_seconds(seconds.value)

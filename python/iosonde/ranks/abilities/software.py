@@ -46,7 +46,7 @@ def native() -> Ability:
     return Ability("native module", False, reason, "measuring", _BUILD, required=True)
 
 
-def libraries() -> Ability:
+def check_libraries() -> Ability:
     """Check that the Python libraries are installed."""
     missing = []
     for name in _LIBRARIES:
@@ -92,7 +92,7 @@ def version_in(text: str) -> str:
 
 
 _PEER = "comparing, and importing results"
-CHECKS = [python, native, libraries]
+CHECKS = [python, native, check_libraries]
 TOOLS = [
     Tool("fio", _PEER, "apt install fio"),
     # IOR and mdtest start MPI even to print their version, so they are not run.

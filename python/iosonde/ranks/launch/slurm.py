@@ -51,7 +51,7 @@ class Slurm:
         ``library``; an unknown library gets Slurm's default."""
         pmi = choose_pmi(library.flavour, mpi_types(self.srun)) if library.flavour else ""
         words = prefix(self.srun, self.hosts[:nodes], ranks_per_node, pmi)
-        return [word for word in words if word != "--mpi="] + shared_cpus(self.srun)
+        return [word for word in words if word != "--mpi="] + overlap_option(self.srun)
 
 
 def prefix(srun: str, hosts: Sequence[str], ranks_per_node: int, pmi: str) -> list[str]:
@@ -76,7 +76,7 @@ def prefix(srun: str, hosts: Sequence[str], ranks_per_node: int, pmi: str) -> li
 
 
 @functools.cache
-def shared_cpus(srun: str) -> list[str]:
+def overlap_option(srun: str) -> list[str]:
     """Return the option that lets a step share CPUs with another; Slurm before 20.11 needs none."""
     try:
         done = run_program([srun, "--help"], _ANSWERS_S)
