@@ -1,8 +1,2 @@
 """Stores in a browser, read-only. ``guard`` checks access, ``server`` answers HTTP, ``shelf`` holds the stores with
 their index, ``pages/`` turns an address into an answer, and into HTML by the templates in ``assets/``."""
-
-from __future__ import annotations
-
-from iosonde.core.on_demand import modules_of
-
-__getattr__ = modules_of(__name__)

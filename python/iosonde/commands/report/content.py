@@ -1,6 +1,8 @@
-"""Content of a page, as data: frozen dataclasses that ``answers/page`` fills and ``report/page`` lays out. Every value
-is in base units (bytes/s, operations/s, s), and every measured one is an Estimate. A Section explains what is missing
-and why. Each figure offers its data as a table to download."""
+"""Content of a page, as data: frozen dataclasses that the commands' ``for_page.py`` fill and ``section.py`` lay out.
+
+Every value is in base units (bytes/s, operations/s, s), and every measured one is an Estimate. A Section explains what
+is missing and why. Each figure offers its data as a table to download.
+"""
 
 from __future__ import annotations
 

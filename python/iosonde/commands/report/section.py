@@ -1,7 +1,7 @@
-"""A self-contained HTML page: no network, no other file, all data escaped.
-Values are escaped (``environment``). Scripts run only if their hash is in the page's Content-Security-Policy, so that
-injected text could not run. Figures are data (``report/figures/``), drawn by the page's script when they come into view
-(``library``).
+"""A self-contained HTML page: no network, no other file, all data escaped (``environment``).
+
+Scripts run only if their hash is in the page's Content-Security-Policy, so that injected text could not run. Figures
+are data, drawn by the page's script when they come into view (``library``).
 """
 
 from __future__ import annotations
