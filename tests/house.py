@@ -167,6 +167,15 @@ def phrase_share(files: list[Path]) -> float:
     return round(sum(bool(phrases(test)) for test in tests) / max(len(tests), 1), 3)
 
 
+OBLIQUE = frozenset(("Of", "What", "Whether", "Where", "How", "One", "That", "Those", "Which"))
+
+
+def oblique_docstrings(files: list[Path]) -> int:
+    """Functions whose docstring does not begin with what they do or return."""
+    texts = (ast.get_docstring(node) or "" for node in functions(files) if not is_property(node))
+    return sum(text.partition(" ")[0] in OBLIQUE for text in texts)
+
+
 def test_files() -> list[Path]:
     return sorted((ROOT / "tests").rglob("test_*.py"))
 
@@ -189,6 +198,7 @@ def measure() -> dict[str, Any]:
         },
         "opaque_parameters": opaque_parameters(files),
         "one_word_functions": one_word_share(files),
+        "oblique_docstrings": oblique_docstrings(files),
         "flags_below_front_ends": len(own_flags()),
         "phrases_in_tests": phrase_share(test_files()),
         "store_is_none_outside_data": sum(

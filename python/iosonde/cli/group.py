@@ -76,7 +76,7 @@ def cli() -> None:
 
 
 def _limit_blas_threads() -> None:
-    """Of NumPy's BLAS, which reads this when it is loaded, if the user does not say otherwise.
+    """Limit the threads of NumPy's BLAS, which reads this when it is loaded, if the user does not say otherwise.
 
     Threads that share matrices as small as ours wait for each other longer than they work: 0.05 s of CPU before the
     first one. Not where others' programs are started, which get the environment that they would have without us.
@@ -107,8 +107,8 @@ def run() -> int:
 
 
 def _drop_output() -> None:
-    """What could not be written is not written at exit either, where the interpreter would complain of it and end with
-    an exit code of its own."""
+    """Drop what could not be written: at exit the interpreter would complain of it and end with an exit code of its
+    own."""
     if sys.stdout:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -134,7 +134,7 @@ def _describe_os_error(error: OSError) -> tuple[str, str]:
 
 
 def _has_working_directory() -> bool:
-    """Whether there is a working directory."""
+    """Return whether there is a working directory."""
     try:
         os.getcwd()
     except OSError:

@@ -51,7 +51,7 @@ def _ignore_interrupts() -> None:
 
 
 def _open_closed_streams() -> None:
-    """Where the shell closed a standard stream (``2>&-``) what is said goes nowhere.
+    """Open the standard streams that the shell closed (``2>&-``): what is said there goes nowhere.
 
     Else the next file that is opened gets its number, and whoever writes to number 2 writes into that.
     """

@@ -68,7 +68,7 @@ def _json_text(document: Any) -> str:
 
 
 def _in_json(char: str) -> str:
-    """What could steer a terminal, or is half of a character, as JSON writes it in ASCII."""
+    """Return what could steer a terminal, or is half of a character, as JSON writes it in ASCII."""
     return char if char.isascii() or layout_text.escape(char) == char else json.dumps(char)[1:-1]
 
 
@@ -110,12 +110,12 @@ def tell_reading(path: Path) -> None:
 
 
 def talk(text: str) -> None:
-    """One line on stderr; nothing in it can steer a terminal."""
+    """Write one line to stderr; nothing in it can steer a terminal."""
     click.echo(layout_text.escape(text), err=True)
 
 
 def talk_error(message: str, hint: str, details: Iterable[str] = ()) -> None:
-    """What went wrong, and what to do about it."""
+    """Say what went wrong, and what to do about it."""
     for line in (f"iosonde: {message}", *(f"  {detail}" for detail in details), *([f"hint: {hint}"] if hint else [])):
         talk(line)
 

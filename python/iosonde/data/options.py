@@ -119,7 +119,7 @@ SHARED = frozenset(("level", "where", "incomplete", "metric", "experiment", "clo
 
 
 def select_last_experiment(source: Source, cells: NameList = (), alike: bool = True) -> Source:
-    """Of a store the last experiment alone where several would be in one cell, which is said; as ``by_itself``."""
+    """Return the last experiment of a store if several would share a cell, which is said; as ``by_itself``."""
     from .source import by_itself
 
     source, remark = by_itself(source, cells, alike)

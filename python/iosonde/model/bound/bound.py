@@ -181,7 +181,7 @@ def _compute_terms(system: System, moved: Traffic, share: float) -> dict[str, fl
 
 
 def _disk_seconds(system: System, moved: Traffic) -> float | None:
-    """How long one disk works for one byte of the application; None where its rate is not known."""
+    """Return how long one disk works for one byte of the application; None where its rate is not known."""
     seconds = 0.0
     for operation, amount in ((WRITE, moved.disk_written), (READ, moved.disk_read)):
         rate = system.disk_rate(operation)

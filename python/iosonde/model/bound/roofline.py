@@ -131,7 +131,7 @@ def _build_lines(title: str, ceiling: Ceiling, shares: Sequence[MeasuredShare], 
 
 
 def _compute_positions(low: float, high: float, ceiling: Ceiling, field: str) -> list[float]:
-    """Where the ceilings are computed: evenly on the logarithmic axis; whole numbers of clients and servers."""
+    """Return where the ceilings are computed: evenly on the logarithmic axis; whole numbers of clients and servers."""
     if field == "servers":
         # No more servers than disks, no fewer than a stripe needs.
         low = max(low, ceiling.system.stripe_count or 1)
