@@ -57,7 +57,7 @@ def render_command(command: Command) -> str:
     parts = []
     if source := SAME_OPTIONS_AS.get(command.name):
         declared = [option for option in commands_by_name()[source].declarations if not _is_shared(option)]
-        without = [option for option in declared if option not in own]
+        without = [one for one in commands_by_name()[source].declarations if one not in command.declarations]
         own = [option for option in own if option not in declared]
         exceptions = f" but {_join_names(without)}" if without else ""
         parts.append(f"All options of [{source}]({source}.md#options){exceptions}, and")

@@ -10,7 +10,9 @@ import diagnose_sample as sample
 import numpy as np
 
 from iosonde.commands.diagnose import trials as diagnose_trials
-from iosonde.commands.diagnose.for_page import slow_of
+from iosonde.commands.diagnose.for_page import build_part
+from iosonde.commands.report.html import html_of
+from iosonde.commands.report.parts import build_sections
 from iosonde.commands.report.section import page_document, render
 from iosonde.commands.report.section_figures import page_specs
 from iosonde.data.source import open_data
@@ -27,20 +29,20 @@ def every_8th(rank, number, offset):
 
 
 def test_the_last_trial_is_drawn_with_its_classes(tmp_path):
-    made = slow_of(store(tmp_path / "s", lambda r, i, o: i < 0, every_8th), 0.95)
+    made = build_part(store(tmp_path / "s", lambda r, i, o: i < 0, every_8th), 0.95)
     assert [(one.trials, one.n, len(one.classes)) for one in made.groups] == [(1, 4000, 2)]
-    page = dataclasses.replace(sample_page(), slow=made)
-    text = render(page)
+    page = dataclasses.replace(sample_page(), parts={"slow": made})
+    text = html_of(page)
     assert 'id="slow"' in text and 'href="#slow"' in text and re.search(r"S401: [^<]*\b8\b", text)
-    assert len(json.dumps(page_specs(page)["slow-1"])) < 1_000_000
+    assert len(json.dumps(page_specs(page, build_sections(page.parts))["slow-1"])) < 1_000_000
     assert page_document(page)["slow"]["classes"][1]["label"] == "slow"
 
 
 def test_where_there_is_nothing_to_say_there_is_no_section(tmp_path, monkeypatch):
-    assert slow_of(store(tmp_path / "one", lambda r, i, o: i < 0), 0.95) is None
-    assert slow_of(store(tmp_path / "few", every_8th, n=10), 0.95) is None
+    assert build_part(store(tmp_path / "one", lambda r, i, o: i < 0), 0.95) is None
+    assert build_part(store(tmp_path / "few", every_8th, n=10), 0.95) is None
     several = store(tmp_path / "large", every_8th)
     monkeypatch.setattr(diagnose_trials, "IN_MEMORY", 100)
-    assert slow_of(several, 0.95) is None
+    assert build_part(several, 0.95) is None
     text = render(sample_page())
     assert 'id="slow"' not in text and "slow" not in page_document(sample_page())

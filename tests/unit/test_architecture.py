@@ -248,6 +248,7 @@ def below(room: str) -> set[str]:
 JOINS = {
     "commands/plot/files.py",
     "commands/report/html.py",
+    "commands/report/parts.py",
     "commands/run/measurement.py",
     "commands/scale/network.py",
     "commands/time_model/path_study.py",

@@ -216,7 +216,7 @@ def test_the_same_campaign_twice_at_once_is_refused(place):
         (["--max-bytes", "1KiB"], "--max-bytes"),
         (["--max-files", "3"], "--max-files"),
         (["--large-size", "100KiB"], "102400"),
-        (["--nodes", "1,zwei"], "'1,zwei'"),
+        (["--nodes", "1,zwei"], "1,zwei"),
         (["--until", "soon"], "ci<5%"),
         (["--launcher", "carrier-pigeon"], "'carrier-pigeon'"),
         (["--cache", "warm", "--before-reads", "true"], "--before-reads"),

@@ -19,7 +19,7 @@ from .declaration import COMMANDS, Command
 
 # Options of a terminal that are no keyword: methods of results, and functions of their own.
 _METHODS = {"json": ".to_dict()", "output": ".save()", "export": "iosonde.export()"}
-_OPTION = re.compile(r"`([a-z][a-z_]*)`")
+_OPTION = re.compile(r"(?<!`)`([a-z][a-z_]*)`(?!`)")
 
 
 class PythonFrontEnd(FrontEnd):
@@ -69,9 +69,17 @@ def docstring_of(command: Command) -> str:
 
 
 def _describe(option: Option[Any, Any]) -> Iterator[str]:
-    default = "" if option.is_required else ", optional" if option.default is None else f", default {option.default!r}"
-    yield f"{option.name} : {option.kind}{default}"
-    yield from textwrap.wrap(option.help, 110, initial_indent="    ", subsequent_indent="    ")
+    yield f"{option.name} : {option.kind}{_describe_default(option)}"
+    help_text = option.help.replace(" Repeatable.", "")
+    yield from textwrap.wrap(help_text, 110, initial_indent="    ", subsequent_indent="    ")
+
+
+def _describe_default(option: Option[Any, Any]) -> str:
+    if option.is_required:
+        return ""
+    if option.default in (None, (), {}):
+        return f", default: {option.default_text}" if option.default_text else ", optional"
+    return f", default {option.default!r}"
 
 
 @dataclass(frozen=True)

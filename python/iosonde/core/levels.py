@@ -14,7 +14,7 @@ def check_level(level: float) -> float:
         raise InputError(
             "out-of-range",
             "the confidence level {level:g} is not between 0 and 1",
-            "write {fraction:g}" if 1 < level < 100 else "use a fraction such as 0.95",
+            "write {fraction:g}" if 50 <= level < 100 else "use a fraction such as 0.95",
             level=level,
             fraction=level / 100,
         )

@@ -81,7 +81,7 @@ class Option(Generic[V, G]):
         if self.name in vars(instance):
             raise AttributeError(f"{type(instance).__name__}.{self.name} is set already")
         raw: Any = value
-        if raw is self:  # the user chose nothing, and dataclasses take the declaration for the default
+        if raw is None or raw is self:  # nobody chose, and dataclasses take the declaration for the default
             raw = self.default
         elif (raw_values := getattr(instance, "raw_values", None)) is not None:
             raw_values[self.name] = raw

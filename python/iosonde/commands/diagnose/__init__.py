@@ -2,4 +2,4 @@
 
 from iosonde.commands.about import About
 
-ABOUT = About("Understand", 10, "why operations were slow: classes, causes, costs", ("diagnose",))
+ABOUT = About("Understand", 10, "why operations were slow: classes, causes, costs", ("diagnose",), page="slow")

@@ -11,7 +11,7 @@ from .trials import is_large
 _MOST = 3  # operations that took most time
 
 
-def slow_of(source: Source, level: float) -> OperationCauses | None:
+def build_part(source: Source, level: float) -> OperationCauses | None:
     """Diagnose the last complete trial with recorded operations. None without one, if it has more than should be in
     memory, or if all are of one class."""
     runs = [run for run in source.runs if run.counts and run.n_operations][-1:]

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 class PlanOptions(Request):
     """Options of ``iosonde plan``."""
 
-    as_tool: Choice[str | None] = Choice(("iozone",), "As commands of another tool, one a setting.", flag="as")
+    as_tool: Choice[str | None] = Choice(
+        ("iozone",), "Print the commands of this tool that do the same, one per setting.", flag="as"
+    )
     _: KW_ONLY
     schema: Flag[bool] = Flag("Print the JSON Schema of experiment files, and nothing else.")
 

@@ -6,12 +6,12 @@ is missing and why. Each figure offers its data as a table to download.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Protocol
 
 from iosonde.commands.advise.content import ResponseAdvice
 from iosonde.commands.bound.content import Bound
-from iosonde.commands.diagnose.answer import OperationCauses
 from iosonde.commands.plot.bars_content import Bars
 from iosonde.commands.plot.latency_content import Latency
 from iosonde.commands.plot.over_time import OverTimePlot
@@ -28,14 +28,23 @@ from iosonde.page.words import FactGroup, FirstScreen, Reproduce
 from .question import AnsweredQuestion
 
 
+class PagePart(Protocol):
+    """What a section that a command brings shows."""
+
+    def content(self) -> dict[str, Any]:
+        """Return it as JSON."""
+
+
 @dataclass(frozen=True)
 class Page:
-    """A report. ``axis`` is the unit of the node count: ``node``, ``rank`` or ``rank per node``. Sections with
-    neither items nor explanations are omitted, as are ``trials`` of None. ``clocks`` holds the metrics without a
-    figure, ``latency_others`` the percentiles of operations that take the smaller part of their phase. ``settings`` is
-    the figure at the top; ``fault_plot`` is one trial of those with ``faults`` over time. ``slow`` has the last trial's
-    operations by class; ``questions`` are those of its experiment. ``more`` names the command for other metrics;
-    ``verdicts`` are those of its summary."""
+    """A report. ``axis`` is the unit of the node count: ``node``, ``rank`` or ``rank per node``.
+
+    Sections with neither items nor explanations are omitted, as are ``trials`` of None. ``clocks`` holds the metrics
+    without a figure, ``latency_others`` the percentiles of operations that take the smaller part of their phase.
+    ``settings`` is the figure at the top; ``fault_plot`` is one trial of those with ``faults`` over time. ``parts`` are
+    what commands bring by themselves, by key; ``questions`` are those of its experiment. ``more`` names the command for
+    other metrics; ``verdicts`` are those of its summary.
+    """
 
     title: str
     target: str
@@ -61,7 +70,7 @@ class Page:
     settings: SettingsPlot | None = None
     faults: Section[FaultEffect] = Section()
     fault_plot: OverTimePlot | None = None
-    slow: OperationCauses | None = None
+    parts: Mapping[str, PagePart] = field(default_factory=dict)
     more: str = ""
     questions: tuple[AnsweredQuestion, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
@@ -78,11 +87,11 @@ class Page:
             {"faults": [effect.to_json() for effect in self.faults.items]} if self.faults.items else {}
         )
         hit |= {"questions": [question.to_json() for question in self.questions]} if self.questions else {}
-        hit |= {"slow": self.slow.content()} if self.slow else {}
+        hit |= {key: part.content() for key, part in self.parts.items()}
         hit |= {"verdicts": [verdict.to_json() for verdict in self.verdicts]}
-        rest = replace(self, settings=None, faults=Section(), fault_plot=None, slow=None, questions=(), verdicts=())
+        rest = replace(self, settings=None, faults=Section(), fault_plot=None, parts={}, questions=(), verdicts=())
         content = asdict(rest)
-        for name in ("faults", "fault_plot", "slow", "questions", "verdicts"):
+        for name in ("faults", "fault_plot", "parts", "questions", "verdicts"):
             del content[name]
         return {"iosonde_report": 1, **content, **hit, "settings": settings}
 

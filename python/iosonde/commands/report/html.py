@@ -10,6 +10,7 @@ from iosonde.commands.survey.for_page import SurveyPage
 from iosonde.commands.survey.section import survey_html
 
 from .content import Page
+from .parts import build_sections
 from .section import render
 
 
@@ -17,4 +18,4 @@ def html_of(page: Page | SurveyPage | CorpusPage, say: Callable[[str], None] = l
     """Return the page as HTML text. ``say`` reports what made this slower than necessary."""
     if isinstance(page, SurveyPage):
         return survey_html(page, say)
-    return corpus_html(page, say) if isinstance(page, CorpusPage) else render(page, say)
+    return corpus_html(page, say) if isinstance(page, CorpusPage) else render(page, say, build_sections(page.parts))

@@ -11,7 +11,6 @@ from iosonde.answers.operations import visit
 from iosonde.answers.tools import list_tool_clocks, own_clock
 from iosonde.answers.trials import measured
 from iosonde.commands.bound.for_page import start
-from iosonde.commands.diagnose.for_page import slow_of
 from iosonde.commands.plot.bars_content import Bars
 from iosonde.commands.plot.latency_content import Latency
 from iosonde.commands.plot.over_time import OverTimePlot, build_run_plot
@@ -41,6 +40,7 @@ from .first_screen import clock_of, first_screen, sentence_about
 from .latency import Shapes, latencies_of
 from .machine import facts_of
 from .measured import find_experiment_name, target_of
+from .parts import build_parts
 from .questions import collect_question_metrics
 from .reproduce import reproduce_of
 from .summaries import summaries_of
@@ -114,7 +114,7 @@ def page_of_store(
         bound=bounding.section(),
         faults=Section(hit.over_trials(overview.by, source.units())),
         fault_plot=_last_hit(source),
-        slow=slow_of(source, level),
+        parts=build_parts(source, level),
         more=_describe_other_metrics(source, query) if tool_clocks else "",
         verdicts=overview.verdicts,
     )

@@ -6,12 +6,12 @@ are data, drawn by the page's script when they come into view (``library``).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from iosonde.commands.bound.section import BAR_HEIGHT, BAR_WIDTH, losses_of, shares_of
 from iosonde.commands.corpus.for_page import CorpusPage
-from iosonde.commands.diagnose import text as diagnose_text
 from iosonde.commands.fit.figure_tree import is_cut
 from iosonde.commands.plot.bars_content import Bars
 from iosonde.commands.plot.figure_settings import lines_of
@@ -27,6 +27,7 @@ from iosonde.page.carried import asset, json_in_script, page_policy, to_jsonable
 from iosonde.page.environment import make_environment
 from iosonde.page.library import library
 from iosonde.page.parts import share
+from iosonde.page.section import PageSection
 from iosonde.page.strip import STRIP_HEIGHT, STRIP_WIDTH
 from iosonde.page.tables import Section
 
@@ -40,12 +41,17 @@ MOST_FINDINGS = 6  # findings that are not folded
 MOST_OPEN = 24  # figures of a kind that are not folded
 
 
-def render(page: Page, say: Callable[[str], None] = lambda sentence: None) -> str:
-    """Return the page as HTML text. ``say`` reports what made this slower than necessary."""
+def render(
+    page: Page,
+    say: Callable[[str], None] = lambda sentence: None,
+    sections: Mapping[str, PageSection] = MappingProxyType({}),
+) -> str:
+    """Return the page as HTML text. ``say`` reports what made this slower than necessary; ``sections`` are those that
+    commands bring, by key."""
     from markupsafe import Markup
 
     drawing, script = library(say), asset("page.js")
-    parts, figures = share(page_specs(page))
+    parts, figures = share(page_specs(page, sections))
     tops = top_tables(page)
     text: str = (
         make_environment(_list_names(page))
@@ -84,8 +90,8 @@ def render(page: Page, say: Callable[[str], None] = lambda sentence: None) -> st
             counted=counted,
             fault_grid=fault_text.grid,
             fault_title=fault_text.title,
-            slow_grid=diagnose_text.grid,
-            slow_title=diagnose_text.title,
+            sections=sections,
+            section_links=[(section.name, key, True) for key, section in sections.items()],
             plural=plural,
             estimate_text=estimate_text,
             estimate_parts=estimate_parts,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from iosonde.commands.bound.figure_roofline import roofline_figure
 from iosonde.commands.bound.figure_waterfall import waterfall_figure
-from iosonde.commands.diagnose import figure as diagnose
 from iosonde.commands.fit.figure_tree import TreeDrawing, tree_figure
 from iosonde.commands.fit.figure_unseen import LearningCurve, Predicted, curve_figure, predicted_figure
 from iosonde.commands.plot.figure_bars import bars_figure
@@ -21,20 +21,24 @@ from iosonde.commands.regress.figure import regression_figures
 from iosonde.core.units import common_scale
 from iosonde.layout.figure import Figure
 from iosonde.layout.vocabulary import Spec, page_spec
+from iosonde.page.section import PageSection
 
 from .content import Page
 from .section_questions import question_figure
 
-_FIXED = ("tree-", "settings-", "faults-", "questions-", "slow-")  # figures of fixed width
+_FIXED = ("tree-", "settings-", "faults-", "questions-")  # figures of fixed width
 MEAN = "mean of everything"
 
 
-def page_specs(page: Page) -> dict[str, Any]:
+def page_specs(page: Page, sections: Mapping[str, PageSection] = MappingProxyType({})) -> dict[str, Any]:
     """Return place → specification without its title, which the page has as text."""
-    return {
-        place: page_spec(_remove_title(figure.spec), place.startswith(_FIXED))
-        for place, figure in _iterate_figures(page)
-    }
+    own = {place: _build_spec(figure, place.startswith(_FIXED)) for place, figure in _iterate_figures(page)}
+    of_commands = {key: section.figure for key, section in sections.items() if section.figure is not None}
+    return own | {f"{key}-1": _build_spec(figure, True) for key, figure in of_commands.items()}
+
+
+def _build_spec(figure: Figure, is_fixed: bool) -> Any:
+    return page_spec(_remove_title(figure.spec), is_fixed)
 
 
 def _remove_title(spec: Spec) -> Spec:
@@ -48,7 +52,6 @@ def _iterate_figures(page: Page) -> Iterator[tuple[str, Figure]]:
         ("latency", [None if item.empty else latency_figure(item, page.axis) for item in page.latencies.items]),
         ("timeline", [timeline_figure(timeline) for timeline in page.timelines.items]),
         ("faults", [None if page.fault_plot is None else over_time_figure(page.fault_plot)]),
-        ("slow", [None if page.slow is None else diagnose.figure(page.slow)]),
         ("bound", [roofline_figure(line) for item in page.bound.items for line in item.rooflines]),
         ("questions", [question_figure(question) for question in page.questions]),
         ("losses", [waterfall_figure(bars) for item in page.bound.items for bars in item.losses]),

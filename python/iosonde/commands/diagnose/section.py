@@ -1,0 +1,28 @@
+"""The section of the page on slow operations: the last trial's classes, in a figure and tables."""
+
+from __future__ import annotations
+
+from iosonde.page.section import PageSection, SectionTable
+
+from .answer import OperationCauses
+from .figure import figure
+from .text import grid, title
+
+_COLUMNS = ("class", "typical", "operations, %", "time, %", "cost", "why")
+_NOTE = (
+    "The last trial: classes of operations by duration, separated at the valleys of the density of log duration, and "
+    "the cost of each. iosonde diagnose uses all trials and states its certainty."
+)
+
+
+def build_section(causes: OperationCauses) -> PageSection:
+    """Return the section."""
+    groups = [group for group in causes.groups if len(group.classes) > 1]
+    return PageSection(
+        "Slow operations",
+        "Why operations were slow",
+        _NOTE,
+        figure(causes),
+        "Operations by duration; the classes are in the tables that follow",
+        tuple(SectionTable(title(group), _COLUMNS, tuple(map(tuple, grid(group))), 4) for group in groups),
+    )

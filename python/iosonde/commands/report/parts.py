@@ -1,0 +1,36 @@
+"""Sections that commands bring to the page by themselves: those whose ABOUT names one.
+
+``for_page.py`` of such a folder has ``build_part(source, level)``, which returns what the page shows and has, or None;
+its ``section.py`` has ``build_section(part)``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from iosonde.commands import abouts
+from iosonde.data.source import Source
+from iosonde.page.section import PageSection
+
+from .content import PagePart
+
+
+def build_parts(source: Source, level: float) -> dict[str, PagePart]:
+    """Return the key of each section → what it shows, without those that have nothing to show."""
+    parts = {key: _load(folder, "for_page").build_part(source, level) for key, folder in _folders()}
+    return {key: part for key, part in parts.items() if part is not None}
+
+
+def build_sections(parts: Mapping[str, PagePart]) -> dict[str, PageSection]:
+    """Return the key of each section → how it looks."""
+    return {key: _load(folder, "section").build_section(parts[key]) for key, folder in _folders() if key in parts}
+
+
+def _folders() -> Iterator[tuple[str, str]]:
+    return ((about.page, folder) for folder, about in abouts().items() if about.page)
+
+
+def _load(folder: str, module: str) -> Any:
+    return importlib.import_module(f"iosonde.commands.{folder}.{module}")
