@@ -13,7 +13,7 @@ from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from iosonde.commands import abouts
+from iosonde.commands import abouts, command_name
 from iosonde.commands.declaration import COMMANDS, Command
 from iosonde.core.options import Option, options_of
 from iosonde.data.options import SHARED, DataOptions
@@ -139,7 +139,7 @@ def render_index() -> str:
     """Return the page of all commands."""
     lines = [_HEAD]
     for group, members in itertools.groupby(abouts().items(), lambda item: item[1].group):
-        names = [(folder.strip("_").replace("_", "-"), about.brief) for folder, about in members]
+        names = [(command_name(folder), about.brief) for folder, about in members]
         rows = (f"| [{name}]({name}.md) | {brief} |" for name, brief in names)
         lines += [f"## {group}\n", "| command | what it does |", "|---|---|", *rows, ""]
     shared = sorted(filter(_is_shared, options_of(DataOptions)), key=lambda option: not option.is_argument)

@@ -1,1 +1,1 @@
-"""One file per command: the only place that prints, asks or exits."""
+"""The terminal: parsers made from the declared options, progress, output; the only place that prints."""

@@ -8,22 +8,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import click
 
 from iosonde.core.errors import PROBLEM_DETECTED, InputError
-from iosonde.core.option_kinds import figure_format
-from iosonde.core.whole_file import replace_file, write_atomically
-from iosonde.foreign.reach import check_reachable
+from iosonde.core.whole_file import write_atomically
 from iosonde.layout import text as layout_text
-
-if TYPE_CHECKING:
-    from iosonde.core.table import Table
-    from iosonde.layout.figure import Figure
-
-_MANY_ROWS = 100_000  # more may take seconds
-_LARGE_BYTES = 16 * 2**20
 
 
 class Emitted(Protocol):
@@ -96,19 +87,6 @@ def _escape_bytes(content: bytes) -> str:
     return "\n".join(layout_text.escape(line) for line in content.decode("utf-8", "replace").split("\n"))
 
 
-def tell(what: str, table: Table) -> None:
-    """Say on stderr what begins, where it may take a while."""
-    if len(table) >= _MANY_ROWS:
-        talk(f"{what} of {len(table)} rows by {len(table.columns)} columns …")
-
-
-def tell_reading(path: Path) -> None:
-    """Say on stderr that a large file is being read. Raises NoAnswerError."""
-    check_reachable(path)
-    if path.is_file() and path.stat().st_size >= _LARGE_BYTES:
-        talk(f"reading {path}, {path.stat().st_size / 2**20:.0f} MiB …")
-
-
 def talk(text: str) -> None:
     """Write one line to stderr; nothing in it can steer a terminal."""
     click.echo(layout_text.escape(text), err=True)
@@ -118,9 +96,3 @@ def talk_error(message: str, hint: str, details: Iterable[str] = ()) -> None:
     """Say what went wrong, and what to do about it."""
     for line in (f"iosonde: {message}", *(f"  {detail}" for detail in details), *([f"hint: {hint}"] if hint else [])):
         talk(line)
-
-
-def write_figure(path: str | None, make_figure: Callable[[], Figure]) -> None:
-    """Write a figure, if it was asked for, in the format that the path ends with. Raises InputError for another."""
-    if path is not None:
-        talk(f"wrote {replace_file(Path(path), make_figure().image(figure_format(path)))}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from iosonde.commands import command_name
 from iosonde.commands.declaration import COMMANDS
 from iosonde.core.front_end import FrontEnd, listening
 from iosonde.core.message import spelled, terminal_spelling
@@ -77,7 +78,7 @@ def folder_command(folder: str) -> click.Command:
     declared = [
         command for command in COMMANDS.values() if command.answer.__module__.startswith(f"{module.__package__}.")
     ]
-    name = folder.strip("_").replace("_", "-")
+    name = command_name(folder)
     commands = {command.name: command for command in declared if command.name}
     if name in commands:
         return click_command(commands[name])

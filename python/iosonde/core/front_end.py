@@ -69,24 +69,17 @@ class FrontEnd:
 
 
 _listener: ContextVar[FrontEnd | None] = ContextVar("listener", default=None)
-_process: FrontEnd | None = None
 
 
 def front_end() -> FrontEnd:
     """Return who listens here and now."""
-    return _listener.get() or _process or FrontEnd()
-
-
-def set_front_end(listener: FrontEnd | None) -> None:
-    """Let this front end listen in all of this process."""
-    global _process
-    _process = listener
+    return _listener.get() or FrontEnd()
 
 
 @contextmanager
 def listening(listener: FrontEnd) -> Iterator[None]:
     """Let this front end listen meanwhile, where nobody does yet."""
-    if _listener.get() or _process:
+    if _listener.get():
         yield
         return
     token = _listener.set(listener)

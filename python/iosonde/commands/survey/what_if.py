@@ -50,11 +50,6 @@ class StorageChange:
     larger: int = 0
     archive: int = 0
 
-    @property
-    def all_files(self) -> bool:
-        """Return whether every file is compressed."""
-        return not (self.older_s or self.kind or self.larger)
-
     def touches(self, now_s: int) -> Where:
         """Return a selection of the files to compress."""
 
