@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import json
 import subprocess
 import sys
 import textwrap
@@ -15,6 +16,8 @@ import pytest
 from click.testing import CliRunner
 
 import iosonde
+import option_tables
+import sample_store
 from iosonde import commands
 from iosonde.cli.group import cli
 from iosonde.commands.declaration import COMMANDS
@@ -27,7 +30,39 @@ INIT = '''
 
 from iosonde.commands.about import About
 
-ABOUT = About("Share", 99, "a text, several times", ("repeat_text",))
+ABOUT = About("Share", 99, "a text, several times", ("repeat_text",), page="toys")
+'''
+FOR_PAGE = '''
+"""Toys, for the page."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Toys:
+    """What the page shows."""
+
+    number: int
+
+    def content(self) -> dict:
+        """Return it as JSON."""
+        return {"number": self.number}
+
+
+def build_part(source, level):
+    """Count the trials of a store with several."""
+    return Toys(len(source.runs)) if len(source.runs) > 1 else None
+'''
+SECTION = '''
+"""Toys on the page."""
+
+from iosonde.page.section import PageSection, SectionTable
+
+
+def build_section(toys):
+    """Return the section."""
+    table = SectionTable("Toys in the box", ("toy", "number"), (("bear", str(toys.number)),), 1)
+    return PageSection("Toys", "All <toys>", "One for each trial.", tables=(table,))
 '''
 OPTIONS = '''
 """``iosonde toy``: a text, several times."""
@@ -68,6 +103,8 @@ def toy(tmp_path, monkeypatch) -> Iterator[None]:
     folder.mkdir()
     (folder / "__init__.py").write_text(INIT.lstrip())
     (folder / "options.py").write_text(OPTIONS.lstrip())
+    (folder / "for_page.py").write_text(FOR_PAGE.lstrip())
+    (folder / "section.py").write_text(SECTION.lstrip())
     monkeypatch.setattr(commands, "__path__", [*commands.__path__, str(tmp_path)])
     importlib.invalidate_caches()
     yield
@@ -110,6 +147,20 @@ def test_a_folder_is_a_function_of_python(toy):
         function("ab", number=0)
     with pytest.raises(TypeError, match=r"iosonde\.repeat_text\(\)"):
         function("ab", times=3)
+
+
+def test_a_folder_has_a_section_of_the_page(toy, tmp_path):
+    place, page = tmp_path / "store", tmp_path / "page.html"
+    sample_store.main(str(place))
+    shown = invoke("report", str(place), "-o", str(page), "--json")
+    assert json.loads(shown)["toys"] == {"number": 6}
+    text = page.read_text()
+    assert '<a href="#toys">Toys</a>' in text and '<section id="toys">' in text
+    assert "All &lt;toys&gt;" in text and '<td class="n">7</td>' in text
+
+
+def test_a_folder_is_in_the_index_of_the_docs(toy):
+    assert "| [toy](toy.md) | a text, several times |" in option_tables.render_index()
 
 
 def test_without_its_folder_a_command_is_unknown():
