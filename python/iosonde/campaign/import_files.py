@@ -349,9 +349,16 @@ def _list_explicit_files(names: Sequence[str], recursive: bool, store: Path) -> 
             continue
         is_directory = listing.kind == "directory"
         if is_directory and not recursive:
-            raise InputError("is-a-directory", "{path} is a directory", "add -r to read everything in it", path=name)
+            raise InputError(
+                "is-a-directory", "{path} is a directory", "add {spell.recursive} to read everything in it", path=name
+            )
         if listing.kind == "missing":
-            raise InputError("no-such-file", "{path} does not exist", "name a file or, with -r, a directory", path=name)
+            raise InputError(
+                "no-such-file",
+                "{path} does not exist",
+                "name a file or, with {spell.recursive}, a directory",
+                path=name,
+            )
         entries = [(file, size, "") for file, size in listing.files] + [(file, 0, why) for file, why in listing.skipped]
         for file, size, why in sorted(entries):
             relative = file.relative_to(path) if is_directory else file

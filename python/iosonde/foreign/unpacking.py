@@ -32,7 +32,7 @@ RATIO_FROM_BYTES = 64 << 20
 # Share of the free space that an archive may take, and share that stays free despite other writers.
 MAX_SHARE_OF_FREE, MIN_FREE_SHARE = 1 / 2, 1 / 4
 _BLOCK_BYTES = 1 << 20
-_CURE = "unpack it yourself, then import the directory with -r"
+_CURE = "unpack it yourself, then import the directory with {spell.recursive}"
 _MORE_SPACE = "set TMPDIR to a directory with more space"
 
 
