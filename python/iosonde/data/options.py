@@ -36,18 +36,12 @@ class LevelOptions:
 
 @dataclass(kw_only=True)
 class RowOptions(LevelOptions):
-    """Which rows of DATA, and of a store which of its numbers."""
+    """Which rows of DATA, and of a store which experiment."""
 
     where: Names[NameList] = Names(
         "COND", "Only rows where it holds, as 'fs=nfs' or 'nodes>=2'. Repeatable.", (), is_repeatable=True
     )
     incomplete: Flag[bool] = Flag("Store: with incomplete runs, which are else left out.")
-    metric: Names[NameList] = Names(
-        "NAME,…",
-        "Store: only these metrics (bandwidth, iops, p99, …), or all.",
-        (),
-        default_text="each tool's headline",
-    )
     experiment: Text[str | None] = Text("ID|last|all", "Store: only this experiment.")
 
     @property
@@ -75,6 +69,12 @@ class RowOptions(LevelOptions):
 class DataOptions(RowOptions):
     """DATA, and what was measured. A command with factors adds ``on``, one with cells ``by``."""
 
+    metric: Names[NameList] = Names(
+        "NAME,…",
+        "Store: only these metrics (bandwidth, iops, p99, …), or all.",
+        (),
+        default_text="each tool's headline",
+    )
     clock: Text[str] = Text(
         "CLOCK,…",
         "Store: until when our engine's rates count: last_done, first_done, sum_of_ranks, overlap, all.",

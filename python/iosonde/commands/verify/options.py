@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
 from iosonde.commands.result import Result
-from iosonde.core.options import Data, Text
-from iosonde.data.options import DataOptions, RowOptions
+from iosonde.core.options import Data
+from iosonde.data.options import RowOptions
 
 if TYPE_CHECKING:
     from .answer import Verification
@@ -19,8 +19,6 @@ class VerifyOptions(RowOptions):
     """Options of ``iosonde verify``."""
 
     store: Data = Data("STORE", "The store.", is_argument=True, is_required=True)
-    _: KW_ONLY
-    clock: Text[str] = DataOptions.clock
 
 
 @command("verify", VerifyOptions, "verify results")
