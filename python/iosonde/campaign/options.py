@@ -122,8 +122,8 @@ class EnvelopeOptions:
     large_files: Integer[int | None] = Integer("N", "Envelope: large files per rank.", least=1, default_text="1")
     large_size: Size[int | None] = Size("SIZE", "Envelope: of a large file.", default_text="64MiB")
     transfer_size: Size[int | None] = Size("SIZE", "Envelope: of one operation.", default_text="1MiB")
-    direct: Flag[bool | None] = Flag("Envelope: large files with O_DIRECT.", None)
-    verify: Flag[bool | None] = Flag("Envelope: stamp every block, check it on reading.", None)
+    direct: Flag[bool | None] = Flag("Envelope: large files with O_DIRECT.", None, default_text="no")
+    verify: Flag[bool | None] = Flag("Envelope: stamp every block, check it on reading.", None, default_text="no")
     shared_writes: Flag[bool | None] = Flag("Envelope: also write one file from all ranks.", None, default_text="yes")
 
 

@@ -35,9 +35,12 @@ def emit(result: Emitted, lines: Iterable[str], as_json: bool, then: Callable[[]
             show(lines)
         if sys.stdout:
             sys.stdout.flush()
-    finally:  # a reader who went away is no reason to write less
+    except OSError:  # a reader who went away is no reason to write less
         if then:
             then()
+        raise
+    if then:
+        then()
     if getattr(result, "problem", False):
         raise click.exceptions.Exit(PROBLEM_DETECTED)
 

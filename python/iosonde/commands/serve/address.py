@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Iterator
+import signal
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Any
 
 from iosonde.core.errors import InputError
@@ -68,6 +69,10 @@ def choose_token(is_required: bool) -> str | None:
     return (preset_token or new_token()) if is_required or preset_token else None
 
 
-def wait_for_interrupt() -> None:
-    """Wait for Ctrl-C or SIGTERM."""
-    threading.Event().wait()
+def catch_interrupt() -> Callable[[], object]:
+    """Let Ctrl-C and SIGTERM end the dashboard from now on, and not the command: return what waits for one of them."""
+    interrupts: SimpleQueue[int] = SimpleQueue()  # a handler may put into it, whatever it interrupts
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda number, frame: interrupts.put(number))
+    return interrupts.get

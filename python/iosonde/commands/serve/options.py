@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 
 from iosonde.commands.command import command
@@ -50,9 +49,11 @@ def serve(options: ServeOptions) -> Result[ServeAddress]:
     server = bound(options.host, options.port)
     port = server.server_address[1]
 
+    wait_for_interrupt = address.catch_interrupt()
+
     def serve_until_interrupted() -> None:
-        with suppress(KeyboardInterrupt), serving(server, shelf, Doorkeeper(options.host, port, token)):
-            address.wait_for_interrupt()
+        with serving(server, shelf, Doorkeeper(options.host, port, token)):
+            wait_for_interrupt()
 
     listening = ServeAddress(options.stores, options.host, port, token)
     return Result(listening, address.announce_address, write=serve_until_interrupted)
