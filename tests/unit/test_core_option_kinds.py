@@ -80,6 +80,7 @@ ODD = {
     "''": "",
     "ü,=": "ü,=",
     "NUL": "a\0b",
+    "NUL in a dict": {"a": ["a\0b"]},
     "surrogate": "\ud800",
 }
 PLAIN = (str, bool, int, float, tuple, dict)
@@ -105,7 +106,7 @@ def test_any_value_is_taken_or_refused_with_a_hint(name, odd):
         assert error.hint and error.code
     else:
         assert is_plain(value) or (odd == "None" and value is None)
-        assert odd not in ("bytes", "object", "set", "[None]", "NUL", "surrogate")
+        assert odd not in ("bytes", "object", "set", "[None]", "NUL", "NUL in a dict", "surrogate")
 
 
 @pytest.mark.parametrize("value", ["no", 2, "false", 0.0, []])

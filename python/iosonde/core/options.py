@@ -94,7 +94,7 @@ class Option(Generic[V, G]):
 
     def _check_text(self, value: object) -> None:
         """Raise InputError for a text that no command line, path or file can hold."""
-        for text in value if isinstance(value, list | tuple) else (value,):
+        for text in _texts_in(value) if not isinstance(self, Data) else (value,):  # a table may be large
             if isinstance(text, str | PurePath) and not is_writable(str(text)):
                 raise self.error(
                     "not-text",
@@ -277,6 +277,16 @@ def options_of(declaration: type) -> Iterator[Option[Any, Any]]:
 def split_names(text: str | None) -> list[str]:
     """``a, b`` → ["a", "b"]; a name that holds a comma cannot be given."""
     return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def _texts_in(value: object) -> Iterator[object]:
+    if isinstance(value, Mapping):
+        value = [*value.keys(), *value.values()]
+    if isinstance(value, list | tuple):
+        for member in value:
+            yield from _texts_in(member)
+    else:
+        yield value
 
 
 def is_writable(text: str) -> bool:
