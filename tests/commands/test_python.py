@@ -114,7 +114,7 @@ def test_errors_are_exceptions_with_the_sentence_of_the_command(tmp_path):
 @pytest.mark.parametrize(
     ("asked", "code", "argument"),
     [
-        (lambda: iosonde.summary(None), "not-a-table", ""),
+        (lambda: iosonde.summary(None), "wrong-argument-type", "data"),
         (lambda: iosonde.rank(CP, "real_s", on=3), "wrong-argument-type", "on"),
         (lambda: iosonde.rank(CP, "real_s", on=["replicas", 3]), "not-text", "on"),
         (lambda: iosonde.summary(CP, "real_s", by={"replicas": 1}), "wrong-argument-type", "by"),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from iosonde.core import yaml_text
 from iosonde.core.cluster_nodes import ClusterNodes
+from iosonde.core.errors import InputError
 from iosonde.explain.cluster_file import SECTIONS, ClusterFile, describe_system, parse_cluster
 from iosonde.foreign.reach import check_reachable
 from iosonde.model.bound.probed import Ends
@@ -20,6 +21,13 @@ def read_cluster(source: str | Mapping[str, Any]) -> ClusterFile:
     mistakes."""
     if isinstance(source, Mapping):
         return parse_cluster(yaml_text.Document(dict(source), _NAME))
+    if not isinstance(source, str | PurePath):
+        raise InputError(
+            "wrong-argument-type",
+            "the cluster is given as {type_name}",
+            "give the path of its file, or a dict",
+            type_name=type(source).__name__,
+        )
     check_reachable(Path(source))
     first = "describe today and candidates: iosonde upgrade -h"
     return parse_cluster(yaml_text.load(Path(source), "cluster file", first))

@@ -8,7 +8,7 @@ from typing import Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.option_kinds import Paths, Setting
-from iosonde.core.options import NameList, Names, Option, Text, V, level_text
+from iosonde.core.options import NameList, Names, Option, Text, V, is_level, level_text, members_of
 
 
 class HostNames(Option[V, str | PurePath | Sequence[str] | None]):
@@ -33,8 +33,14 @@ class LevelsByFactor(Names[V]):
     def parse(self, value: Any) -> NameList:
         """Return a text for each factor. Raises InputError."""
         if isinstance(value, Mapping):
-            return tuple(f"{level_text(name)}={_join_levels(levels)}" for name, levels in value.items())
+            return tuple(f"{level_text(name)}={self._join_levels(levels)}" for name, levels in value.items())
         return super().parse(value)
+
+    def _join_levels(self, value: Any) -> str:
+        levels = (value,) if is_level(value) else members_of(value)
+        if levels is None or not all(map(is_level, levels)):
+            raise self.type_error(value, "give a level, or a list of levels, for each factor")
+        return ",".join(map(level_text, levels))
 
     def write(self, value: str) -> str:
         """``n=1,2`` as ``{'n': [1, 2]}``."""
@@ -49,6 +55,7 @@ class Targets(Paths[V]):
     def parse(self, value: Any) -> NameList:
         """Return a text for each directory. Raises InputError."""
         if isinstance(value, Mapping):
+            super().parse(list(value.values()))
             return tuple(f"{name}={path}" for name, path in value.items())
         return super().parse(value)
 
@@ -71,8 +78,3 @@ class Precision(Text[V]):
             template = "{option} is not possible: {reason}"
             raise self.error(error.code, template, error.hint, rule, reason=error.message) from error
         return rule
-
-
-def _join_levels(levels: Any) -> str:
-    several = levels if isinstance(levels, Sequence) and not isinstance(levels, str) else [levels]
-    return ",".join(map(level_text, several))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
+from collections import Counter
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -13,6 +14,7 @@ import click
 
 from iosonde.commands import command_name
 from iosonde.commands.declaration import COMMANDS
+from iosonde.core.errors import InputError
 from iosonde.core.front_end import FrontEnd, listening
 from iosonde.core.message import spelled, terminal_spelling
 from iosonde.core.options import Rest
@@ -92,6 +94,23 @@ def folder_command(folder: str) -> click.Command:
     )
 
 
+class _Once(click.Command):
+    """A command that refuses an option with a value that is given twice, of which click would take the last."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse them. Raises InputError."""
+        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        for option, n_times in Counter(order).items():
+            if n_times > 1 and isinstance(option, click.Option) and not option.multiple and not option.is_flag:
+                raise InputError(
+                    "duplicate-option",
+                    "{option} is given twice",
+                    "give it once; of several values, separate them by commas",
+                    option=max(option.opts, key=len),
+                )
+        return super().parse_args(ctx, args)
+
+
 def click_command(command: Command) -> click.Command:
     """Return the parser of a command, which runs it."""
     parameters = [_build_parameter(command, option) for option in command.declarations]
@@ -99,7 +118,7 @@ def click_command(command: Command) -> click.Command:
         parameters.append(click.Option(["--json", "as_json"], is_flag=True, help="Stable JSON on stdout."))
     plural = "s" if "; iosonde " in command.example else ""
     has_rest = any(isinstance(option, Rest) for option in command.declarations)
-    return click.Command(
+    return _Once(
         command.name.split()[-1],
         callback=partial(_run, command),
         params=parameters,

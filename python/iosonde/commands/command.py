@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
+import errno
 import functools
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
+from iosonde.core.errors import InputError
 from iosonde.core.front_end import listening
 from iosonde.core.message import set_default_spelling, spelled
 
@@ -38,9 +43,10 @@ def command(
                 try:
                     bound = signature.bind(*args, **values)
                 except TypeError as error:
-                    raise TypeError(f"iosonde.{answer.__name__}(): {error}") from None
-                result = answer(options(*bound.args, **bound.kwargs))
-                python.finish(result)
+                    raise TypeError(f"iosonde.{answer.__name__}(): {error}{_suggest(signature, values)}") from None
+                with _refusing_long_names():
+                    result = answer(options(*bound.args, **bound.kwargs))
+                    python.finish(result)
                 return result
 
         call.__doc__ = python.docstring_of(declared)
@@ -51,3 +57,21 @@ def command(
         return call
 
     return declare
+
+
+def _suggest(signature: inspect.Signature, given: Iterable[str]) -> str:
+    """Return the keyword that an unknown one resembles, as a question; '' without one."""
+    unknown = [name for name in given if name not in signature.parameters]
+    near = difflib.get_close_matches(unknown[0], signature.parameters, 1) if unknown else []
+    return f"; did you mean {near[0]}=?" if near else ""
+
+
+@contextmanager
+def _refusing_long_names() -> Iterator[None]:
+    """Raise InputError where the file system refuses the length of a name, as the command line does."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        raise InputError("name-too-long", "a name is too long for this file system", "give a shorter one") from error

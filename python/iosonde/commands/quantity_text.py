@@ -31,7 +31,8 @@ class QuantityText(Option[V, Quantity | None]):
     def _format(self, value: Any) -> str:
         if isinstance(value, str):
             return value
-        if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= float(value) <= _MAX_NUMBER:
+        is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+        if not is_number or not 0 <= value <= _MAX_NUMBER:
             raise self.error(
                 "out-of-range",
                 "{option} is not possible",

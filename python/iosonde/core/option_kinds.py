@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import math
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
 from .errors import InputError
 from .levels import check_level
 from .message import current_spelling
-from .options import GivenNames, NameList, Option, Text, V, level_text, split_names
+from .options import GivenNames, NameList, Option, Text, V, is_level, level_text, members_of, split_names
 from .pairs import pairs_of
 from .units import parse_rate, parse_seconds, parse_share, parse_size
 
 FIGURE_FORMATS = ("png", "svg", "pdf")
+_MOST_WHOLE = 2**63 - 1  # files and other languages hold no larger ones
 
 
 class Number(Option[V, float | str | None]):
     """A number from ``least`` to ``most``."""
 
     kind = "float"
-    _convert: type[float | int] = float
     _words = "a number"
 
     def __init__(
@@ -42,13 +44,19 @@ class Number(Option[V, float | str | None]):
         try:
             if isinstance(value, bool) or not isinstance(value, numbers.Real | str):
                 raise ValueError
-            number = self._convert(value)  # type: ignore[arg-type]  # of any real number
-            if number != float(value) or not self.least <= number <= self.most:
+            number = self._convert(value)
+            if not self.least <= number <= self.most:
                 raise ValueError
         except (ValueError, OverflowError):
             raise self.error(
                 "out-of-range", "{option} is not possible", "give {bounds}", value, bounds=self._describe_bounds()
             ) from None
+        return number
+
+    def _convert(self, value: Any) -> float:
+        """Convert a text or a number. Raises ValueError, OverflowError for one that is not finite."""
+        if not math.isfinite(number := float(value)):
+            raise ValueError
         return number
 
     def _describe_bounds(self) -> str:
@@ -65,8 +73,10 @@ class Integer(Number[V]):
     """A whole number from ``least`` to ``most``."""
 
     kind = "int"
-    _convert = int
     _words = "a whole number"
+
+    def _convert(self, value: Any) -> int:
+        return whole_number(value)
 
 
 class Level(Number[V]):
@@ -100,15 +110,15 @@ class Counts(Option[V, int | Sequence[int] | str | None]):
 
     def parse(self, value: Any) -> tuple[int, ...]:
         """The counts. Raises InputError."""
-        several = value.split(",") if isinstance(value, str) else value if isinstance(value, Iterable) else [value]
+        several = value.split(",") if isinstance(value, str) else members_of(value)
         try:
-            counts = tuple(int(count) for count in several if count == count and not isinstance(count, bool))
+            counts = tuple(map(whole_number, (value,) if several is None else several))
             is_valid = bool(counts or self.default == ()) and all(self.least <= count <= self.most for count in counts)
-        except ValueError:
+        except (ValueError, OverflowError):
             counts, is_valid = (), False
         if not is_valid:
             example = "1,2,4" if self.least else "0,1,2"
-            text = value if isinstance(value, str) else ",".join(map(level_text, several))
+            text = value if isinstance(value, str) else ",".join(map(level_text, several or [value]))
             raise self.error(
                 "not-a-count-list", "{option} is not a list of counts", "write it like {example}", text, example=example
             )
@@ -126,6 +136,10 @@ class _Quantity(Option[V, str | float | None]):
 
     def parse(self, value: Any) -> Any:
         """The number in base units. Raises InputError."""
+        if isinstance(value, bool) or not isinstance(value, str | numbers.Real):
+            raise self.type_error(value, "give a text with its unit, or a number in base units")
+        if not isinstance(value, str) and not _is_amount(value):
+            raise self.error("out-of-range", "{option} is not possible", "give a number of 0 or more", value)
         try:
             return self._parse(value)
         except InputError as error:
@@ -143,15 +157,14 @@ class Size(_Quantity[V]):
     kind = "str or int"
 
     def _parse(self, value: Any) -> int:
-        is_integral = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-        return parse_size(int(value) if is_integral else str(value))
+        return parse_size(str(value) if isinstance(value, str) or value != int(value) else int(value))
 
 
 class Duration(_Quantity[V]):
     """A duration such as ``30min``, in seconds."""
 
     def _parse(self, value: Any) -> float:
-        return parse_seconds(value)
+        return parse_seconds(value if isinstance(value, str) else float(value))
 
 
 class Rate(_Quantity[V]):
@@ -176,15 +189,15 @@ class Quantities(Option[V, str | float | Sequence[str | float] | None]):
 
     def parse(self, value: Any) -> tuple[Any, ...]:
         """The quantities in base units. Raises InputError."""
-        several = split_names(value) if isinstance(value, str) else value if isinstance(value, Iterable) else [value]
-        return tuple(map(self._member.parse, several))
+        several = split_names(value) if isinstance(value, str) else members_of(value)
+        return tuple(map(self._member.parse, (value,) if several is None else several))
 
 
 class Share(_Quantity[V]):
     """A share: ``2%`` or ``0.02``."""
 
     def _parse(self, value: Any) -> float:
-        return parse_share(str(value))
+        return parse_share(value if isinstance(value, str) else str(float(value)))
 
 
 class Setting(Option[V, Mapping[str, Any] | str | None]):
@@ -198,11 +211,16 @@ class Setting(Option[V, Mapping[str, Any] | str | None]):
 
     def parse(self, value: Any) -> dict[str, str]:
         """Name → text. Raises InputError for what has no names."""
+        if isinstance(value, list | tuple) and (wrong := [text for text in value if not isinstance(text, str)]):
+            raise self.error("not-text", "{option} is not text", self._hint, wrong[0])
         if isinstance(value, str | list | tuple):
             return pairs_of(value, "" if self.is_argument else current_spelling()(self.flag, ""), self._hint)
         if not hasattr(value, "items"):  # a dict, or a row of a frame
             raise self.type_error(value, "give a dict: {{'size': 4096}}")
-        return {str(name): level_text(level) for name, level in value.items()}
+        levels = dict(value.items())
+        if wrong := [level for level in levels.values() if not is_level(level)]:
+            raise self.type_error(wrong[0], "give a text or a number for each name: {{'size': 4096}}")
+        return {str(name): level_text(level) for name, level in levels.items()}
 
     def write(self, value: str) -> str:
         """``a=1,b=x`` as ``{'a': 1, 'b': 'x'}``; ``n=1,2`` as ``{'n': [1, 2]}``."""
@@ -227,8 +245,8 @@ class SettingList(Setting[V]):
 
     def parse(self, value: Any) -> Any:
         """Return a dict of texts for each setting. Raises InputError for what has no names."""
-        several = [value] if isinstance(value, str | Mapping) else value
-        if not isinstance(several, Iterable):
+        several = (value,) if isinstance(value, str | Mapping) else members_of(value)
+        if several is None:
             raise self.type_error(value, "give a dict, or a list of them: {{'size': 4096}}")
         parse = super().parse
         return tuple(parse(setting) for setting in several)
@@ -246,9 +264,9 @@ class NamedLists(Option[V, Mapping[str, GivenNames] | GivenNames]):
     def parse(self, value: Any) -> dict[str, NameList]:
         """Name → texts. Raises InputError for a list without a name or without a member, and for a name given twice."""
         if isinstance(value, Mapping):
-            items = [(str(name), self._texts(several)) for name, several in value.items()]
+            items = [(str(name), self._texts(name, several)) for name, several in value.items()]
         else:
-            items = [self._parse_text(text) for text in ([value] if isinstance(value, str) else value)]
+            items = [self._parse_text(text) for text in self._members((value,) if isinstance(value, str) else value)]
         lists: dict[str, NameList] = {}
         for name, texts in items:
             if name in lists:
@@ -262,17 +280,31 @@ class NamedLists(Option[V, Mapping[str, GivenNames] | GivenNames]):
             lists[name] = texts
         return lists
 
-    def _parse_text(self, text: str) -> tuple[str, NameList]:
+    def _members(self, value: Any) -> tuple[Any, ...]:
+        if (members := members_of(value)) is None:
+            raise self.type_error(value, "give a dict of lists")
+        return members
+
+    def _parse_text(self, text: Any) -> tuple[str, NameList]:
+        if not isinstance(text, str):
+            raise self.type_error(text, "give a dict of lists")
         name, equals, members = (part.strip() for part in text.partition("="))
         if not name or not equals or not split_names(members):
-            raise self.error(
-                "missing-members", "{option} names no members", "write it as {example}", text, example=self._example
-            )
+            raise self._missing_members(text)
         return name, tuple(split_names(members))
 
-    def _texts(self, several: Any) -> NameList:
-        is_list = isinstance(several, Iterable) and not isinstance(several, str)
-        return tuple(level_text(level) for level in (several if is_list else [several]))
+    def _texts(self, name: object, several: Any) -> NameList:
+        levels = (several,) if is_level(several) else self._members(several)
+        if not levels or levels == ("",):
+            raise self._missing_members(f"{name}=")
+        if wrong := [level for level in levels if not is_level(level)]:
+            raise self.type_error(wrong[0], "give a dict of lists of names")
+        return tuple(map(level_text, levels))
+
+    def _missing_members(self, text: str) -> InputError:
+        return self.error(
+            "missing-members", "{option} names no members", "write it as {example}", text, example=self._example
+        )
 
     def write(self, value: str) -> str:
         """``hw=net,disk`` as ``{'hw': ['net', 'disk']}``."""
@@ -286,10 +318,9 @@ class Paths(Option[V, str | PurePath | Sequence[str | PurePath]]):
 
     def parse(self, value: Any) -> NameList:
         """Return their texts. Raises InputError for what is no path."""
-        several = [value] if isinstance(value, str | PurePath) else value
-        if not isinstance(several, Iterable):
+        paths = (value,) if isinstance(value, str | PurePath) else members_of(value)
+        if paths is None:
             raise self.type_error(value, "give a path, or a list of paths")
-        paths = tuple(several)
         if wrong := [path for path in paths if not isinstance(path, str | PurePath)]:
             raise self.error("not-text", "{option} is not a path", "give paths as texts, in quotes", wrong[0])
         return tuple(map(str, paths))
@@ -300,8 +331,27 @@ class FigureFile(Text[V]):
 
     def parse(self, value: Any) -> str:
         """The path. Raises InputError for one that ends in no format of figures."""
-        figure_format(value)
+        if not isinstance(value, str | os.PathLike):
+            raise self.type_error(value, "give the path of a file")
+        figure_format(str(value))
         return str(value)
+
+
+def whole_number(value: Any) -> int:
+    """Convert a text or a whole number. Raises ValueError, OverflowError for anything else."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real | str):
+        raise ValueError
+    number = int(value)  # type: ignore[arg-type]  # of any real number
+    if abs(number) > _MOST_WHOLE or not (isinstance(value, str) or number == value):
+        raise ValueError
+    return number
+
+
+def _is_amount(number: Any) -> bool:
+    try:
+        return math.isfinite(number) and number >= 0
+    except OverflowError:
+        return False
 
 
 def figure_format(path: str | Path) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, TypeVar
 
+from .errors import InputError
+from .option_kinds import Setting
 from .options import Option, level_text, options_of
 
 
@@ -18,7 +20,7 @@ class RepeatableOptions:
         return {}
 
     def words(self) -> tuple[str, ...]:
-        """Return the words of a command line: arguments before options."""
+        """Return the words of a command line: arguments before options. Raises InputError for a value that has none."""
         declared = sorted(options_of(type(self)), key=lambda option: not option.is_argument)
         return tuple(word for option in declared for word in _words_of(option, self.raw_values.get(option.name)))
 
@@ -39,13 +41,33 @@ def _words_of(option: Option[Any, Any], value: Any) -> Iterator[str]:
         if value or option.default is None:  # a plain one has no word for no
             yield flag if value else f"--no-{flag[2:]}"
         return
-    texts = _texts_of(value)
-    for text in texts if option.is_repeatable else [",".join(texts)]:
+    texts = (
+        [",".join(_texts_of(value))] if isinstance(option, Setting) and isinstance(value, Mapping) else _texts_of(value)
+    )
+    texts = texts if option.is_repeatable else [",".join(texts)]
+    _check_meaning(option, value, texts)
+    for text in texts:
         yield from (text,) if option.is_argument else (flag, text)
+
+
+def _check_meaning(option: Option[Any, Any], value: Any, texts: list[str]) -> None:
+    """Raise InputError if a terminal would take the texts for another value."""
+    try:
+        is_same = option.parse(option.read(texts if option.is_repeatable else texts[0])) == option.parse(value)
+    except InputError:
+        is_same = False
+    if not is_same:
+        raise option.error(
+            "not-for-a-terminal",
+            "{option} cannot be written on a command line, where commas separate names",
+            "use names without commas",
+            ",".join(texts),
+        )
 
 
 def _texts_of(value: Any) -> list[str]:
     if isinstance(value, Mapping):
         return [f"{level_text(name)}={','.join(_texts_of(several))}" for name, several in value.items()]
     is_list = isinstance(value, Iterable) and not isinstance(value, str)
-    return [level_text(level) for level in (value if is_list else [value])]
+    several = value if is_list else [value]
+    return [",".join(_texts_of(level)) if isinstance(level, Mapping) else level_text(level) for level in several]

@@ -15,9 +15,11 @@ once: options never change (``frozen=True`` would say so, but makes mypy take on
 
 from __future__ import annotations
 
+import datetime
 import numbers
+import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import PurePath
 from typing import Any, Generic, Self, TypeVar, overload
@@ -81,11 +83,25 @@ class Option(Generic[V, G]):
         if self.name in vars(instance):
             raise AttributeError(f"{type(instance).__name__}.{self.name} is set already")
         raw: Any = value
+        if raw is None and self.is_required:
+            raise self.type_error(raw, "give a value: it has no default")
         if raw is None or raw is self:  # nobody chose, and dataclasses take the declaration for the default
             raw = self.default
         elif (raw_values := getattr(instance, "raw_values", None)) is not None:
             raw_values[self.name] = raw
+        self._check_text(raw)
         vars(instance)[self.name] = None if raw is None else self.parse(raw)
+
+    def _check_text(self, value: object) -> None:
+        """Raise InputError for a text that no command line, path or file can hold."""
+        for text in _texts_in(value) if not isinstance(self, Data) else (value,):  # a table may be large
+            if isinstance(text, str | PurePath) and not is_writable(str(text)):
+                raise self.error(
+                    "not-text",
+                    "{option} holds a character that no name can have",
+                    "leave out NUL and lone surrogates",
+                    ascii(str(text)),
+                )
 
     def parse(self, value: Any) -> Any:
         """Return what the field holds for a value that is not None. Raises InputError."""
@@ -140,7 +156,9 @@ class Text(Option[V, str | float | PurePath | None]):
     kind = "str"
 
     def parse(self, value: Any) -> str:
-        """Text of it."""
+        """Return the text of it. Raises InputError for what is none of these, nor a date."""
+        if isinstance(value, bool) or not isinstance(value, str | os.PathLike | numbers.Number | datetime.date):
+            raise self.type_error(value, "give a text, in quotes")
         return level_text(value)
 
 
@@ -161,6 +179,12 @@ class Flag(Option[V, bool | None]):
     ) -> None:
         super().__init__("", help, default, flag=flag, short=short, default_text=default_text)
 
+    def parse(self, value: Any) -> bool:
+        """Return it. Raises InputError for what is neither True nor False."""
+        if not is_truth(value):
+            raise self.type_error(value, "give True or False")
+        return bool(value)
+
     def write(self, value: str) -> str:
         """``True`` of a flag that is given."""
         return value or "True"
@@ -178,10 +202,9 @@ class Names(Option[V, GivenNames]):
 
     def parse(self, value: Any) -> NameList:
         """The names. Raises InputError for what is no text."""
-        several = (value,) if isinstance(value, str) else value
-        if not isinstance(several, Iterable) or isinstance(several, Mapping):
+        values = (value,) if isinstance(value, str) else members_of(value)
+        if values is None:
             raise self.type_error(value, "give a name, or a list of names")
-        values = tuple(several)
         if wrong := [name for name in values if not isinstance(name, str)]:
             raise self.error("not-text", "{option} is not text", "give names as texts, in quotes", wrong[0])
         return values
@@ -199,9 +222,11 @@ class Levels(Names[V]):
     kind = "level or sequence of levels"
 
     def parse(self, value: Any) -> NameList:
-        """Their texts."""
-        several = value if isinstance(value, Iterable) and not isinstance(value, str) else [value]
-        return super().parse([level_text(level) for level in several])
+        """Return their texts. Raises InputError for what is no level."""
+        levels = (value,) if is_level(value) else members_of(value)
+        if levels is None or not all(map(is_level, levels)):
+            raise self.type_error(value, "give a level, or a list of levels")
+        return tuple(map(level_text, levels))
 
 
 class Rest(Option[tuple[str, ...], Sequence[str]]):
@@ -213,8 +238,11 @@ class Rest(Option[tuple[str, ...], Sequence[str]]):
         super().__init__(metavar, help, (), is_argument=True, is_repeatable=True)
 
     def parse(self, value: Any) -> tuple[str, ...]:
-        """Return the words."""
-        return tuple(value)
+        """Return the words. Raises InputError for what is no list of texts."""
+        words = members_of(value)
+        if words is None or not all(isinstance(word, str) for word in words):
+            raise self.type_error(value, "give a list of words")
+        return words
 
 
 class Choice(Text[V]):
@@ -227,7 +255,7 @@ class Choice(Text[V]):
 
     def parse(self, value: Any) -> str:
         """The word. Raises InputError for another."""
-        if value not in self.choices:
+        if not isinstance(value, str) or value not in self.choices:
             raise self.error(
                 "unknown-option-value",
                 "{option} is not known",
@@ -251,9 +279,57 @@ def split_names(text: str | None) -> list[str]:
     return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
+def _texts_in(value: object) -> Iterator[object]:
+    if isinstance(value, Mapping):
+        value = [*value.keys(), *value.values()]
+    if isinstance(value, list | tuple):
+        for member in value:
+            yield from _texts_in(member)
+    else:
+        yield value
+
+
+def is_writable(text: str) -> bool:
+    """Return whether a command line, a path or a file can hold the text."""
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+
+
+def is_truth(value: object) -> bool:
+    """Return whether it is True or False, also numpy's."""
+    return isinstance(value, bool) or (type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"))
+
+
+def is_level(value: object) -> bool:
+    """Return whether it may be a level: a text, a number, a date, a yes or no."""
+    scalars = (str, os.PathLike, numbers.Number, datetime.date)
+    is_array_scalar = (
+        getattr(value, "shape", None) == () and isinstance(value, Hashable) and not isinstance(value, bytes)
+    )
+    return isinstance(value, scalars) or is_truth(value) or is_array_scalar
+
+
+def members_of(value: object) -> tuple[Any, ...] | None:
+    """Return the members of a list in their order. None for what is no list: a text, bytes, a dict, a set, an array
+    without dimensions."""
+    if not isinstance(value, Iterable) or isinstance(value, str | bytes | bytearray | Mapping | set | frozenset):
+        return None
+    try:
+        return tuple(value)
+    except TypeError:
+        return None
+
+
 def level_text(level: Any) -> str:
     """A level, or another value of a setting, as people write it."""
     if not isinstance(level, numbers.Real) or isinstance(level, bool):
         return str(level)
-    number = float(level)
+    if isinstance(level, numbers.Integral):
+        return str(int(level))
+    try:
+        number = float(level)
+    except OverflowError:
+        return str(level)
     return str(int(number) if number.is_integer() and abs(number) < 2**53 else number)

@@ -50,7 +50,7 @@ def measure_in_labs(options: RunOptions) -> Measurement | int:
     check_place_of_page(options.page)
     labs.check_options(file.file_systems, file.options)
     options = mount_before_cold_reads(options, file.file_systems)
-    words = replace_options(options, page=None).words()  # the page is of the whole experiment
+    words = replace_options(options, page=None, budget=None).words()  # both are of the whole experiment
     request = replace(options, target=str(labs.target_of(file.name)))
     with in_labs(request, _build_check(file.name), options.level, build_caller()) as begun:
         _remove_stale_lab(file.name, begun)

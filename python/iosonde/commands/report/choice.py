@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from iosonde.core.errors import InputError
 from iosonde.core.option_kinds import Setting
-from iosonde.core.options import NameList, Option, V, level_text
+from iosonde.core.options import NameList, Option, V, is_level, level_text
 
 if TYPE_CHECKING:
     from iosonde.commands.advise.for_page import Choosing
@@ -20,8 +20,11 @@ class Hardware(Option[V, Mapping[str, Any] | str | PurePath | None]):
     kind = "dict or path"
 
     def parse(self, value: Any) -> str:
-        """Return ``servers=4,net=117MB/s``, or the path."""
-        if isinstance(value, Mapping):
+        """Return ``servers=4,net=117MB/s``, or the path. Raises InputError for what is neither."""
+        is_dict = isinstance(value, Mapping) and all(map(is_level, value.values()))
+        if not is_dict and not isinstance(value, str | PurePath):
+            raise self.type_error(value, "give a dict: {{'servers': 4}}, or a path")
+        if is_dict:
             return ",".join(f"{name}={level_text(level)}" for name, level in value.items())
         return str(value)
 
