@@ -119,7 +119,7 @@ def test_what_measures_in_a_lab_takes_the_turn_of_the_machine(here, lab_of):
     with turn.hold_machine(turn.Turn(), True, print):
         for words in ways:
             done = iosonde(*words)
-            assert done.returncode == 2 and f" {os.getpid()} " in done.stderr, words
+            assert done.returncode == 2 and f" {os.getpid()}) " in done.stderr, words
         assert not (here / "s").exists() and "own" not in place.names()
         assert all(iosonde(*words, "--alongside").returncode == 0 for words in ways)
     assert [StoredRun(one).concurrent_pids for one in runs(here)] == [(os.getpid(),)] * 3
