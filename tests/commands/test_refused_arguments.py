@@ -67,6 +67,10 @@ def test_an_unknown_keyword_names_the_one_that_it_resembles():
         iosonde.summary("x", zzz=1)
 
 
-def test_an_option_with_one_value_is_given_once():
-    result = CliRunner().invoke(cli, ["plan", "--seed", "1", "--seed", "2"])
+def test_a_list_is_given_once_and_of_other_options_the_last_counts(tmp_path):
+    result = CliRunner().invoke(cli, ["rank", "x.csv", "--on", "a", "--on", "b"])
     assert (result.exception.code, result.exception.exit_code) == ("duplicate-option", 2)
+    result = CliRunner().invoke(
+        cli, ["plan", "--target", str(tmp_path), "--spool", "/var/tmp", "--seed", "1", "--seed", "2"]
+    )
+    assert result.exit_code == 0 and "seed 2" in result.output

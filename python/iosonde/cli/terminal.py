@@ -17,7 +17,7 @@ from iosonde.commands.declaration import COMMANDS
 from iosonde.core.errors import InputError
 from iosonde.core.front_end import FrontEnd, listening
 from iosonde.core.message import spelled, terminal_spelling
-from iosonde.core.options import Rest
+from iosonde.core.options import Names, Rest
 
 from .default_subcommand import FirstByDefault
 from .output import emit, show, sink, talk
@@ -94,18 +94,22 @@ def folder_command(folder: str) -> click.Command:
     )
 
 
-class _Once(click.Command):
-    """A command that refuses an option with a value that is given twice, of which click would take the last."""
+class _ListsOnce(click.Command):
+    """A command that refuses a list that is given twice. Of other options the last counts, as scripts expect."""
+
+    def __init__(self, lists: frozenset[str], **more: Any) -> None:
+        super().__init__(**more)
+        self._lists = lists
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse them. Raises InputError."""
         _, _, order = self.make_parser(ctx).parse_args(list(args))
         for option, n_times in Counter(order).items():
-            if n_times > 1 and isinstance(option, click.Option) and not option.multiple and not option.is_flag:
+            if n_times > 1 and option.name in self._lists and not option.multiple:
                 raise InputError(
                     "duplicate-option",
                     "{option} is given twice",
-                    "give it once; of several values, separate them by commas",
+                    "give it once, with all names: A,B",
                     option=max(option.opts, key=len),
                 )
         return super().parse_args(ctx, args)
@@ -118,8 +122,9 @@ def click_command(command: Command) -> click.Command:
         parameters.append(click.Option(["--json", "as_json"], is_flag=True, help="Stable JSON on stdout."))
     plural = "s" if "; iosonde " in command.example else ""
     has_rest = any(isinstance(option, Rest) for option in command.declarations)
-    return _Once(
-        command.name.split()[-1],
+    return _ListsOnce(
+        frozenset(option.name for option in command.declarations if isinstance(option, Names)),
+        name=command.name.split()[-1],
         callback=partial(_run, command),
         params=parameters,
         help=_for_terminal(command, command.description),
