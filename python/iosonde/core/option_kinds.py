@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
@@ -129,7 +130,7 @@ class Counts(Option[V, int | Sequence[int] | str | None]):
         return f"[{', '.join(split_names(value))}]" if "," in value else value
 
 
-class _Quantity(Option[V, str | float | None]):
+class _Quantity(Option[V, str | float | None], ABC):
     """A number with a unit: a text with it, or a number in base units."""
 
     kind = "str or float"
@@ -147,8 +148,9 @@ class _Quantity(Option[V, str | float | None]):
                 error.code, "{option} is not possible: {reason}", "{cure}", value, reason=error.message, cure=error.hint
             ) from error
 
+    @abstractmethod
     def _parse(self, value: Any) -> float:
-        raise NotImplementedError
+        """Return the number in base units. Raises InputError."""
 
 
 class Size(_Quantity[V]):

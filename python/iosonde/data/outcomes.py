@@ -16,7 +16,7 @@ from iosonde.core.table import Column, Table
 
 from .looks import MIN_DISTINCT_SHARE, distinct_share
 
-_REPETITIONS = frozenset(
+REPETITIONS = frozenset(
     (
         "repetition",
         "repeat",
@@ -51,7 +51,7 @@ def find_outcomes(table: Table, columns: Sequence[Column], numbering: Sequence[s
 
 
 def _counts_repetitions(column: Column) -> bool:
-    return column.numeric and bool(_REPETITIONS & set(re.split(r"[\W_]+", column.label.lower())))
+    return column.numeric and bool(REPETITIONS & set(re.split(r"[\W_]+", column.label.lower())))
 
 
 def _beyond_design(table: Table, columns: Sequence[Column], counter: Column) -> list[str]:

@@ -29,33 +29,9 @@ from .looks import (
     is_surely_measured,
     names_ranks,
 )
-from .outcomes import find_outcomes
+from .outcomes import REPETITIONS, find_outcomes
 
-_NUMBERING = frozenset(
-    (
-        "repetition",
-        "repeat",
-        "repeats",
-        "rep",
-        "reps",
-        "replicate",
-        "iteration",
-        "iter",
-        "trial",
-        "run",
-        "try",
-        "attempt",
-        "sample",
-        "index",
-        "idx",
-        "id",
-        "seq",
-        "order",
-        "block",
-        "seed",
-        "number",
-    )
-)
+_NUMBERING = REPETITIONS | {"sample", "index", "idx", "id", "seq", "order", "block", "seed", "number"}
 _QUANTITIES = frozenset(("size", "length", "width", "time", "rate", "count", "bytes", "bandwidth", "throughput"))
 _SENTENCE = 5  # words
 
