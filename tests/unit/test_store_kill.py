@@ -9,10 +9,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 import store_samples
 
 from iosonde.core.errors import InputError
 from iosonde.store import Store
+from iosonde.store.marker import holds_data
 
 
 def child(work: Callable[[int], None]) -> tuple[int, int]:
@@ -119,6 +121,23 @@ def test_two_processes_append_at_once(tmp_path: Path) -> None:
     for document in store.runs():
         winner = told[0] if document["source"] == "a" else told[1]
         assert document["id"] in winner
+
+
+def test_a_store_that_appears_while_its_place_is_checked_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "store"
+    path.mkdir()
+
+    def create_meanwhile(store: Path) -> bool:
+        monkeypatch.undo()
+        Store.create(store).append(store_samples.run("theirs"))
+        return holds_data(store)
+
+    monkeypatch.setattr("iosonde.store.store.holds_data", create_meanwhile)
+    store = Store.create(path)
+    store.append(store_samples.run("ours"))
+    assert sorted(store.run_ids()) == ["ours", "theirs"]
 
 
 def test_tags_of_two_processes_are_all_kept(tmp_path: Path) -> None:

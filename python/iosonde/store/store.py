@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from iosonde.core.errors import DataError, InputError
+from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.timestamps import format_now
 from iosonde.core.types import Experiment, Finding, Run
 from iosonde.core.where import matching_rows, takes_incomplete
@@ -59,6 +59,7 @@ class Store:
         path, disk = Path(path), disk or files.Disk()
         check_reachable(path)
         try:
+            _check_free(path)
             if (path / MARKER).exists():
                 store = cls.open(path, disk)
                 # Its creator may have been killed before the names were on disk.
@@ -66,7 +67,6 @@ class Store:
                 disk.sync_directory(path.parent)
                 store.clean_leftovers()
                 return store
-            _check_free(path)
             for name in _DIRECTORIES:
                 files.make_directories(disk, path / name)
             write_marker(disk, path, format_now())
@@ -89,10 +89,9 @@ class Store:
         path = Path(path)
         check_reachable(path)
         try:
+            _check_free(path)
             if (path / MARKER).exists():
                 cls.open(path)
-            else:
-                _check_free(path)
         except OSError as error:
             raise InputError(
                 "store-not-created",
@@ -430,18 +429,26 @@ def _build_duplicate_error(run_id: str, path: Path) -> InputError:
 
 
 def _check_free(path: Path) -> None:
-    """Check that ``path`` is free for a new store, or holds the beginning of one. Raises InputError."""
+    """Check that ``path`` is a store, free for one, or holds the beginning of one. Raises InputError."""
+    obstacle = None if (path / MARKER).exists() else _find_obstacle(path)
+    if obstacle and not (path / MARKER).exists():  # another process may have created the store meanwhile
+        raise obstacle
+
+
+def _find_obstacle(path: Path) -> IosondeError | None:
+    """Return why no store can be created at ``path``; None if it can."""
     if path.exists() and not path.is_dir():
-        raise InputError("not-a-directory", "{path} is a file, not a store", "name a new directory", path=path)
+        return InputError("not-a-directory", "{path} is a file, not a store", "name a new directory", path=path)
     if path.is_dir() and holds_data(path):
-        raise missing_marker(path)
+        return missing_marker(path)
     if path.is_dir() and any(not _is_ours(entry.name) for entry in path.iterdir()):
-        raise InputError(
+        return InputError(
             "directory-not-empty",
             "{path} is not empty and not a store",
             "name a new or empty directory",
             path=path,
         )
+    return None
 
 
 def _is_ours(name: str) -> bool:
