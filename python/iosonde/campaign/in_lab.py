@@ -6,7 +6,7 @@ measures the trials that belong there and skips the others, until ``next_setting
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,6 +82,8 @@ def orders(spec: Spec) -> LabOrders | None:
 
 def planned_faults(experiment: Experiment, setting: LabSetting, campaign: Campaign) -> list[PlannedFault]:
     """Return the faults of all trials in this cluster, each once. Raises InputError."""
+    if not campaign.spec.faults:
+        return []
     lab_factors, here = lab.factors(campaign.spec.lab), (setting.repetition, setting.levels)
     trials = [trial for trial in experiment.trials if _find_needs(trial, lab_factors) == here]
     return list(dict.fromkeys(fault for trial in trials for fault in planned(campaign.spec.faults, trial.factors)))
@@ -92,32 +94,28 @@ def next_setting(
 ) -> LabSetting | None:
     """Return the cluster that the next trial not yet ``done`` needs, in the drawn order. None if all trials are done,
     or their clusters are among ``lab_settings``, which were already tried."""
-    lab_factors = lab.factors(campaign.spec.lab)
-    for trial in experiment.trials:
-        if trial.index in done:
-            continue
-        repetition, levels = _find_needs(trial, lab_factors)
-        words, options = lab.at(campaign.spec.lab, levels)
-        setting = LabSetting(
-            words,
-            options,
-            repetition,
-            levels,
-            max(campaign.nodes),
-            experiment.id,
-            bool(campaign.spec.lab.get(lab.PROFILE)),
-        )
-        if setting not in lab_settings:
-            return setting
-    return None
+    remaining = [trial for trial in experiment.trials if trial.index not in done]
+    return next(
+        (setting for setting in _list_settings(experiment.id, remaining, campaign) if setting not in lab_settings), None
+    )
 
 
 def settings(experiment: Experiment, campaign: Campaign) -> list[LabSetting]:
     """Return all clusters that the trials need, in the drawn order."""
-    lab_settings: list[LabSetting] = []
-    while setting := next_setting(experiment, set(), campaign, lab_settings):
-        lab_settings.append(setting)
-    return lab_settings
+    return _list_settings(experiment.id, experiment.trials, campaign)
+
+
+def _list_settings(experiment: str, trials: Iterable[Trial], campaign: Campaign) -> list[LabSetting]:
+    section = campaign.spec.lab
+    lab_factors, n_clients, profiled = lab.factors(section), max(campaign.nodes), bool(section.get(lab.PROFILE))
+    needs = {  # a design may have thousands of trials, and few clusters
+        (repetition, *levels.values()): (repetition, levels)
+        for repetition, levels in (_find_needs(trial, lab_factors) for trial in trials)
+    }
+    return [
+        LabSetting(*lab.at(section, levels), repetition, levels, n_clients, experiment, profiled)
+        for repetition, levels in needs.values()
+    ]
 
 
 def _find_needs(trial: Trial, lab_factors: Mapping[str, Any]) -> tuple[int | None, dict[str, FactorValue]]:

@@ -17,8 +17,17 @@ def skipped(campaign: Campaign, trials: Sequence[Trial], facts: Mapping[str, Fac
     """Yield a sentence for each skipped phase and reason, with the affected trials; each is judged by its own settings
     and file system."""
     trials_by_phase: dict[tuple[str, str], dict[int, Trial]] = {}
+    skipped_by_work: dict[str, list[tuple[str, str]]] = {}  # a design may have thousands of trials, of few kinds
     for trial in trials:
-        for phase, why in _iterate_skipped(campaign, trial, facts):
+        work = (
+            _list_items(campaign, trial),
+            trial.nodes * trial.ranks_per_node,
+            _file_system_type(campaign, trial, facts),
+            trial.nodes,
+        )
+        if (key := repr(work)) not in skipped_by_work:
+            skipped_by_work[key] = list(_iterate_skipped(*work))
+        for phase, why in skipped_by_work[key]:
             trials_by_phase.setdefault((phase, why), {})[trial.index] = trial
     for (phase, why), there in trials_by_phase.items():
         yield Message(
@@ -30,12 +39,19 @@ def skipped(campaign: Campaign, trials: Sequence[Trial], facts: Mapping[str, Fac
         )
 
 
-def _iterate_skipped(campaign: Campaign, trial: Trial, facts: Mapping[str, Facts]) -> Iterator[tuple[str, str]]:
-    target_facts = facts.get(campaign.spec.target_name(trial.factors))
-    kind = str(((target_facts and target_facts.get("mount")) or {}).get("type") or "")
-    step_items = items.items((), campaign.spec.steps, (), placeholders.build_trial_values(trial, None))
-    ranks = trial.nodes * trial.ranks_per_node
-    for part in items.layout(items.skipping(step_items, ranks, kind, trial.nodes), 0, ranks, 0):
+def _list_items(campaign: Campaign, trial: Trial) -> list[items.Item]:
+    return items.items((), campaign.spec.steps, (), placeholders.build_trial_values(trial, None))
+
+
+def _file_system_type(campaign: Campaign, trial: Trial, facts: Mapping[str, Facts]) -> str:
+    target_facts = facts.get(campaign.spec.target_name(trial.factors)) or {}
+    return str((target_facts.get("mount") or {}).get("type") or "")
+
+
+def _iterate_skipped(
+    step_items: list[items.Item], ranks: int, file_system: str, nodes: int
+) -> Iterator[tuple[str, str]]:
+    for part in items.layout(items.skipping(step_items, ranks, file_system, nodes), 0, ranks, 0):
         yield from ((plan.operation, plan.skipped) for plan in part.plans if plan.skipped)
 
 
