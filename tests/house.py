@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import source
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "python" / "iosonde"
 DIALECT = frozenset(
@@ -75,7 +77,7 @@ def dialect_per_1000(files: list[Path]) -> float:
 
 def functions(files: list[Path]) -> Iterator[Function]:
     for path in files:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in source.nodes(path):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 yield node
 
@@ -98,11 +100,11 @@ def opaque_parameters(files: list[Path]) -> int:
     )
 
 
-def docstrings(tree: ast.Module) -> set[int]:
+def docstrings(path: Path) -> set[int]:
     """Identities of the docstrings' nodes."""
     return {
         id(node.body[0].value)
-        for node in ast.walk(tree)
+        for node in source.nodes(path)
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
         and node.body
         and isinstance(node.body[0], ast.Expr)
@@ -138,9 +140,8 @@ def own_flags() -> list[str]:
     for path in product_files():
         if room_of(path) in FRONT_ENDS or FRONT_FILES.fullmatch(path.name) or path in DECLARATIONS:
             continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        ignored = docstrings(tree)
-        for node in ast.walk(tree):
+        ignored = docstrings(path)
+        for node in source.nodes(path):
             if not (isinstance(node, ast.Constant) and isinstance(node.value, str)) or id(node) in ignored:
                 continue
             sentence = re.sub(r"(iosonde|iperf3|'[a-z]+) [-a-z].*", "", node.value)
@@ -181,9 +182,7 @@ def test_files() -> list[Path]:
 
 
 def statements(files: list[Path]) -> int:
-    return sum(
-        isinstance(node, ast.stmt) for path in files for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    )
+    return sum(isinstance(node, ast.stmt) for path in files for node in source.nodes(path))
 
 
 def measure() -> dict[str, Any]:

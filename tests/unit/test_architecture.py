@@ -15,6 +15,7 @@ import pytest
 
 import house
 import rooms_figure
+import source
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "iosonde"
@@ -54,7 +55,7 @@ class Import:
 
 @dataclass(frozen=True)
 class Facts:
-    """What is kept of a module's syntax: the trees of all modules at once would slow down every test after."""
+    """What is asked of a module's syntax."""
 
     documented: bool
     imports: tuple[Import, ...]
@@ -80,15 +81,11 @@ def room_of(path: Path) -> str:
     return parts[0] if len(parts) > 1 else ""
 
 
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), str(path))
-
-
 @cache
 def facts_of(path: Path) -> Facts:
     """Its top-level classes, its functions with the number of their parameters (those of commands are their options),
     and every import, relative ones spelled out."""
-    tree = tree_of(path)
+    tree = source.tree(path)
     imports: list[Import] = []
     functions: list[tuple[str, int]] = []
 
@@ -225,7 +222,7 @@ def test_tests_of_a_room_import_no_room_above_it(room):
 def rooms_in(path: Path) -> set[str]:
     """The rooms that a test imports, early or late; what the package itself gives is of the commands."""
     names: set[str] = set()
-    for node in ast.walk(tree_of(path)):
+    for node in source.nodes(path):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -330,7 +327,7 @@ def test_a_layout_adds_no_numbers_up():
         name_of(path)
         for path in modules()
         if lays_out(path)
-        for node in ast.walk(tree_of(path))
+        for node in source.nodes(path)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "sum"
     }
     assert found == ADDS_FOR_LAYOUT, "hand the sum over with the answer"
@@ -363,7 +360,7 @@ def test_only_the_command_line_prints_asks_or_exits():
         for path in modules()
         if room_of(path) != "cli" and name_of(path) not in MAY_END_ITSELF
         if words.search(path.read_text(encoding="utf-8"))
-        for node in ast.walk(tree_of(path))
+        for node in source.nodes(path)
         if (isinstance(node, ast.Name) and node.id in PRINTS) or is_one_of(node, PRINTS_OF)
     ]
     assert not wrong, "raise an error, return a value, or take a function from cli"
@@ -402,7 +399,7 @@ def test_foreign_trees_are_touched_by_the_room_for_it_alone():
 
 def touches_trees(path: Path) -> Iterator[int]:
     """The lines on which it removes, walks, unpacks or opens by itself."""
-    for node in ast.walk(tree_of(path)):
+    for node in source.nodes(path):
         bare_open = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "open"
         method = isinstance(node, ast.Attribute) and node.attr in UNSAFE_METHODS
         if method or is_one_of(node, UNSAFE_CALLS) or bare_open:
@@ -425,7 +422,7 @@ def test_the_command_line_stays_thin():
 
 def test_text_and_json_leave_the_command_line_by_one_file():
     says = {("click", "echo"), ("json", "dumps")}
-    found = {name_of(path) for path in files_of_cli() if any(is_one_of(node, says) for node in ast.walk(tree_of(path)))}
+    found = {name_of(path) for path in files_of_cli() if any(is_one_of(node, says) for node in source.nodes(path))}
     assert found == {"cli/output.py"}
 
 
@@ -567,7 +564,7 @@ def test_nothing_that_was_read_can_be_executed():
             if one.name.split(".")[0] in PROGRAMS
         ]
         may_execute = MAY_EXECUTE.search(path.read_text(encoding="utf-8"))
-        for node in ast.walk(tree_of(path)) if may_execute else ():
+        for node in source.nodes(path) if may_execute else ():
             if not isinstance(node, ast.Call):
                 continue
             called = node.func

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import set_version
+import source
 from iosonde.stats import checks
 from terminal import COMMANDS, GROUPS
 
@@ -26,10 +27,6 @@ TOOLS = {"ipykernel", "pytest-xdist", "ruff", "mypy", "pandas-stubs", "types-pyy
 
 
 # Dependencies
-
-
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), str(path))
 
 
 def python_files(*folders: str) -> list[Path]:
@@ -48,7 +45,7 @@ def imported(*folders: str) -> set[str]:
     """Top-level names of the foreign modules that files in these folders import, early or late."""
     names: set[str] = set()
     for path in python_files(*folders):
-        for node in statements(tree_of(path)):
+        for node in statements(source.tree(path)):
             if isinstance(node, ast.Import):
                 names |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level:
@@ -123,7 +120,7 @@ def test_functions_that_compute_fit_a_screen():
     found = {
         (path.name, one.name, one.end_lineno - one.lineno + 1 - lines_of_fields(one))
         for path in python_files(*(f"python/iosonde/{room}" for room in ("stats", "model", "explain")))
-        for one in statements(tree_of(path))
+        for one in statements(source.tree(path))
         if isinstance(one, ast.FunctionDef)
     }
     assert {one for one in found if one[2] > 55} == set()
@@ -174,9 +171,7 @@ TALK = {"experiment", "envelope", "commands", "measures", "cannot", "removes", "
 
 
 def strings_of(path: Path) -> list[str]:
-    return [
-        node.value for node in ast.walk(tree_of(path)) if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    ]
+    return [node.value for node in source.nodes(path) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
 
 
 def code_of(page: Path) -> list[str]:

@@ -11,9 +11,11 @@ import string
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import iosonde
+import source
 from iosonde.commands.python import PythonSpelling
 from iosonde.core.errors import InputError, IosondeError, SystemFaultError, TargetFaultError, error_from_json
 from iosonde.core.message import Message, spell, spelled, terminal_spelling
@@ -37,25 +39,26 @@ def calls() -> Iterator[tuple[Path, ast.Call, list[ast.expr], Assigned]]:
     """Every construction of an error or a message: file, call, its positional arguments from the code on, and what the
     function around it assigns."""
     for path in sorted(PACKAGE.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-        for node in ast.walk(tree):
+        functions = [node for node in source.nodes(path) if isinstance(node, ast.FunctionDef)]
+        for node in source.nodes(path):
             if isinstance(node, ast.Call):
                 name = getattr(node.func, "id", getattr(node.func, "attr", ""))
-                if name == "Message" or (name.endswith("Error") and name in _ERRORS):
+                if name == "Message" or (name.endswith("Error") and name in error_names()):
                     around = [one for one in functions if one.lineno <= node.lineno <= (one.end_lineno or 0)]
                     assigned = assignments(max(around, key=lambda one: one.lineno)) if around else []
                     yield path, node, node.args[name == "SettingError" :], assigned
 
 
-_ERRORS = {
-    node.name
-    for path in PACKAGE.rglob("*.py")
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    if isinstance(node, ast.ClassDef)
-    and any(getattr(base, "id", getattr(base, "attr", "")).endswith("Error") for base in node.bases)
-} | {"IosondeError"}
-_ERRORS -= {"SpecError"}
+@cache
+def error_names() -> frozenset[str]:
+    names = {
+        node.name
+        for path in PACKAGE.rglob("*.py")
+        for node in source.nodes(path)
+        if isinstance(node, ast.ClassDef)
+        and any(getattr(base, "id", getattr(base, "attr", "")).endswith("Error") for base in node.bases)
+    }
+    return frozenset(names | {"IosondeError"}) - {"SpecError"}
 
 
 def fields(template: str) -> set[str]:
@@ -120,12 +123,12 @@ def test_options_are_spelled_when_a_message_is_made_and_not_when_a_module_is_loa
     for path in PACKAGE.rglob("*.py"):
         within = [
             node
-            for function in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            for function in source.nodes(path)
             if isinstance(function, (ast.FunctionDef, ast.Lambda))
             for node in ast.walk(function)
         ]
         inside = {(node.lineno, node.col_offset) for node in within if isinstance(node, ast.Attribute)}
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in source.nodes(path):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "spell":
                 early += [f"{path}:{node.lineno}"] * ((node.lineno, node.col_offset) not in inside)
     assert not early
@@ -190,7 +193,7 @@ def test_an_error_of_another_module_or_version_comes_back_as_its_nearest_kind():
 def test_no_docstring_was_cut_into_two_literals():
     cut = []
     for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in source.nodes(path):
             if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and path.name != "iozone_blocks.py":
                 cut += [f"{path}:{node.name}"] if re.search(r'"\s*\n\s*"', ast.get_docstring(node) or "") else []
     assert not cut

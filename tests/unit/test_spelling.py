@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from test_python_incomplete import stored
 
 import iosonde
+import source
 from iosonde.cli.group import cli
 from iosonde.commands.declaration import COMMANDS as DECLARED
 from iosonde.commands.python import PythonSpelling
@@ -84,7 +85,7 @@ def test_every_option_in_a_template_is_one():
     known = {option for _, option, _ in options(cli, click.Context(cli))} | {"json"}
     unknown = []
     for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in source.nodes(path):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "spell":
                 unknown += [f"{path.relative_to(ROOT)}:{node.lineno} {node.attr}"] * (node.attr not in known)
     assert not unknown
