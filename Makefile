@@ -58,7 +58,7 @@ run: .venv/.ok ## measure TARGET (a scratch directory here) on 1 and 2 ranks; su
 	@$(IOSONDE) report "$(STORE)" --output "$(REPORT)"
 
 quick: .venv/.dev ## the fast tests, on every save: no processes, no load on the disk
-	@$(PY) -m pytest -n 2 --dist loadfile --quick tests/unit tests/commands $(PYTEST_OPTIONS)
+	@$(PY) -m pytest --quick tests/unit tests/commands $(PYTEST_OPTIONS)
 
 test: .venv/.dev ## unit and golden tests, then the engine's own
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m 'not long' -n auto --dist worksteal tests/unit tests/commands tests/golden tests/property tests/truth $(PYTEST_OPTIONS)

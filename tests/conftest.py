@@ -16,6 +16,9 @@ import account
 from faults import faultfs
 from iosonde.core.message import set_default_spelling, terminal_spelling
 
+# As in the command (`cli/group.py`), before NumPy is loaded: tests run at once, and threads would wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Files of which (nearly) every test is slow: `make quick` does not even import them. One slow test among fast ones
 # is marked where it stands: @pytest.mark.slow.
 SLOW_FILES = (
@@ -98,7 +101,7 @@ SLOW_FILES = (
     "test_cli_*.py",
     "test_console.py",
     "test_example_*.py",
-    "test_figures.py",
+    "test_figures*.py",
     "test_cluster_figure.py",
     "test_page_layout.py",
     "test_cells.py",
@@ -116,12 +119,30 @@ SLOW_FILES = (
     "test_measure_probe*.py",
     "test_measure_restore.py",
     "test_measure_steps.py",
+    "test_foreign_child.py",
     "test_lab_attend.py",
+    "test_lab_campaigns.py",
+    "test_lab_patience.py",
+    "test_lab_plain_user.py",
+    "test_campaign_in_memory.py",
     # The disk.
     "test_store_*.py",
     "test_measure_source_tree.py",
     "test_measure_spool*.py",
+    # The whole text of the product, parsed.
+    "test_architecture.py",
+    "test_english.py",
+    "test_house.py",
+    "test_messages.py",
+    "test_spelling.py",
     # Simulations: does an interval cover what it promises, does a test cry wolf?
+    "test_compare_order.py",
+    "test_compare_subsamples.py",
+    "test_compare_selected.py",
+    "test_gated.py",
+    "test_model_scaling_limit.py",
+    "test_stats_coarse.py",
+    "test_stats_within_cells.py",
     "test_diagnose.py",
     "test_rank_designs.py",
     "test_survey.py",
@@ -147,6 +168,8 @@ SLOW_FILES = (
     # Trees, stores and archives that a test makes; many cells of many designs.
     "test_account.py",
     "test_corpus.py",
+    "test_over_time_classes.py",
+    "test_two_labs.py",
     "test_compare.py",
     "test_check_data.py",
     "test_diagnose_large.py",
