@@ -20,7 +20,9 @@ import source
 from iosonde.cli.group import cli
 from iosonde.commands.declaration import COMMANDS as DECLARED
 from iosonde.commands.python import PythonSpelling
+from iosonde.core.errors import InputError
 from iosonde.core.message import current_spelling, spell, spelled, terminal_spelling
+from iosonde.foreign.child import Child
 from terminal import COMMANDS
 
 ROOT = Path(__file__).parents[2]
@@ -153,3 +155,18 @@ def test_what_follows_an_option_is_its_value():
     value = re.compile(r"\{spell\.\w+\}( (tree|linear|mpirun|none|csv|romio|settings)\b|_)")
     texts = {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
     assert not [path for path, text in texts.items() if path.parent.name != "commands" and value.search(text)]
+
+
+def test_an_error_of_a_helper_process_is_spelled_by_who_asked_it(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+    child = Child("helper_with_options")
+    try:
+        with spelled(PythonSpelling()), pytest.raises(InputError) as caught:
+            child.call("refuse", "/", "refusing")
+        assert "max_files=" in str(caught.value) and "--" not in f"{caught.value} {caught.value.hint}"
+        with spelled(PythonSpelling()):
+            assert child.call("tell", "/", "telling") == {"hint": "give max_files=3"}
+    finally:
+        child.close()
+    assert child.call("tell", "/", "telling") == {"hint": "give --max-files 3"}
+    child.close()

@@ -9,6 +9,7 @@ Code below the front ends names an option by ``spell``, and each front end spell
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -32,6 +33,25 @@ def set_default_spelling(spelling: Spelling) -> None:
     """Set the spelling of options for all threads of this process, outside ``spelled`` blocks."""
     global _default_spelling
     _default_spelling = spelling
+
+
+DEFERRED = rb"\ue000"
+"""What JSON with an option that ``deferred_spelling`` marked contains."""
+_DEFERRED_OPTION = re.compile("\ue000(\\w*)\ue001([^\ue002]*)\ue002")
+
+
+def deferred_spelling(name: str, value: str) -> str:
+    """Mark an option in a text of a helper process, which does not know its front end (``spell_deferred``)."""
+    return f"\ue000{name}\ue001{value}\ue002"
+
+
+def spell_deferred(texts: dict[str, Any]) -> dict[str, Any]:
+    """Spell the options in the texts of a helper process as in this context."""
+    return {name: _spell_option(text) if isinstance(text, str) else text for name, text in texts.items()}
+
+
+def _spell_option(text: str) -> str:
+    return _DEFERRED_OPTION.sub(lambda option: current_spelling()(option[1], option[2]), text)
 
 
 def current_spelling() -> Spelling:

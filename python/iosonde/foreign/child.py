@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Any
 
 from iosonde.core import errors
+from iosonde.core.message import DEFERRED, spell_deferred
 from iosonde.core.parent_death import signal_on_parent_death
 
 LIMIT_S = 30.0  # a busy server answers sooner
@@ -127,7 +128,8 @@ class Child:
             end = self._received.find(b"\n", searched)
             searched = len(self._received)
             if end >= 0:
-                message: dict[str, Any] = json.loads(self._received[:end])
+                line = bytes(self._received[:end])
+                message: dict[str, Any] = json.loads(line, object_hook=spell_deferred if DEFERRED in line else None)
                 del self._received[: end + 1]
                 searched, heard = 0, time.monotonic()
                 if "alive" not in message:
