@@ -44,8 +44,8 @@ def _list_items(campaign: Campaign, trial: Trial) -> list[items.Item]:
 
 
 def _file_system_type(campaign: Campaign, trial: Trial, facts: Mapping[str, Facts]) -> str:
-    target_facts: Facts = facts.get(campaign.spec.target_name(trial.factors)) or {}
-    return str((target_facts.get("mount") or {}).get("type") or "")
+    target_facts = facts.get(campaign.spec.target_name(trial.factors))
+    return str(((target_facts and target_facts.get("mount")) or {}).get("type") or "")
 
 
 def _iterate_skipped(
