@@ -190,8 +190,7 @@ class Mixture:
 
 def mixture(conditions: Sequence[TimeCondition], size: float, observed_s: float) -> Mixture | None:
     """Fit the optional mixed model; None if the time lies outside all conditions."""
-    ordered = sorted(conditions, key=lambda condition: condition.seconds(size))
-    for faster, slower in itertools.pairwise(ordered):
+    for faster, slower in itertools.pairwise(sorted(conditions, key=lambda condition: condition.seconds(size))):
         low, high = faster.seconds(size), slower.seconds(size)
         if low <= observed_s <= high and high > low:
             return Mixture(faster.name, slower.name, (observed_s - low) / (high - low))

@@ -11,9 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from iosonde.core.arrays import Array
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.summarise import mean
 
@@ -75,7 +73,7 @@ def predict(
     return Estimate(sum(middle.values()), max(work.compute, moving), sum(worst.values()), level, 0), middle
 
 
-def against(times: npt.NDArray[np.float64], predicted: Estimate, level: float) -> tuple[Estimate, Estimate]:
+def against(times: Array, predicted: Estimate, level: float) -> tuple[Estimate, Estimate]:
     """(mean of the trials, mean ÷ predicted): the ratio's interval is that of the mean over both ends of T."""
     measured = mean(times, level).within(low=0.0)
     value, low, high = (

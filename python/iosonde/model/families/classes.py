@@ -56,9 +56,11 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
 
 def own_bounds(options: Mapping[str, Any], y: Array) -> Array | None:
     """Return the upper ends of custom classes; None without them, or for a response below 0."""
-    if not options.get("ends") or y.min() < 0:
-        return None
-    return _read_classes(options, float(options.get("maximum") or y.max()))[0]
+    return (
+        None
+        if not options.get("ends") or y.min() < 0
+        else _read_classes(options, float(options.get("maximum") or y.max()))[0]
+    )
 
 
 def _read_classes(options: Mapping[str, Any], maximum: float) -> tuple[Array, list[str]]:

@@ -100,6 +100,5 @@ def projections(kx: Array, ky: Array, ridge: float, dimensions: int) -> tuple[Ar
 
 
 def _estimate_width(u: Array) -> float:
-    squares = ((u[:, None, :] - u[None, :, :]) ** 2).sum(axis=2)
-    apart = squares[np.triu_indices(len(u), 1)]
+    apart = ((u[:, None, :] - u[None, :, :]) ** 2).sum(axis=2)[np.triu_indices(len(u), 1)]
     return float(np.median(apart[apart > 0])) if (apart > 0).any() else 1.0

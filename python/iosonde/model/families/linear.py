@@ -110,12 +110,16 @@ def expand_terms(text: str) -> list[str]:
 
 def direction(term: str, low: float, high: float, response: str) -> str:
     """Describe the sign of a coefficient."""
-    if low <= 0 <= high:
-        return Message(
-            "inconclusive", "inconclusive: {term} may raise or lower {response}", term=term, response=response
+    return (
+        Message("inconclusive", "inconclusive: {term} may raise or lower {response}", term=term, response=response)
+        if low <= 0 <= high
+        else Message(
+            "significant",
+            "more {term}, {way} {response}",
+            term=term,
+            way="more" if low > 0 else "less",
+            response=response,
         )
-    return Message(
-        "significant", "more {term}, {way} {response}", term=term, way="more" if low > 0 else "less", response=response
     )
 
 

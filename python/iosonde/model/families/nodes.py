@@ -113,8 +113,7 @@ def leaf_of(nodes: Sequence[Node], factors: Factors, x: Array) -> npt.NDArray[np
 
 def predict(nodes: Sequence[Node], factors: Factors, x: Array) -> Array:
     """The value of the leaf that each row ends in."""
-    values = np.array([node.get("value", np.nan) for node in nodes], dtype=float)
-    return values[leaf_of(nodes, factors, x)]
+    return np.array([node.get("value", np.nan) for node in nodes], dtype=float)[leaf_of(nodes, factors, x)]
 
 
 def depth(nodes: Sequence[Node]) -> int:

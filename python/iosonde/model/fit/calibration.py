@@ -51,9 +51,7 @@ class Calibration:
         if position > 1 + 1e-12:
             return None
         score = self.scores[min(_GRID, math.ceil(min(1.0, position) * _GRID - 1e-9)) - 1]
-        if self.kind == RATIO:
-            return value / score, value * score
-        return value - score, value + score
+        return (value / score, value * score) if self.kind == RATIO else (value - score, value + score)
 
 
 def groups_needed(level: float) -> int:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from iosonde.core.arrays import Indices
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
@@ -24,7 +25,7 @@ from .calibration import calibrate
 from .errors_of import RepeatNoise, grouped_mean, noise_of, standard_error
 from .features import Examples
 from .fitted import Model, train
-from .folds import Fold, Groups, Rows, k_folds, split
+from .folds import Fold, Groups, k_folds, split
 from .validate import Candidate, Judged, judge, refused, with_own_classes
 from .work import FitProgress, Tell
 
@@ -64,9 +65,8 @@ class Choice:
 
     def to_json(self) -> dict[str, Any]:
         """The stable form."""
-        judged = self.tried[self.chosen]
         return {
-            **judged.to_json(),
+            **self.tried[self.chosen].to_json(),
             "tried": [{k: v for k, v in attempt.to_json().items() if k != "folds"} for attempt in self.tried],
             "mean_model": self.baseline.to_json()["mae"],
             "gain_over_mean": self.gain.to_json() if self.gain else None,
@@ -84,9 +84,11 @@ class Choice:
 
 def standard_folds(together: Groups, n_folds: int | None, seed: int) -> list[Fold]:
     """Return ``n_folds`` folds; by default 10 (fewer if there are fewer groups), and one split for many rows."""
-    if n_folds is None and together.of.size > MANY:
-        return [split(together, 0.75, seed)]
-    return k_folds(together, min(FOLDS, together.n) if n_folds is None else n_folds, seed)
+    return (
+        [split(together, 0.75, seed)]
+        if n_folds is None and together.of.size > MANY
+        else k_folds(together, min(FOLDS, together.n) if n_folds is None else n_folds, seed)
+    )
 
 
 def choose(
@@ -209,8 +211,7 @@ def simplest(tried: Sequence[Judged], examples: Examples, group: Groups) -> list
             reason=tried[-1].refused,
         )
     best = tried[values.index(min(errors))]
-    off = np.abs(best.predicted - examples.y[best.rows])
-    limit = min(errors) + standard_error(off, group.independent[best.rows])
+    limit = min(errors) + standard_error(np.abs(best.predicted - examples.y[best.rows]), group.independent[best.rows])
     within = [i for i, value in enumerate(values) if value is not None and value <= limit]
     possible = [i for i in within if examples.y.min() < 0 or not (tried[i].predicted < 0).any()]
     chosen = (possible or within)[0]
@@ -238,7 +239,7 @@ def _estimate_nested_error(
     return grouped_mean(np.abs(np.concatenate(predictions) - examples.y[at]), group.independent[at], level)
 
 
-def _sample_groups(group: Rows, most: int, seed: int) -> Rows:
+def _sample_groups(group: Indices, most: int, seed: int) -> Indices:
     """Draw whole groups at random, about ``most`` rows in all; with fewer than 20 groups, random rows of each."""
     numbers, sizes = np.unique(group, return_counts=True)
     order = np.random.default_rng(seed).permutation(numbers.size)

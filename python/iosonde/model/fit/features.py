@@ -284,6 +284,8 @@ def outside(features: Sequence[Feature], row: Array) -> list[Message]:
 
 
 def _describe_levels(feature: Feature) -> str:
-    if feature.numeric:
-        return f"{tidy(feature.low)} to {tidy(feature.high)}"
-    return ", ".join(map(str, feature.levels[:12])) + (", …" if len(feature.levels) > 12 else "")
+    return (
+        f"{tidy(feature.low)} to {tidy(feature.high)}"
+        if feature.numeric
+        else ", ".join(map(str, feature.levels[:12])) + (", …" if len(feature.levels) > 12 else "")
+    )

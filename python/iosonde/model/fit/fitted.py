@@ -109,7 +109,6 @@ class Prediction:
 def train(examples: Examples, name: str, options: Mapping[str, Any], seed: int, level: float = 0.95) -> Model:
     """Fit the model to all rows without validation; ``level`` is that of the coefficients' intervals. Raises DataError
     if the family cannot be fitted."""
-    form = family(name).fit(examples, {**options, "level": level}, seed)
     return Model(
         name,
         dict(options),
@@ -121,7 +120,7 @@ def train(examples: Examples, name: str, options: Mapping[str, Any], seed: int, 
         float(examples.y.max()),
         len(examples),
         int(np.unique(examples.cells).size),
-        form,
+        family(name).fit(examples, {**options, "level": level}, seed),
         None,
         {},
         repeats=repeats_of(examples),
@@ -198,11 +197,10 @@ def _interval_from_neighbours(
     value = prediction.value.value
     if value is None:
         return prediction
-    names = ", ".join(f"{f.name} {low} and {high}" for f, (low, high) in zip(apart, sides, strict=True))
     why = Message(
         "interval-of-neighbours",
         "the interval joins those of {levels}: it holds if the response is monotonic between them",
-        levels=names,
+        levels=", ".join(f"{f.name} {low} and {high}" for f, (low, high) in zip(apart, sides, strict=True)),
     )
     estimate = Estimate(value, min(*lows, value), max(*highs, value), level, prediction.value.n, (why,))
     return replace(prediction, value=estimate, between=True)

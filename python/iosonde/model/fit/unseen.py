@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Indices
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import level_texts
 from iosonde.core.table import Cell, tidy
@@ -17,16 +17,14 @@ from .features import Array, Examples, Feature, encode_level
 from .speed_classes import classify
 from .validate import Judged
 
-Rows = npt.NDArray[np.intp]
-
 
 @dataclass(frozen=True)
 class UnseenClasses:
     """Speed classes of rows, ordered by the observed ones, out of ``n_classes``; ``errors``: distance of observed and
     predicted."""
 
-    observed: Rows
-    predicted: Rows
+    observed: Indices
+    predicted: Indices
     n_classes: int
     errors: ClassErrors
 

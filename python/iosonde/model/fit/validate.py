@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Indices
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
@@ -24,7 +24,6 @@ from .features import Array, Examples
 from .folds import Fold, Groups, groups, inverse, k_folds
 from .work import FitProgress
 
-Rows = npt.NDArray[np.intp]
 _OF_CLASSES = ("class_error_low", "class_error_high", "class_right", "class_right_low", "class_right_high")
 _LAST_BITS = 1e-12
 _LONGEST_NAME = 24
@@ -75,7 +74,7 @@ class Judged:
 
     candidate: Candidate
     folds: tuple[FoldResult, ...]
-    rows: Rows
+    rows: Indices
     predicted: Array
     mae: Estimate
     errors: Errors | None

@@ -18,11 +18,10 @@ from enum import StrEnum
 from functools import reduce
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array
 from iosonde.core.errors import InputError
 
-Array = npt.NDArray[np.float64]
 MOST_EXACT = 20_000  # clients: convolution takes their square
 _ITERATIONS = 10_000
 
@@ -166,8 +165,7 @@ def _solve_exactly(stations: Sequence[Station], clients: int) -> tuple[float, tu
         return 0.0, (), False
     behind, present = np.eye(1, clients + 1)[0], []
     for place in range(len(weights) - 1, -1, -1):
-        others = _convolve(before[place], behind)
-        chance = weights[place] * others[::-1] / product[-1]
+        chance = weights[place] * _convolve(before[place], behind)[::-1] / product[-1]
         present.append(float(chance @ np.arange(clients + 1)))
         behind = _convolve(behind, weights[place])
     return float(scale * product[-2] / product[-1]), tuple(present[::-1]), True

@@ -154,14 +154,13 @@ def _fitted_law(
             n=len(points),
         )
         return FittedLaw(law, {}, None, None, None, None, reason)
-    misfit = points.lack_of_fit_p(sse(fitted, points), law.n_parameters)
     return FittedLaw(
         law,
         _estimate_parameters(fitted, basis, level),
         fitted,
         comparison.criteria[law.name],
         comparison.deltas[law.name],
-        misfit,
+        points.lack_of_fit_p(sse(fitted, points), law.n_parameters),
     )
 
 

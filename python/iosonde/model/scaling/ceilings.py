@@ -55,8 +55,7 @@ def _select_best_theta(bend: Bend, points: Points, thetas: Array, at: tuple[floa
     else:
         level = at[1] - _compute_shapes(bend, np.array([at[0]], dtype=float).tobytes(), thetas.tobytes())[:, 0]
     off = points.log_rates - shapes - level[:, None]
-    sse = np.where(np.isfinite(level), (off * off) @ points.weights, np.inf)
-    place = int(np.argmin(sse))
+    place = int(np.argmin(np.where(np.isfinite(level), (off * off) @ points.weights, np.inf)))
     return np.array([np.exp(np.minimum(level[place], 700.0)), thetas[place]]), place
 
 

@@ -54,9 +54,7 @@ def aicc(sse_: float, n: int, parameters: int) -> float | None:
     """Return Akaike's corrected criterion (Hurvich and Tsai 1989, Biometrika 76, 297-307) for normal residuals. Their
     variance counts as a parameter. None if n does not allow it."""
     k = parameters + 1
-    if n - k - 1 < 1:
-        return None
-    return n * math.log(sse_ / n) + 2 * k + 2 * k * (k + 1) / (n - k - 1)
+    return None if n - k - 1 < 1 else n * math.log(sse_ / n) + 2 * k + 2 * k * (k + 1) / (n - k - 1)
 
 
 def _linear_is_out(fits: Mapping[str, LawFit], losses: Mapping[str, float], points: Points, level: float) -> bool:

@@ -97,6 +97,5 @@ def _growth_going_on(regime: Regime, points: Points, size: float, level: float) 
     spread = float(weights @ (x - middle) ** 2)
     ahead = math.log(size) - middle
     slope = float(weights @ ((x - middle) * (y - height))) / spread
-    line = height + slope * ahead + reach * math.sqrt(1 / total + ahead**2 / spread)
     linear = height + ahead + reach * math.sqrt(1 / total)
-    return math.exp(min(line, linear))
+    return math.exp(min(height + slope * ahead + reach * math.sqrt(1 / total + ahead**2 / spread), linear))

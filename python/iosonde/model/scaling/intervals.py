@@ -80,8 +80,7 @@ def _build_excess(loss: Excess, least: float, df: int, level: float) -> Excess:
 
     @lru_cache(None)
     def measure_excess(value: float) -> float:
-        more = max(loss(value) / least - 1, 0.0) * df
-        return min(math.sqrt(more), _OUTSIDE) - t
+        return min(math.sqrt(max(loss(value) / least - 1, 0.0) * df), _OUTSIDE) - t
 
     return measure_excess
 

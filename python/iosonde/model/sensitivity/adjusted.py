@@ -43,9 +43,11 @@ class Adjusted:
     def zero_line(self, factor: int, level: float) -> float | None:
         """Return the share that noise alone rarely exceeds, by F; None if the noise is unknown."""
         df, noise = self.parts[factor].df, self.scale.noise
-        if df < 1 or noise.df < 1 or self.scale.total <= 0:
-            return None
-        return min(1.0, f_quantile(level, df, noise.df) * df * self.scale.variance / self.scale.total)
+        return (
+            None
+            if df < 1 or noise.df < 1 or self.scale.total <= 0
+            else min(1.0, f_quantile(level, df, noise.df) * df * self.scale.variance / self.scale.total)
+        )
 
 
 def ranks_by_adjusted(design: Design) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.arrays import Indices
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
 from iosonde.core.table import Cell, tidy
@@ -20,7 +21,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.words import level_text
 from iosonde.stats.estimate.distributions import normal_quantile
 
-from .design import Codes, Design
+from .design import Design
 from .variances import Array
 
 _LEAST_LEVELS = 3
@@ -115,9 +116,8 @@ def effects(design: Design, factor: int, level: float, noise: float | None) -> E
     for group in range(design.n_groups[factor]):
         ends = _find_ends(design, factor, codes == group)
         half = z * float(errors[group])
-        is_finite = math.isfinite(half)
         mean = float(means[group])
-        low, high = (mean - half, mean + half) if is_finite else (None, None)
+        low, high = (mean - half, mean + half) if math.isfinite(half) else (None, None)
         levels.append(Level(*ends, Estimate(mean, low, high, level, int(rows[group])), feature.unit))
     turns = _find_turn(levels, means, errors, level) if feature.numeric else ""
     if feature.numeric and not turns:
@@ -128,9 +128,11 @@ def effects(design: Design, factor: int, level: float, noise: float | None) -> E
 def _find_ends(design: Design, factor: int, cells: npt.NDArray[np.bool_]) -> tuple[Cell, Cell]:
     """Return the smallest and the largest value of these cells; for a category its level twice."""
     inside, feature = design.x[cells, factor], design.features[factor]
-    if not feature.numeric:
-        return (feature.levels[int(inside[0])],) * 2
-    return tidy(float(inside.min())), tidy(float(inside.max()))
+    return (
+        (tidy(float(inside.min())), tidy(float(inside.max())))
+        if feature.numeric
+        else (feature.levels[int(inside[0])],) * 2
+    )
 
 
 def _describe_cells(design: Design, factor: int, cells: npt.NDArray[np.bool_]) -> str:
@@ -142,7 +144,7 @@ def _format_range(low: Cell, high: Cell, unit: str) -> str:
 
 
 def _compute_means(
-    design: Design, codes: Codes, cells: npt.NDArray[np.bool_], noise: float | None
+    design: Design, codes: Indices, cells: npt.NDArray[np.bool_], noise: float | None
 ) -> tuple[Array, Array, Array]:
     """Return (mean, rows, standard error of the mean) of each group of these cells; the error of a single setting is
     infinite."""

@@ -34,9 +34,7 @@ def noise_source(design: Design) -> str | None:
         return BY_REPEATS
     if design.kind == FACTORIAL and len(design.features) > 1 and _df_interaction(design) >= LEAST_DF:
         return BY_INTERACTION
-    if design.kind == FRACTION and _df_model(design) >= LEAST_DF:
-        return BY_MODEL
-    return None
+    return BY_MODEL if design.kind == FRACTION and _df_model(design) >= LEAST_DF else None
 
 
 def _df_model(design: Design) -> int:

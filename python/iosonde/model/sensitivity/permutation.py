@@ -54,9 +54,11 @@ def nulls(design: Design, level: float, rng: np.random.Generator, beyond: Adjust
     rounds = shuffles(design, level)
     if design.kind == SCATTERED:
         shuffled = _over_cells(design, level, rounds, rng)
-        if beyond is None or design.n_cells >= FEW_CELLS:
-            return shuffled
-        return [replace(null, p=_combine_p(null.p, _p_of_f(beyond, i))) for i, null in enumerate(shuffled)]
+        return (
+            shuffled
+            if beyond is None or design.n_cells >= FEW_CELLS
+            else [replace(null, p=_combine_p(null.p, _p_of_f(beyond, i))) for i, null in enumerate(shuffled)]
+        )
     nulls = []
     for i in range(len(design.features)):
         if design.kind != FRACTION and _varies_inside(design, i):
@@ -95,8 +97,7 @@ def _build_null(
 
 def _varies_inside(design: Design, factor: int) -> bool:
     """Return whether any setting of the other factors was measured at several levels of this one."""
-    others = [i for i in range(len(design.features)) if i != factor]
-    return design.joint(others)[1] < design.n_cells
+    return design.joint([i for i in range(len(design.features)) if i != factor])[1] < design.n_cells
 
 
 def _inside_strata(design: Design, factor: int, level: float, rounds: int, rng: np.random.Generator) -> Null:
@@ -142,9 +143,7 @@ def _p_within(values: Array, groups: Grouping, df: int) -> float | None:
     residuals. None without any."""
     explained = float(between(values, groups)) * len(values)
     residual = float(values @ values) - explained
-    if df < 1:
-        return None
-    return f_upper_p(explained / (groups.n - 1) / max(residual / df, 1e-300), groups.n - 1, df)
+    return None if df < 1 else f_upper_p(explained / (groups.n - 1) / max(residual / df, 1e-300), groups.n - 1, df)
 
 
 def _shuffle_residuals(design: Design, factor: int, level: float, rounds: int, rng: np.random.Generator) -> Null:

@@ -47,8 +47,7 @@ def rank_line(
         )
     drawn = None
     if errors is not None:
-        error = np.array([errors[name] for name in names])
-        drawn = np.random.default_rng(seed).normal(b, error, (_DRAWS, len(b)))
+        drawn = np.random.default_rng(seed).normal(b, np.array([errors[name] for name in names]), (_DRAWS, len(b)))
     everything = list(range(len(names)))
     over_all = _compute_shares(b, drawn, spread, everything, level)
     fixed_indices = [names.index(name) for name in fixed]

@@ -23,8 +23,7 @@ HOW = "whole settings resampled"
 def resample(design: Design, factor_sets: Iterable[Groups], rng: np.random.Generator) -> Resampled:
     """Compute variances of the data and of resampled ones, for the groups of factors ``factor_sets``."""
     groups = groupings(design, factor_sets)
-    ones = np.ones((1, design.n_cells))
-    observed = _squeeze_variances(_compute_variances(design, groups, ones))
+    observed = _squeeze_variances(_compute_variances(design, groups, np.ones((1, design.n_cells))))
     truth = Variances(observed.total, observed.total, observed.noise, observed.plain, observed.plain)
     drawn = []
     for rounds in batches(BOOTSTRAPS if design.n_cells <= _MANY else _FEWER, 4 * design.n_cells):
@@ -95,8 +94,7 @@ def _compute_explained(
     shift = first / safe
     explained = (rows * (base[:, None] + shift - center) ** 2).sum(0) / n
     spread = np.maximum(second - 2 * shift * cross + shift**2 * square, 0.0)
-    inflation = np.where(cells > 1, cells / np.maximum(cells - 1, 1), 0.0)
-    return explained, (rows * inflation * spread / safe**2).sum(0) / n
+    return explained, (rows * np.where(cells > 1, cells / np.maximum(cells - 1, 1), 0.0) * spread / safe**2).sum(0) / n
 
 
 def _squeeze_variances(v: Variances) -> Variances:

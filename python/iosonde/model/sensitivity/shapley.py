@@ -76,9 +76,11 @@ def _by_additive(design: Design, level: float, rng: np.random.Generator) -> Shap
 
 def _limit_effect(effects: AdditiveEffects, factor: int, level: float, n: int) -> Estimate:
     value, limits = float(effects.observed[factor]), effects.limits(factor, level)
-    if limits is None:
-        return Estimate(float(np.clip(value, 0, 1)), None, None, level, n, (NO_NOISE,))
-    return clamp_share(value, limits, level, n)
+    return (
+        Estimate(float(np.clip(value, 0, 1)), None, None, level, n, (NO_NOISE,))
+        if limits is None
+        else clamp_share(value, limits, level, n)
+    )
 
 
 def _groups_are_full(design: Design) -> bool:

@@ -83,17 +83,19 @@ class Resampled:
 
     def deviations(self, share: VarianceShare) -> Array | None:
         """Return corrected estimate minus truth, once for each resampling."""
-        if self.drawn is None or self.truth is None:
-            return None
-        return share.corrected(self.drawn) - share.true(self.truth)
+        return (
+            None if self.drawn is None or self.truth is None else share.corrected(self.drawn) - share.true(self.truth)
+        )
 
     def estimate(self, share: VarianceShare, level: float, n: int) -> Estimate:
         """Return the plug-in share with its interval."""
         value, center = float(share.plain(self.observed)), float(share.corrected(self.observed))
-        if self.noise_df:
-            return clamp_share(value, self._compute_limits(share, level), level, n)
-        return _compute_interval(
-            value, center, self.deviations(share), level, n, self.unseen.get(share.upper or Groups(), 0.0)
+        return (
+            clamp_share(value, self._compute_limits(share, level), level, n)
+            if self.noise_df
+            else _compute_interval(
+                value, center, self.deviations(share), level, n, self.unseen.get(share.upper or Groups(), 0.0)
+            )
         )
 
     def sum_of_squares(self, share: VarianceShare) -> SumOfSquares:
@@ -113,9 +115,8 @@ class Resampled:
     def _compute_limits(self, share: VarianceShare, level: float) -> tuple[float, float]:
         """Compute the limits from the sums of squares of the effect, of all other effects, and of the noise."""
         noise = float(self.observed.noise) * self.noise_df
-        within = float(self.observed.plain[share.within])
         effect = self.sum_of_squares(share)
-        rest = self.n * (float(self.observed.total) - within) - noise - effect.ss
+        rest = self.n * (float(self.observed.total) - float(self.observed.plain[share.within])) - noise - effect.ss
         rest_df = self.n - self.noise_df - self.groups[share.within] - effect.df
         return share_limits(effect, SumOfSquares(rest, rest_df), SumOfSquares(noise, self.noise_df), self.n, level)
 

@@ -64,7 +64,6 @@ def _fixed_share(design: Design, residual_design: Design, df: int, level: float)
     total, rest = design.total * design.n, residual_design.total * design.n
     effect, noise = SumOfSquares(total - rest, df), SumOfSquares(rest, design.n_cells - 1 - df)
     if noise.df < LEAST_DF:
-        share = min(max(effect.ss / total, 0.0), 1.0)
-        return Estimate(share, None, None, level, design.n, (NO_NOISE,))
+        return Estimate(min(max(effect.ss / total, 0.0), 1.0), None, None, level, design.n, (NO_NOISE,))
     limits = share_limits(effect, SumOfSquares(0.0, 0), noise, design.n_cells, level)
     return clamp_share(effect.ss / total, limits, level, design.n)

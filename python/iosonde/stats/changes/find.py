@@ -10,9 +10,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from iosonde.core.arrays import Array
 from iosonde.stats.estimate.multiple import discovered_up_to
 
-from .evidence import Floats, best_split, chance, lasting_correlation
+from .evidence import best_split, chance, lasting_correlation
 
 _MANY = 1000
 LEAST = 5  # values on either side of a change
@@ -50,7 +51,7 @@ class Break:
     n_until_detected: int = 0
 
 
-def find(series: Sequence[Floats], search: Search) -> list[tuple[Break, ...]]:
+def find(series: Sequence[Array], search: Search) -> list[tuple[Break, ...]]:
     """Return the changes of each series in order of time. Values are finite and in order of time.
 
     The newest values are judged among themselves: an old change in another series must not make an alarm today
@@ -77,12 +78,12 @@ def _compute_p_limit(breaks: Sequence[Break | None], search: Search) -> float:
     return discovered_up_to([1.0 if change is None else change.p for change in breaks], search.rate)
 
 
-def _is_new(change: Break, values: Floats, search: Search) -> bool:
+def _is_new(change: Break, values: Array, search: Search) -> bool:
     return change.at >= values.size - search.newest
 
 
 def _select_significant(
-    values: Floats, breaks: Sequence[Break], search: Search, most: float, newest_limit: float
+    values: Array, breaks: Sequence[Break], search: Search, most: float, newest_limit: float
 ) -> Iterator[Break]:
     """Iterate over the significant changes, with the delay until a look detects them."""
     for change in breaks:
@@ -92,7 +93,7 @@ def _select_significant(
 
 
 def _split_segment(
-    values: Floats, begin: int, end: int, search: Search, most: float, top: Break | None
+    values: Array, begin: int, end: int, search: Search, most: float, top: Break | None
 ) -> Iterator[Break]:
     """Iterate over the changes of a segment from left to right; ``top`` is the most significant one."""
     if top is None or top.p > most:
@@ -103,7 +104,7 @@ def _split_segment(
         yield from _split_segment(values, low, high, search, most, _find_strongest(values, low, high, search, most))
 
 
-def _find_strongest(values: Floats, begin: int, end: int, search: Search, most: float) -> Break | None:
+def _find_strongest(values: Array, begin: int, end: int, search: Search, most: float) -> Break | None:
     """Return the most significant change in a segment that is large enough to count, or None."""
     candidates = (
         _find_break(values, begin + low, begin + high, search) for low, high in seeded(end - begin, 4 * search.least)
@@ -115,7 +116,7 @@ def _find_strongest(values: Floats, begin: int, end: int, search: Search, most: 
     )
 
 
-def _find_break(values: Floats, begin: int, end: int, search: Search) -> Break | None:
+def _find_break(values: Array, begin: int, end: int, search: Search) -> Break | None:
     part = values[begin:end]
     # A short stretch of a series that wanders looks like two levels and is too short to estimate its correlation.
     split = best_split(part, search.least, 0.0 if part.size == values.size else _compute_correlation(values.tobytes()))
@@ -133,7 +134,7 @@ def _compute_correlation(values: bytes) -> float:
     return lasting_correlation(np.frombuffer(values))
 
 
-def _measure_delay(values: Floats, change: Break, search: Search, most: float) -> int:
+def _measure_delay(values: Array, change: Break, search: Search, most: float) -> int:
     """Return the number of values after a change that a look needs to detect it."""
     for end in range(change.at + search.least, change.end):
         candidate = _find_break(values, change.begin, end, search)
@@ -168,7 +169,7 @@ def seeded(n: int, shortest: int) -> tuple[tuple[int, int], ...]:
     return tuple(intervals)
 
 
-def newest_chance(values: Floats, search: Search) -> float:
+def newest_chance(values: Array, search: Search) -> float:
     """Return the p-value of the most significant change among the newest values of a series, or 1 if there is none. It
     is that of :func:`find` for one series in the segments that end with it."""
     n = values.size

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from iosonde.core.arrays import Array
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import t_critical
 from iosonde.stats.estimate.ratio import Moments, ratio_of_means, side
 
-from .evidence import Floats, times_as_uncertain
+from .evidence import times_as_uncertain
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class BeforeAfter:
     ratio: Estimate
 
 
-def levels(before: Floats, after: Floats, correlation: float, level: float) -> BeforeAfter:
+def levels(before: Array, after: Array, correlation: float, level: float) -> BeforeAfter:
     """Estimate the levels of two segments of a series with this ``correlation`` of neighbours.
 
     The standard deviation is scaled by the square root of the variance that the correlation adds to a mean. The

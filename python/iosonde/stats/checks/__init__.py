@@ -135,6 +135,4 @@ def worst_first(findings: Sequence[Finding]) -> list[Finding]:
 
 def some(names: Sequence[str]) -> str:
     """Return a few names as text: ``a, b and 7 more``."""
-    if len(names) <= 3:
-        return ", ".join(names)
-    return f"{', '.join(names[:2])} and {len(names) - 2} more"
+    return ", ".join(names) if len(names) <= 3 else f"{', '.join(names[:2])} and {len(names) - 2} more"

@@ -105,18 +105,16 @@ def examine_store(
     measured: MeasuredCells, level: float, content: StoreContent, bound: float | None = None
 ) -> Examination:
     """Examine a store."""
-    records = None if content.all_results is None else copies.records_of(content.all_results)
-    hidden = hidden_in_store(measured)
     subject = checks.Subject(
         measured.cells,
         level,
         content.runs,
         measured.rows,
-        hidden,
+        hidden_in_store(measured),
         bound,
         observed=content.observed,
         probes=content.probes,
-        records=records,
+        records=None if content.all_results is None else copies.records_of(content.all_results),
     )
     metrics = tuple(dict.fromkeys(f"{cell.operation} {cell.metric}" for cell in measured.cells))
     return _run_examination(subject, metrics, measured.by, (), content.problems)

@@ -32,8 +32,7 @@ def read_facts(run: StoredRun) -> Iterator[tuple[str, dict[str, Any]]]:
     machine = run.facts.get("machine") or {}
     mount, memory = machine.get("mount") or {}, machine.get("memory") or {}
     for phase in run.phases:
-        read = sum(phase.totals.get(kind, {}).get("bytes", 0) for kind in ("read", "mmap_read"))
-        if not read:
+        if not sum(phase.totals.get(kind, {}).get("bytes", 0) for kind in ("read", "mmap_read")):
             continue
         facts: dict[str, Any] = dict(phase.cache)
         facts["in_memory"] = mount.get("type") in MEMORY_TYPES
@@ -61,10 +60,12 @@ def _network_facts(
     for rank in phase.ranks:
         by_node[rank.get("node")] = by_node.get(rank.get("node"), 0) + rank.get("bytes", 0)
     seconds = (phase.duration_ns or 0) / 1e9
-    if not by_node or not seconds:
-        return {}
-    return {
-        "rate_bytes_per_s": max(by_node.values()) / seconds,
-        "limit_bytes_per_s": sum(speed for speed in speeds if speed) / 8,
-        "limit": "node's network",
-    }
+    return (
+        {}
+        if not by_node or not seconds
+        else {
+            "rate_bytes_per_s": max(by_node.values()) / seconds,
+            "limit_bytes_per_s": sum(speed for speed in speeds if speed) / 8,
+            "limit": "node's network",
+        }
+    )

@@ -90,12 +90,11 @@ def reasons(facts: Mapping[str, Any]) -> dict[str, str]:
         )
     rate, limit = facts.get("rate_bytes_per_s"), facts.get("limit_bytes_per_s")
     if rate and limit and rate > limit:
-        name = facts.get("limit") or "limit"
         texts["too_fast"] = Message(
             "too-fast",
             "{rate} is above the {limit_of}'s {limit}",
             rate=format_rate(rate, "bytes/s"),
-            limit_of=name,
+            limit_of=facts.get("limit") or "limit",
             limit=format_rate(limit, "bytes/s"),
         )
     return texts

@@ -67,7 +67,6 @@ def check(subject: Subject) -> list[Finding]:
         return []
     worst = max(uneven, key=lambda name: uneven[name][0].value or 0.0)
     index, work_of_worst, always = uneven[worst]
-    more = f" ({len(uneven)} phases in all)" if len(uneven) > 1 else ""
     return [
         Finding(
             CODE,
@@ -79,7 +78,7 @@ def check(subject: Subject) -> list[Finding]:
                 phase=worst,
                 rank=always,
                 work=_to_do(work_of_worst),
-                more=more,
+                more=f" ({len(uneven)} phases in all)" if len(uneven) > 1 else "",
             ),
             {
                 "tasks": [_flatten_row(name, *estimates[:2]) for name, estimates in list(uneven.items())[:MAX_LISTED]],

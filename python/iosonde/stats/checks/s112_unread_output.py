@@ -45,7 +45,6 @@ def check(subject: Subject) -> list[Finding]:
         return []
     first = max(unread, key=lambda name: unread[name] < trials[name])
     partly = unread[first] < trials[first]
-    more = f"; {len(unread)} such steps" if len(unread) > 1 else ""
     return [
         Finding(
             CODE,
@@ -57,7 +56,7 @@ def check(subject: Subject) -> list[Finding]:
                 n=unread[first],
                 n_trials=trials[first],
                 reason=why[first],
-                more=more,
+                more=f"; {len(unread)} such steps" if len(unread) > 1 else "",
             ),
             {"trials": dict(list(unread.items())[:MAX_LISTED])},
             "name its tool with parse: TOOL, or set parse: none; iosonde show STORE RUN --printed shows the output",

@@ -50,7 +50,6 @@ def check(subject: Subject) -> list[Finding]:
     if not wrong:
         return []
     first = next(iter(wrong))
-    more = f"; {len(wrong)} such steps" if len(wrong) > 1 else ""
     return [
         Finding(
             CODE,
@@ -61,7 +60,7 @@ def check(subject: Subject) -> list[Finding]:
                 reason=why[first],
                 n=wrong[first],
                 n_trials=trials[first],
-                more=more,
+                more=f"; {len(wrong)} such steps" if len(wrong) > 1 else "",
             ),
             {"trials": dict(list(wrong.items())[:MAX_LISTED])},
             "write on: mpi and omit mpiexec: one job over all ranks, by the launcher of its MPI",

@@ -107,6 +107,4 @@ def _measure_coarseness(cells: Sequence[TrialCell]) -> tuple[float, float, list[
     error = 0.5 * step / smallest if smallest else 0.0
     repeated = [cell for cell in used if cell.values.size >= 3]
     flat = [cell for cell in repeated if np.ptp(cell.values) <= 2.000001 * step]
-    if error > _COARSE or (repeated and 2 * len(flat) >= len(repeated) and flat):
-        return step, error, flat
-    return None
+    return (step, error, flat) if error > _COARSE or (repeated and 2 * len(flat) >= len(repeated) and flat) else None

@@ -37,14 +37,16 @@ def check_fit(subject: FitSubject) -> list[Finding]:
         low, high = column.min(), column.max()
         if (low, high) != (0.0, 1.0) and ":" not in name and np.all((column == low) | (column == high)):
             predictors.append(name)
-    if not predictors:
-        return []
-    return [
-        Finding(
-            CODE,
-            Severity.INFO,
-            f"{', '.join(predictors)} has only two values: linearity cannot be checked",
-            {"predictors": predictors},
-            "measure a value between them",
-        )
-    ]
+    return (
+        [
+            Finding(
+                CODE,
+                Severity.INFO,
+                f"{', '.join(predictors)} has only two values: linearity cannot be checked",
+                {"predictors": predictors},
+                "measure a value between them",
+            )
+        ]
+        if predictors
+        else []
+    )

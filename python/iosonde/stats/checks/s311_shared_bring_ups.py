@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from iosonde.core.arrays import Indices
 from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
 from iosonde.core.words import listed
@@ -60,6 +61,6 @@ def finding(factors: BringUpFactors, where: str = "here: too sure of that") -> F
     )
 
 
-def _is_shared(table: Table, name: str, units: Sequence[strata.Units]) -> bool:
+def _is_shared(table: Table, name: str, units: Sequence[Indices]) -> bool:
     codes, levels = table.column(name).codes()
     return len(levels) > 1 and strata.depth_of(codes[:, None].astype(float), units) < len(units)

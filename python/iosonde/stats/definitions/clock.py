@@ -147,11 +147,13 @@ def work_of(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[st
 
 def why_not(phase: StoredPhase) -> str:
     """Return why nothing can be recomputed for this phase; '' if it can."""
-    if not phase.recorded_all:
-        return Message(
+    return (
+        ""
+        if phase.recorded_all
+        else Message(
             "sampled-operations", "not every operation was recorded: 'iosonde run --max-operations N' records more"
         )
-    return ""
+    )
 
 
 @dataclass(frozen=True)
@@ -223,9 +225,7 @@ def _sum_until(line: RecordedTimeline, ranks: int, first_end: int, clock: Clock)
 
 def _compute_slowest_rate(own: npt.NDArray[np.float64], line: RecordedTimeline, clock: Clock) -> float | None:
     spans = line.ended.max() - line.began
-    if (spans <= 0).any():
-        return None
-    return float(own.size * (own / _round_seconds(spans, clock)).min())
+    return None if (spans <= 0).any() else float(own.size * (own / _round_seconds(spans, clock)).min())
 
 
 def _sum_rates(own: npt.NDArray[np.float64], spans: npt.NDArray[np.int64], clock: Clock) -> float | None:

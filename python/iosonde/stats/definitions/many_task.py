@@ -68,9 +68,7 @@ def _select_rates(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, int
 
 
 def _in_thesis_unit(value: float, unit: str) -> tuple[float, str]:
-    if unit != "bytes/s":
-        return _shorten_number(value), unit
-    return _shorten_number(value / 1024), KB_PER_S
+    return (_shorten_number(value), unit) if unit != "bytes/s" else (_shorten_number(value / 1024), KB_PER_S)
 
 
 def _shorten_number(value: float) -> float:
@@ -83,13 +81,14 @@ def _merge_cells(cells: list[list[dict[str, Any]]]) -> dict[str, Any]:
     repetitions."""
     most = max(len(cell) for cell in cells)
     repetitions = [_side_by_side([cell[turn] for cell in cells if turn < len(cell)]) for turn in range(most)]
-    if most == 1:
-        return repetitions[0]
-    means = _side_by_side([_average_entries(cell) for cell in cells])
-    return {
-        **means,
-        "repetitions": [{key: repetition[key] for key in ("total", "individual")} for repetition in repetitions],
-    }
+    return (
+        repetitions[0]
+        if most == 1
+        else {
+            **_side_by_side([_average_entries(cell) for cell in cells]),
+            "repetitions": [{key: repetition[key] for key in ("total", "individual")} for repetition in repetitions],
+        }
+    )
 
 
 def _side_by_side(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:

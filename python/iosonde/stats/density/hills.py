@@ -17,7 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from iosonde.core.arrays import Array
 
 from ..estimate.distributions import normal_quantile
 from . import kernel
@@ -29,7 +30,6 @@ _OVERSMOOTHED = 0.46  # Terrell (1990): 1.144 σ n^-1/5, above which no bandwidt
 _BANDWIDTHS = 32
 _ALPHA = 0.001
 _SIDES = 1.5
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from iosonde.core.arrays import Array
 
 from .hills import hills_of
 from .histogram import WIDTH, LogHistogram
@@ -22,7 +23,6 @@ _BINS = 256
 _ROUNDS = 150
 _SETTLED = 1e-7  # change of the log-likelihood per value
 _NARROWEST = 0.005
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -95,9 +95,8 @@ def _build_normals(
     share, mean, sd = (values[np.argsort(components[1])] for values in components)
     padded = histogram.padded(4 * float(sd.max()))
     at = (np.arange(padded.counts.size) + padded.first - histogram.first + 0.5) * WIDTH
-    wide = np.sqrt(sd**2 + bandwidth**2)
     curve = np.zeros(at.size)
-    for weight, middle, width in zip(share, mean, wide, strict=True):
+    for weight, middle, width in zip(share, mean, np.sqrt(sd**2 + bandwidth**2), strict=True):
         curve += histogram.n * weight * np.exp(-(((at - middle) / width) ** 2) / 2) / (width * math.sqrt(2 * math.pi))
     tops, _ = hills_of(curve, bandwidth)
     return Normals(

@@ -80,8 +80,7 @@ def _simulate_p(counts: npt.NDArray[np.int64], critical: float, width: float, in
     curve = kernel.densities(counts, [critical], width)[0]
     at = np.arange(curve.size, dtype=float)
     middle = float(at @ counts) / counts.sum()
-    wider = math.sqrt(1 + (critical / sd) ** 2)
-    scaled = np.interp(middle + (at - middle) * wider, at, curve, 0.0, 0.0)
+    scaled = np.interp(middle + (at - middle) * math.sqrt(1 + (critical / sd) ** 2), at, curve, 0.0, 0.0)
     rng = np.random.default_rng(_SEED)
     drawn = rng.multinomial(int(counts.sum()), scaled / scaled.sum(), _DRAWS)
     several = sum(_count_modes(sample, _CALIBRATION * critical, width, inside) > 1 for sample in drawn)

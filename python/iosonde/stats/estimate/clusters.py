@@ -93,8 +93,7 @@ class Clustered:
     def _find_quantile(self, p: float) -> float:
         """Return the smallest value at or below which ``p`` of the weight lies."""
         order = np.argsort(self.values, kind="stable")
-        reached = np.cumsum(self.weights[order])
-        place = int(np.searchsorted(reached, p - 1e-12))
+        place = int(np.searchsorted(np.cumsum(self.weights[order]), p - 1e-12))
         return float(self.values[order][min(place, len(order) - 1)])
 
     def _compute_limits(self, share: float, variance: float, level: float) -> tuple[float, float]:
@@ -124,9 +123,11 @@ def share_of_members(hits: Array, clusters: npt.NDArray[np.intp], level: float) 
 def _count_effective(share: float, variance: float, clusters: int, values: int) -> float:
     """Return the effective number of independent values, at most ``values``. If all clusters are alike except for
     rounding, it is the number of clusters."""
-    if share * (1 - share) <= 0 or variance <= (_ROUNDING * share) ** 2:
-        return float(clusters)
-    return min(float(values), share * (1 - share) / variance)
+    return (
+        float(clusters)
+        if share * (1 - share) <= 0 or variance <= (_ROUNDING * share) ** 2
+        else min(float(values), share * (1 - share) / variance)
+    )
 
 
 def _compute_wilson(share: float, effective: float, df: int, level: float) -> tuple[float, float]:
@@ -207,7 +208,6 @@ def explained_by_levels(values: Clustered, levels: npt.NDArray[np.intp], level: 
 
 
 def _average_by_group(values: npt.ArrayLike, groups: npt.NDArray[np.intp]) -> Array:
-    x = np.asarray(values, dtype=float)
     _, places, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    means: Array = np.bincount(places, weights=x, minlength=len(sizes)) / sizes
+    means: Array = np.bincount(places, weights=np.asarray(values, dtype=float), minlength=len(sizes)) / sizes
     return means

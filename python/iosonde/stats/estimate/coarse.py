@@ -11,15 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.units import significant
 
 from .ticks import tick
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -75,6 +73,8 @@ def wider_ratio(estimate: Estimate, slack_a: float, slack_b: float) -> Estimate:
 
 def wider(estimate: Estimate, by: float) -> Estimate:
     """The interval with so much more on either side."""
-    if estimate.low is None or estimate.high is None:
-        return estimate
-    return replace(estimate, low=estimate.low - by, high=estimate.high + by)
+    return (
+        estimate
+        if estimate.low is None or estimate.high is None
+        else replace(estimate, low=estimate.low - by, high=estimate.high + by)
+    )

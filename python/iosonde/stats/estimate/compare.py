@@ -199,7 +199,6 @@ def compare(
     mean_a, mean_b = a.interval(level), b.interval(level)
     difference = _estimate_difference(a, b, level, as_pairs)
     wide = margin_of_difference(a.side.mean, b.side.mean, margin, base)
-    outcome = _decide_verdict(ratio, difference, margin, wide)
     alone = a.values is None or b.values is None or as_pairs or ratio is None
     ratio_at = partial(_estimate_ratio_at, a, b, pairs, base)
     comparison = Comparison(
@@ -220,7 +219,7 @@ def compare(
         effect_size=_hedges_g(a.side, b.side),
         margin=margin,
         difference_margin=wide,
-        verdict=outcome,
+        verdict=_decide_verdict(ratio, difference, margin, wide),
         paired=as_pairs,
         n_needed=None,
         warnings=(),
@@ -308,9 +307,7 @@ def _estimate_difference(a: Group, b: Group, level: float, pairs: bool) -> Estim
 def margin_of_difference(mean_a: float, mean_b: float, margin: float, base: float | None) -> float:
     """Return the margin of practical equality in the values' unit: this share of the larger mean or, for logarithms, of
     the ratio behind them."""
-    if base is not None:
-        return math.log1p(margin) / math.log(base)
-    return margin * max(abs(mean_a), abs(mean_b))
+    return math.log1p(margin) / math.log(base) if base is not None else margin * max(abs(mean_a), abs(mean_b))
 
 
 def verdict(ratio: Estimate, margin: float) -> str:
@@ -339,9 +336,11 @@ def _compute_n_needed(comparison: Comparison) -> int | None:
     if comparison.verdict != CANNOT_TELL or _half_tick(comparison):
         return None
     a, b, level = comparison.a.side, comparison.b.side, comparison.decided.level
-    if comparison.ratio is None:
-        return enough(a.sd**2 + b.sd**2, comparison.difference_margin / 2, level)
-    return n_needed(a, b, level, comparison.margin)
+    return (
+        enough(a.sd**2 + b.sd**2, comparison.difference_margin / 2, level)
+        if comparison.ratio is None
+        else n_needed(a, b, level, comparison.margin)
+    )
 
 
 def n_needed(a: Moments, b: Moments, level: float, margin: float) -> int | None:
@@ -350,10 +349,13 @@ def n_needed(a: Moments, b: Moments, level: float, margin: float) -> int | None:
     An interval of log(B/A) with half-width h holds 0 and extends beyond the margin m only if h > m/2. So n is the least
     with t(level; 2n-2)·√((s_A² + s_B²)/n) ≤ log(1 + margin)/2, s being the larger of the sd of the logs and sd ÷ mean.
     """
-    if a.log_sd is None or b.log_sd is None:
-        return None
-    variance = max(a.log_sd, a.sd / a.mean) ** 2 + max(b.log_sd, b.sd / b.mean) ** 2
-    return enough(variance, math.log1p(margin) / 2, level)
+    return (
+        None
+        if a.log_sd is None or b.log_sd is None
+        else enough(
+            max(a.log_sd, a.sd / a.mean) ** 2 + max(b.log_sd, b.sd / b.mean) ** 2, math.log1p(margin) / 2, level
+        )
+    )
 
 
 def enough(variance: float, half: float, level: float) -> int | None:

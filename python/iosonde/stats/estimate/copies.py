@@ -110,9 +110,11 @@ def _list_observations(cell: TrialCell, records: Records) -> list[tuple[float, H
         return [(value, None) for value in values]
     trial_records = [records.get((place, cell.operation)) for place in cell.places[: len(values)]]
     trial_records += [None] * (len(values) - len(trial_records))
-    if cell.within_run:
-        return [(value, (record, at)) for at, (value, record) in enumerate(zip(values, trial_records, strict=True))]
-    return list(zip(values, trial_records, strict=True))
+    return (
+        [(value, (record, at)) for at, (value, record) in enumerate(zip(values, trial_records, strict=True))]
+        if cell.within_run
+        else list(zip(values, trial_records, strict=True))
+    )
 
 
 def _find_limits(values: np.ndarray) -> np.ndarray:
@@ -123,8 +125,7 @@ def _find_limits(values: np.ndarray) -> np.ndarray:
 def _expect_ties(values: np.ndarray, of: np.ndarray, coarsest: float = 0.0) -> float:
     """Return the equal pairs expected by chance, over all cells or, if larger, inside each: cells may lie far apart.
     ``of`` numbers the cell of each value."""
-    sizes = np.bincount(of, minlength=1)
-    parts = np.split(values, np.cumsum(sizes)[:-1])
+    parts = np.split(values, np.cumsum(np.bincount(of, minlength=1))[:-1])
     inside = [chance_of_ties(part, max(coarsest, tick(values) or 0.0)) for part in parts if np.unique(part).size >= 3]
     return max(chance_of_ties(values, coarsest), sum(inside))
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array
 from iosonde.core.message import Message
 
 from .rank_tests import unpaired
 
 _ALIKE = 1e-7  # relative: tables whose probabilities differ by less are equally likely
-
-Array = npt.NDArray[np.float64]
 
 
 def missing_row_warnings(n_missing: int, n_rows: int) -> list[str]:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.table import Table
@@ -30,7 +30,6 @@ POWER = 0.8
 LEAST = 6  # trials per cell, three per side
 _SPLITS = 200  # random splits per cell
 _OWN = "_own"
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -129,13 +128,11 @@ def passport(cells: Sequence[TrialCell], level: float, inside: dict[int, list[Ar
         families.setdefault((cell.operation, cell.metric), []).append(cell)
     metrics = tuple(_measure_metric(name, family, level, inside) for name, family in families.items())
     enough = [cell.values for cell in positive if cell.values.size >= LEAST and np.ptp(cell.values) > 0]
-    halves = [_is_different(x[: x.size // 2], x[x.size // 2 :], level) for x in enough]
-    alternating = [_is_different(x[::2], x[1::2], level) for x in enough]
     return Passport(
         level,
         _random_splits(enough, level),
-        _estimate_share(alternating, level),
-        _estimate_share(halves, level),
+        _estimate_share([_is_different(x[::2], x[1::2], level) for x in enough], level),
+        _estimate_share([_is_different(x[: x.size // 2], x[x.size // 2 :], level) for x in enough], level),
         metrics,
     )
 

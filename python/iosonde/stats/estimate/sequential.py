@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array
 from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
 from iosonde.core.message import Message
@@ -41,8 +41,6 @@ _NODES = (1 + np.cos(_ANGLES)) / 2  # Chebyshev nodes in [0, 1]
 _TO_CHEBYSHEV = np.cos(np.outer(np.arange(_DEGREE), _ANGLES)) * np.where(np.arange(_DEGREE), 2, 1)[:, None] / _DEGREE
 _FAR = 7.0  # standard deviations, beyond which the density is negligible
 _SETTLED = 1e-3  # share of alpha
-
-Array = npt.NDArray[np.float64]
 
 
 def interval(logs: Values, level: float, most: int = MOST) -> Estimate:
@@ -154,9 +152,8 @@ class _Curve:
 def _fit_curve(bound: float, next_bound: float, function: Callable[[Array], Array]) -> _Curve:
     """Fit the curve to the values of the function at Chebyshev's nodes."""
     knee = min(bound, math.sqrt(next_bound**2 - 1))
-    inner = _TO_CHEBYSHEV @ function(knee * np.sqrt(_NODES))
     outer = _TO_CHEBYSHEV @ function(knee + (bound - knee) * _NODES**2)
-    return _Curve(bound, knee, inner, outer)
+    return _Curve(bound, knee, _TO_CHEBYSHEV @ function(knee * np.sqrt(_NODES)), outer)
 
 
 @dataclass(frozen=True)

@@ -156,9 +156,11 @@ def _solve_noncentrality(x: float, df: int, p: float) -> float:
     """Return λ at which χ'² of ``df`` is below ``x`` with probability ``p``; 0 if even λ = 0 is less likely."""
     from scipy.special import chndtr
 
-    if x > _LARGE:
-        return float(max(0.0, math.sqrt(max(0.0, x - df + 1)) - normal_quantile(p)) ** 2)
-    return _solve_falling(lambda noncentrality: float(chndtr(x, df, noncentrality)) - p, x)
+    return (
+        float(max(0.0, math.sqrt(max(0.0, x - df + 1)) - normal_quantile(p)) ** 2)
+        if x > _LARGE
+        else _solve_falling(lambda noncentrality: float(chndtr(x, df, noncentrality)) - p, x)
+    )
 
 
 def _solve_f(x: float, df: int, noise_df: int, p: float) -> float:

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
@@ -41,7 +41,6 @@ _MIN_SPREAD_DF = 6  # degrees of freedom sufficient for the spread of two or thr
 _STILL = 1e-12  # relative: a smaller standard error is rounding of equal values
 _DIFFERS = 0.01  # p-value of equal ratios in all cells, below which they are reported to differ
 
-Array = npt.NDArray[np.float64]
 Cells = Sequence[tuple[Array, Array]]
 
 
@@ -294,12 +293,11 @@ def _describe_disagreement(effect: CellEffect, logs: bool) -> tuple[str, ...]:
     if effect.p_same is None or effect.p_same >= _DIFFERS:
         return ()
     low, high = (f"{math.exp(x) if logs else x:.3g}" for x in effect.spread)
-    what = "ratio" if logs else "difference"
     return (
         Message(
             "cells-differ",
             "the {effect} differs between cells ({low} to {high}, p = {p:.2g}): compare each with {spell.by}",
-            effect=what,
+            effect="ratio" if logs else "difference",
             low=low,
             high=high,
             p=effect.p_same,

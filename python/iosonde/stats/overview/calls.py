@@ -30,17 +30,15 @@ class PhaseCalls:
 
     def to_json(self) -> dict[str, Any]:
         """Return stable JSON."""
-        rows = [{"kind": kind, **estimate.flat("calls")} for kind, estimate in self.servers.items()]
-        done = [{"kind": kind, **estimate.flat("operations")} for kind, estimate in self.client.items()]
         return {
             "operation": self.operation,
             "setting": self.setting,
             "per": self.per,
             "n": self.in_all.n,
             **self.in_all.flat("calls"),
-            "servers": rows,
+            "servers": [{"kind": kind, **estimate.flat("calls")} for kind, estimate in self.servers.items()],
             **self.client_in_all.flat("operations"),
-            "client": done,
+            "client": [{"kind": kind, **estimate.flat("operations")} for kind, estimate in self.client.items()],
         }
 
 

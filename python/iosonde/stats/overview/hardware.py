@@ -141,18 +141,16 @@ def _describe_target(facts: Facts) -> Facts:
 
 def _summarise_pair(facts: Facts, same: Sequence[Facts], level: float) -> Facts:
     a, b, hosts = same[0]["a"], same[0]["b"], facts["hosts"]
-    media = {medium(pair, facts["nodes"]) for pair in same}
-    sizes = [size for size, _ in same[0]["sweep"]]
     return {
         "ranks": [a, b],
         "hosts": [hosts[a], hosts[b]],
-        "medium": min(media),
+        "medium": min(medium(pair, facts["nodes"]) for pair in same),
         "latency": _estimate_mean([pair["sweep"][0][1] for pair in same], level),
         "bandwidth": _estimate_mean([pair["forth"] for pair in same], level),
         "bandwidth_back": _estimate_mean([pair["back"] for pair in same], level),
         "sweep": [
             {"bytes": size, "half_round_trip": _estimate_mean([pair["sweep"][i][1] for pair in same], level)}
-            for i, size in enumerate(sizes)
+            for i, (size, _) in enumerate(same[0]["sweep"])
         ],
     }
 

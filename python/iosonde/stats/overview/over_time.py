@@ -215,8 +215,7 @@ def _compute_starts(phase: StoredPhase, rows: npt.NDArray[Any]) -> tuple[Array, 
 
 def _choose_bins(operations: int, end: float) -> _Bins:
     """Choose bins of a round width, most of which have enough operations for a 99th percentile."""
-    enough = operations // least_n_for_quantile(_PERCENTILES[-1], _LEVEL)
-    count = min(max(enough, min(_FEWEST, operations)), _MOST)
+    count = min(max(operations // least_n_for_quantile(_PERCENTILES[-1], _LEVEL), min(_FEWEST, operations)), _MOST)
     exact = max(end, 1.0) / count
     power = 10.0 ** math.floor(math.log10(exact))
     width = next(step * power for step in _STEPS if step * power >= exact * (1 - 1e-9))

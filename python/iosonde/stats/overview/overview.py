@@ -69,7 +69,6 @@ def overview_from_table(
     for response in responses:
         absent = missing_values(table, response)
         if absent:
-            where = f"{absent[0]}{' and others' if len(absent) > 1 else ''}"
             warnings.append(
                 Message(
                     "missing-values",
@@ -77,7 +76,7 @@ def overview_from_table(
                     column=response,
                     n_missing=len(absent),
                     n_values=len(table),
-                    rows=where,
+                    rows=f"{absent[0]}{' and others' if len(absent) > 1 else ''}",
                 )
             )
     subject = checks.Subject(cells, level, (), table, _find_hidden(table, cells, ()))
@@ -85,8 +84,7 @@ def overview_from_table(
     units = {column.name: "bytes" for column in columns if column.level_unit == "bytes"}
     overview = _build_overview(subject, [column.name for column in columns], warnings, units=units)
     missing = {table.column(name).name: uneven_missing(table, table.numbers(name), by) for name in responses}
-    headline_cells = cells_of(table, headlines, by)
-    response_stories = stories(overview.rows, cells, level, headline_cells, missing=missing)
+    response_stories = stories(overview.rows, cells, level, cells_of(table, headlines, by), missing=missing)
     in_stories = {story.metric for story in response_stories}
     alone = [prefixed(text, name) for name, text in missing.items() if text and name not in in_stories]
     return _with_story(replace(overview, warnings=(*overview.warnings, *alone)), response_stories)
@@ -156,13 +154,12 @@ def _build_overview(
             *warnings,
             Message("bring-ups-averaged", "n counts bring-ups: the trials of a cell that share one are averaged first"),
         ]
-    sentence = words.closing(rows, efficiency, units or {})
     return Overview(
         rows,
         tuple(latency),
         efficiency,
         tuple(findings),
-        sentence,
+        words.closing(rows, efficiency, units or {}),
         level,
         tuple(by),
         tuple(warnings),

@@ -117,9 +117,11 @@ def _links_of_lab(run: StoredRun) -> ProbedLimit | None:
 
 def _limit_by_disks(summary: Mapping[str, Any], hosts: set[str], direction: str) -> ProbedLimit | None:
     nodes = [node for node in summary["nodes"] if node["host"] in hosts and f"disk_{direction}" in node]
-    if summary["own_disk"] is False or len(nodes) < len(hosts):
-        return None
-    return ProbedLimit(sum(_get_upper_end(node[f"disk_{direction}"]) for node in nodes), DISKS)
+    return (
+        None
+        if summary["own_disk"] is False or len(nodes) < len(hosts)
+        else ProbedLimit(sum(_get_upper_end(node[f"disk_{direction}"]) for node in nodes), DISKS)
+    )
 
 
 def _get_upper_end(estimate: Estimate) -> float:

@@ -48,10 +48,9 @@ def slowest(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], 
         row_starts = starts_ns(phases[index], operations[rows]) if index in phases else np.full(rows.size, np.nan)
         mine = at[operations["phase"][at] == index]
         starts |= dict(zip(mine.tolist(), row_starts[np.searchsorted(rows, mine)].tolist(), strict=True))
-    ordered = at[np.argsort(-durations[at].astype(np.float64), kind="stable")]
     return [
         _build_operation(run, phases.get(int(operations["phase"][i])), operations[i], kinds, starts[int(i)] / 1e9)
-        for i in ordered
+        for i in at[np.argsort(-durations[at].astype(np.float64), kind="stable")]
     ]
 
 

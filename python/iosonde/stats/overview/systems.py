@@ -158,8 +158,6 @@ class Systems:
         if not good.any():
             return None
         clustered, at, without = Clustered(values[good], self.of[at][good]), at[good], int(np.sum(~good))
-        explained = {name: self._explain_by(name, clustered, at) for name in self.on}
-        quantiles = {p: clustered.quantile(p, self.level) for p in QUANTILES}
         corpus_phase = CorpusPhase(
             *kind,
             unit,
@@ -167,9 +165,9 @@ class Systems:
             tuple(map(float, clustered.values)),
             tuple(map(str, self.names[at])),
             clustered.n,
-            quantiles,
+            {p: clustered.quantile(p, self.level) for p in QUANTILES},
             clustered.geometric_mean(self.level),
-            explained,
+            {name: self._explain_by(name, clustered, at) for name in self.on},
             self._find_far(clustered, at),
             {name: self._describe_setting(name, clustered, at) for name in self.on},
             None,

@@ -27,9 +27,11 @@ def closing(rows: Sequence[OverviewRow], efficiency: Sequence[Efficiency], units
 
 def relative_half_width(estimate: Estimate) -> float | None:
     """Return (high - low) ÷ 2 ÷ |value|; None without an interval or if the value is 0."""
-    if estimate.low is None or estimate.high is None or not estimate.value:
-        return None
-    return (estimate.high - estimate.low) / 2 / abs(estimate.value)
+    return (
+        None
+        if estimate.low is None or estimate.high is None or not estimate.value
+        else (estimate.high - estimate.low) / 2 / abs(estimate.value)
+    )
 
 
 def _describe_precision(rows: Sequence[OverviewRow], units: Mapping[str, str]) -> str:

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array, Indices
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.levels import check_level
 from iosonde.core.message import Message
@@ -39,8 +39,6 @@ from .shared_errors import SharedErrors, cells_by_row, shared_errors, unequal
 from .strata import Stratum
 from .types import FitSubject
 from .weighted import Block, GroupWeight, by_noise
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -211,7 +209,7 @@ class _Query:
 
     level: float
     kind: int
-    rows: npt.NDArray[np.intp]
+    rows: Indices
     taken: Table
     y: Array
     factors: Mapping[str, TermFactor]
@@ -391,12 +389,11 @@ def _in_stratum(
     if test is None:
         share = Estimate(min(1.0, ss / total), None, None, level, shared.rows.n, (NO_NOISE,))
         return VariationSource(term.name, ss, df, share, None, None, None, is_block, error.df if exact else 0.0, depth)
-    explained = Variation(total, error, shared.rows.n).explained_by(SumOfSquares(ss, df), level)
     return VariationSource(
         term.name,
         ss,
         df,
-        explained,
+        Variation(total, error, shared.rows.n).explained_by(SumOfSquares(ss, df), level),
         test.f,
         f_quantile(level, test.df, test.df_error),
         test.p,
@@ -451,12 +448,11 @@ def _build_source(
         )
     f = ss / df / residual.mean_square if residual.mean_square > 0 else None
     p = None if f is None else f_upper_p(f, df, residual.df)
-    explained = residual.variation.explained_by(SumOfSquares(ss, df), level)
     return VariationSource(
         term.name,
         ss,
         df,
-        explained,
+        residual.variation.explained_by(SumOfSquares(ss, df), level),
         f,
         f_quantile(level, df, residual.df),
         p,
@@ -468,14 +464,15 @@ def _build_source(
 def _select_base_terms(terms: Sequence[Term], place: int, kind: int) -> list[Term]:
     """Return the terms that precede a term: those before it, those that do not contain it, or all others."""
     term = terms[place]
-    if kind == 1:
-        return list(terms[:place])
-    return [other for other in terms if other is not term and (kind == 3 or not _is_superset(other, term))]
+    return (
+        list(terms[:place])
+        if kind == 1
+        else [other for other in terms if other is not term and (kind == 3 or not _is_superset(other, term))]
+    )
 
 
 def _is_superset(bigger: Term, smaller: Term) -> bool:
-    inside = {factor.column for factor in smaller.factors}
-    return inside <= {factor.column for factor in bigger.factors}
+    return {factor.column for factor in smaller.factors} <= {factor.column for factor in bigger.factors}
 
 
 def _parse_terms(on: Sequence[str], block: str | None, table: Table) -> list[tuple[str, ...]]:
@@ -536,13 +533,12 @@ def _check_assumptions(
     terms: list[Term],
     factors: Mapping[str, TermFactor],
     shared: SharedErrors | None,
-    rows: npt.NDArray[np.intp],
+    rows: Indices,
     level: float,
 ) -> tuple[Assumptions | None, list[Finding]]:
     """Check the assumptions on the residuals, within bring-ups if trials share them. Return None for the assumptions if
     combinations are missing, because the matrix then has no full rank."""
-    taken = table.take(rows)
-    values = cells_by_row(taken, factors)
+    values = cells_by_row(table.take(rows), factors)
     if shared is None:
         columns = [column for term in terms for column in term.columns(values)]
     else:

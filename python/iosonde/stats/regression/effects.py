@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array, Indices
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
@@ -25,9 +25,6 @@ from ..estimate.variance_share import LEAST_DF, SumOfSquares, Variation
 from . import strata
 from .blocks import blocks_of, orthonormal
 from .effect_types import NEGLIGIBLE_SHARE, FactorEffect, ResponseEffects
-
-Array = npt.NDArray[np.float64]
-Units = npt.NDArray[np.intp]
 
 SINGLE_TRIAL = Message("single-trial", "one trial per setting")
 SINGLE_RUN = Message("single-run", "one run per setting")
@@ -38,7 +35,7 @@ _NOTHING = 1e-12  # share of the variation below which noise is rounding
 
 
 def effects_of(
-    settings: Mapping[str, Sequence[object]], values: Sequence[Array], shared: Units | None, level: float
+    settings: Mapping[str, Sequence[object]], values: Sequence[Array], shared: Indices | None, level: float
 ) -> ResponseEffects:
     """Estimate the effects of the factors ``settings`` (the level of each cell), not yet corrected. ``values``: the
     trials of each cell; ``shared`` numbers the bring-ups of all trials, in their order, the outermost in the first
@@ -58,7 +55,7 @@ class _Data:
     """Trials ``y`` with the number of their cell; ``columns`` of each factor, by cell; ``units``: the blocks."""
 
     y: Array
-    cell: npt.NDArray[np.intp]
+    cell: Indices
     counts: Array
     means: Array
     columns: Mapping[str, Array]
@@ -157,7 +154,7 @@ def _is_exact_by_luck(noise: SumOfSquares, total: float) -> bool:
     return noise.ss <= _NOTHING * total and noise.df < LEAST_DF
 
 
-def _by_strata(data: _Data, shared: Units) -> ResponseEffects:
+def _by_strata(data: _Data, shared: Indices) -> ResponseEffects:
     """Test effects if trials share bring-ups. Factors that are set once for several trials are tested against the error
     between bring-ups, or not at all without one."""
     rows = {name: columns[data.cell] for name, columns in data.columns.items()}
@@ -188,7 +185,7 @@ def _by_strata(data: _Data, shared: Units) -> ResponseEffects:
     return replace(_with_members(data, estimate_effect), joint=_joint_in_strata(data, shared))
 
 
-def _joint_in_strata(data: _Data, shared: Units) -> FactorEffect | None:
+def _joint_in_strata(data: _Data, shared: Indices) -> FactorEffect | None:
     """Estimate the joint effect as ``_estimate_joint``, by generalised least squares over the strata. Differences of
     settings between bring-ups have the error of bring-ups."""
     if len(data.columns) < 2 or not 2 < data.counts.size <= _MOST_CELLS or data.within.df < LEAST_DF:

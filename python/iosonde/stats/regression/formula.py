@@ -38,12 +38,14 @@ class TermFactor:
     def columns(self, values: Mapping[str, npt.NDArray[np.generic]]) -> list[tuple[str, Array]]:
         """Return (name, values) of its columns of the design matrix, for rows given by column name."""
         here = values[self.column]
-        if self.levels is None:
-            return [(self.name, apply(self.transform, here.astype(float), self.column))]
-        return [
-            (f"{self.column}[{show(level)}]", np.array([cell == level for cell in here], dtype=float))
-            for level in self.levels[1:]
-        ]
+        return (
+            [(self.name, apply(self.transform, here.astype(float), self.column))]
+            if self.levels is None
+            else [
+                (f"{self.column}[{show(level)}]", np.array([cell == level for cell in here], dtype=float))
+                for level in self.levels[1:]
+            ]
+        )
 
 
 @dataclass(frozen=True)

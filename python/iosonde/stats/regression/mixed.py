@@ -14,12 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from iosonde.core.arrays import Array, Indices
 
 from ..estimate.distributions import f_upper_p
-
-Array = npt.NDArray[np.float64]
-Units = npt.NDArray[np.intp]
 
 _SAME = 1e-10
 _STEPS = 200
@@ -103,7 +101,7 @@ class MixedModel:
         return float(round(df)) if abs(df - round(df)) < _DF_TOLERANCE * df else df
 
 
-def fit(y: Array, x: Array, units: Sequence[Units], start: Sequence[float]) -> MixedModel:
+def fit(y: Array, x: Array, units: Sequence[Indices], start: Sequence[float]) -> MixedModel:
     """Fit ``y`` on the columns of ``x``, with an error shared by the rows of a unit. ``units`` number those of each
     random effect; ``start`` are starting variances, that of single rows last.
 
@@ -180,8 +178,7 @@ def _compute_likelihood(
     least = np.diag(root).min()
     if least < 1e-7 * np.diag(root).max() or least**2 < _ALIKE * own:
         return None
-    half = np.linalg.solve(root, x)
-    u, values, _ = np.linalg.svd(half, full_matrices=False)
+    u, values, _ = np.linalg.svd(np.linalg.solve(root, x), full_matrices=False)
     used = values > 1e-10 * values.max()
     q = u[:, used]
     inverse = np.linalg.solve(root, np.eye(len(y)))

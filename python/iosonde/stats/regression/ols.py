@@ -188,7 +188,6 @@ def fit(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = F
     if robust:
         half = (matrix * (residuals / (1 - np.minimum(leverage, 1 - 1e-12)))[:, None]) @ unscaled
         covariance = half.T @ half
-    centered = triangle[1:, 1:] / np.linalg.norm(triangle[1:, 1:], axis=0)
     return Fit(
         labels,
         beta,
@@ -204,7 +203,7 @@ def fit(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = F
         matrix,
         y,
         leverage,
-        centered,
+        triangle[1:, 1:] / np.linalg.norm(triangle[1:, 1:], axis=0),
     )
 
 
@@ -233,7 +232,6 @@ def predict(model: Fit, point: Array, m: int = 1) -> PointPrediction:
 
     For the mean of ``m`` new observations the error is s_e·√(1/m + h), h = x₀'(X'X)⁻¹x₀.
     """
-    h = float(point @ model.unscaled @ point)
     error_mean = math.sqrt(max(0.0, float(point @ model.covariance @ point)))
     error_new = math.sqrt(error_mean**2 + model.mse / m)
     value, critical = float(point @ model.beta), t_critical(model.level, model.df)
@@ -246,7 +244,7 @@ def predict(model: Fit, point: Array, m: int = 1) -> PointPrediction:
         error_mean,
         error_new,
         m,
-        h,
+        float(point @ model.unscaled @ point),
     )
 
 

@@ -122,8 +122,7 @@ class LinearModel:
                 predictors=", ".join(read),
             )
         cells = {name: _make_cell(value) for name, value in read.items()}
-        columns = [values[0] for term in self.terms for _, values in term.columns(cells)]
-        return np.array([1.0, *columns]), read
+        return np.array([1.0, *[values[0] for term in self.terms for _, values in term.columns(cells)]]), read
 
     def factors(self) -> list[TermFactor]:
         """Return every factor once, by its column."""

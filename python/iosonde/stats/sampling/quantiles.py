@@ -41,8 +41,7 @@ def quantile(
     order = np.argsort(numbers, kind="stable")
     ordered, filled = numbers[order], np.cumsum(masses[order]) / masses.sum()
 
-    place = min(int(np.searchsorted(filled, q - 1e-12)), len(ordered) - 1)
-    value = float(ordered[place])
+    value = float(ordered[min(int(np.searchsorted(filled, q - 1e-12)), len(ordered) - 1)])
     share = share_below(value)
     estimate = share.estimate
     if estimate.low == estimate.high:  # the whole population was drawn

@@ -124,9 +124,7 @@ class DrawnSplit:
     def variance(self) -> float:
         """Return the variance of the mean of the rest, 0 where all of it was drawn."""
         n = len(self.values)
-        if n < 2:
-            return math.nan
-        return float(((1 - self.chances) * (self.values - self.mean) ** 2).sum()) / (n * (n - 1))
+        return math.nan if n < 2 else float(((1 - self.chances) * (self.values - self.mean) ** 2).sum()) / (n * (n - 1))
 
     @property
     def effective(self) -> float:
@@ -322,9 +320,7 @@ def _estimate_interval(split: DrawnSplit, level: float) -> tuple[float, float]:
 
 
 def _design_effect(split: DrawnSplit, spread: float, n: int) -> float | None:
-    if not len(split.values):
-        return 0.0
-    return design_effect_of(split.variance * (split.rest / split.mass) ** 2, spread, n)
+    return design_effect_of(split.variance * (split.rest / split.mass) ** 2, spread, n) if len(split.values) else 0.0
 
 
 def design_effect_of(variance: float, spread: float, n: int) -> float | None:
@@ -336,6 +332,5 @@ def hansen_hurwitz(values: npt.ArrayLike, level: float) -> Estimate:
     """Estimate a share of the mass from draws *with* replacement by probabilities proportional to the mass: the plain
     mean over the draws, in which a file that was drawn twice counts twice."""
     numbers = np.asarray(values, float)
-    p = float(numbers.mean())
     low, high = binomial_interval(float(numbers.sum()), len(numbers), level)
-    return Estimate(p, low, high, level, len(numbers))
+    return Estimate(float(numbers.mean()), low, high, level, len(numbers))

@@ -31,9 +31,7 @@ def sample_size_of_z(margin: float, z: float, share: float = 0.5, population: in
     endless = z * z * share * (1 - share) / (margin * margin)
     if population is None:
         return math.ceil(endless - _SLACK)
-    if population < 1:
-        return 0
-    return min(population, math.ceil(endless / (1 + (endless - 1) / population) - _SLACK))
+    return 0 if population < 1 else min(population, math.ceil(endless / (1 + (endless - 1) / population) - _SLACK))
 
 
 def margin_of(draws: int, level: float, share: float = 0.5) -> float:

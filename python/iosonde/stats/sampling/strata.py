@@ -216,18 +216,22 @@ def _compute_effective(combined: _CombinedStrata, p: float, level: float) -> flo
     draws = sum(len(split.values) for split in combined.drawn)
     is_estimable = 0 < p < 1 and combined.share_variance > 0
     effective = p * (1 - p) / combined.share_variance if is_estimable else combined.effective
-    if draws < 2:
-        return effective
-    return effective * (t_critical(level, draws - 1) / t_critical(level, combined.freedom)) ** 2
+    return (
+        effective
+        if draws < 2
+        else effective * (t_critical(level, draws - 1) / t_critical(level, combined.freedom)) ** 2
+    )
 
 
 def stratified_mean(strata: Sequence[StratumValues], level: float, bounded: bool = True) -> PopulationEstimate:
     """Estimate the mean over the whole mass of a value from 0 to 1. ``bounded``: it may be near 1, and its interval
     holds whatever is in missing files."""
     sample_estimate = _estimate_mean(strata, level, bounded)
-    if not bounded:
-        return unknown_where_missing(sample_estimate)
-    return widened(sample_estimate, lambda missing: _estimate_mean(_fill_missing(strata, missing), level, bounded))
+    return (
+        widened(sample_estimate, lambda missing: _estimate_mean(_fill_missing(strata, missing), level, bounded))
+        if bounded
+        else unknown_where_missing(sample_estimate)
+    )
 
 
 def _estimate_mean(strata: Sequence[StratumValues], level: float, bounded: bool) -> PopulationEstimate:
