@@ -10,7 +10,7 @@ scikit-learn's 32-bit columns. A threshold lies in the middle between two neighb
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -136,17 +136,16 @@ class TreeRule:
         return f"if {' and '.join(self.conditions)}" if self.conditions else "always"
 
 
-def rules(nodes: Sequence[Node], factors: Factors = ()) -> list[TreeRule]:
+def rules(nodes: Sequence[Node], factors: Factors = ()) -> Iterator[TreeRule]:
     """Return every leaf, from the left. Conditions on one number are joined: ``4096 < size <= 65536``. With
     ``factors``, the complement of one of two levels is named by the other level."""
     pairs = {factor["name"]: list(factor.get("levels") or ()) for factor in factors}
-    rules: list[TreeRule] = []
     waiting: list[tuple[int, tuple[tuple[str, str, Any], ...]]] = [(0, ())]
     while waiting:
         number, path = waiting.pop()
         node = nodes[number]
         if "factor" not in node:
-            rules.append(TreeRule(_join_conditions(path), node))
+            yield TreeRule(_join_conditions(path), node)
             continue
         kind = "is" if "is" in node else "at_most"
         other = {"is": "is not", "at_most": "above"}[kind]
@@ -156,7 +155,6 @@ def rules(nodes: Sequence[Node], factors: Factors = ()) -> list[TreeRule]:
             away = (node["factor"], "is", levels[1 - levels.index(node["is"])])
         waiting.append((node["no"], (*path, away)))
         waiting.append((node["yes"], (*path, (node["factor"], kind, node[kind]))))
-    return rules
 
 
 def _join_conditions(path: Sequence[tuple[str, str, Any]]) -> tuple[str, ...]:

@@ -11,8 +11,9 @@ not.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import reduce
@@ -156,10 +157,8 @@ def rate_of(stations: Sequence[Station], clients: int) -> float:
 def _solve_exactly(stations: Sequence[Station], clients: int) -> tuple[float, tuple[float, ...], bool]:
     """(rate, operations at each station, whether it worked)."""
     scale = _approximate_rate(stations, clients)[0]
-    weights = _compute_weights(stations, clients, scale)
-    before = [np.eye(1, clients + 1)[0]]
-    for weight in weights:
-        before.append(_convolve(before[-1], weight))
+    weights = list(_compute_weights(stations, clients, scale))
+    before = list(itertools.accumulate(weights, _convolve, initial=np.eye(1, clients + 1)[0]))
     product = before[-1]
     if not product[-1] > 0:
         return 0.0, (), False
@@ -171,7 +170,7 @@ def _solve_exactly(stations: Sequence[Station], clients: int) -> tuple[float, tu
     return float(scale * product[-2] / product[-1]), tuple(present[::-1]), True
 
 
-def _compute_weights(stations: Sequence[Station], clients: int, scale: float) -> list[Array]:
+def _compute_weights(stations: Sequence[Station], clients: int, scale: float) -> Iterator[Array]:
     """Return the factor of each station in the product form for 0 … N operations there.
 
     Each is multiplied by ``scale``ⁿ and by a constant: neither changes a ratio of sums over n₁ + n₂ + … = N. With a
@@ -180,7 +179,6 @@ def _compute_weights(stations: Sequence[Station], clients: int, scale: float) ->
     from scipy.special import gammaln
 
     n = np.arange(clients + 1)
-    weights = []
     for station in stations:
         logs = n * math.log(max(station.demand_s * scale, 1e-300))
         if station.kind == Kind.DELAY:
@@ -190,8 +188,7 @@ def _compute_weights(stations: Sequence[Station], clients: int, scale: float) ->
             logs = logs - n * math.log(m) + gammaln(n + m) - gammaln(n + 1) - gammaln(m)
         else:
             logs = logs - np.concatenate([[0.0], np.cumsum(np.log(np.minimum(n[1:], station.servers)))])
-        weights.append(np.exp(logs - logs.max()))
-    return weights
+        yield np.exp(logs - logs.max())
 
 
 def _convolve(a: Array, b: Array) -> Array:

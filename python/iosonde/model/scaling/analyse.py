@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -129,7 +129,7 @@ def _build_regime(trials: Trials, level: float, resamples: int, seed: int) -> Re
     comparison = compare_laws(fits, basis, level)
     laws = [_fitted_law(law, fits.get(law.name), comparison, (points, basis), level) for law in LAWS]
     if resamples and basis is points and min(map(len, trials.values())) >= _LEAST_TO_RESAMPLE:
-        laws = _with_bootstrap(laws, trials, level, resamples, seed)
+        laws = list(_with_bootstrap(laws, trials, level, resamples, seed))
     by_name = {law.law.name: law for law in laws}
     return Regime(
         float(points.sizes[0]),
@@ -185,15 +185,14 @@ def _estimate_parameters(fitted: LawFit, points: Points, level: float) -> dict[s
 
 def _with_bootstrap(
     laws: Sequence[FittedLaw], trials: Trials, level: float, resamples: int, seed: int
-) -> list[FittedLaw]:
+) -> Iterator[FittedLaw]:
     """Replace the laws' intervals by percentile ones. A parameter at its edge in too many samples for the level keeps
     its profile interval."""
     rng = np.random.default_rng(seed)
     samples = [resampled(trials, rng) for _ in range(resamples)]
-    results = []
     for fitted in laws:
         if fitted.fit is None:
-            results.append(fitted)
+            yield fitted
             continue
         fits = [fit(fitted.law, sample) for sample in samples]
         parameters = {}
@@ -202,33 +201,24 @@ def _with_bootstrap(
             edge = np.mean(~np.isfinite(values) | (values <= 0)) > (1 - level) / 2
             low, high = (estimate.low, estimate.high) if edge else bootstrap_ends(values, level)
             parameters[name] = replace(estimate, low=low, high=high)
-        results.append(replace(fitted, parameters=parameters))
-    return results
+        yield replace(fitted, parameters=parameters)
 
 
-def _list_warnings(points: Points, trials: Trials, resamples: int) -> list[str]:
-    messages: list[str] = []
+def _list_warnings(points: Points, trials: Trials, resamples: int) -> Iterator[str]:
     if len(points) < LEAST_SIZES:
-        messages.append(
-            Message(
-                "too-few-sizes",
-                "{n_sizes} sizes cannot distinguish a cliff from contention: measure at {least_sizes} or more",
-                n_sizes=len(points),
-                least_sizes=LEAST_SIZES,
-            )
+        yield Message(
+            "too-few-sizes",
+            "{n_sizes} sizes cannot distinguish a cliff from contention: measure at {least_sizes} or more",
+            n_sizes=len(points),
+            least_sizes=LEAST_SIZES,
         )
     if not points.spread_df:
-        messages.append(
-            Message(
-                "single-trial",
-                "one trial a size: the noise is estimated from the residuals of a law; repeat each, 3 times or more",
-            )
+        yield Message(
+            "single-trial",
+            "one trial a size: the noise is estimated from the residuals of a law; repeat each, 3 times or more",
         )
     if resamples and min(map(len, trials.values())) < _LEAST_TO_RESAMPLE:
-        messages.append(
-            Message("too-few-trials", "fewer than 3 trials at some size: profile intervals instead of the bootstrap")
-        )
-    return messages
+        yield Message("too-few-trials", "fewer than 3 trials at some size: profile intervals instead of the bootstrap")
 
 
 def _compute_rate_per_node(rate: Estimate, size: float) -> float | None:

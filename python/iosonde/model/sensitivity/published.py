@@ -6,7 +6,7 @@ variances. They are shares of what the *line* explains, not of what was measured
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -45,11 +45,13 @@ def rank_line(
         raise DataError(
             "zero-coefficients", "{response}: all coefficients are 0", "look at the file", response=response
         )
-    drawn = None
-    if errors is not None:
-        drawn = np.random.default_rng(seed).normal(b, np.array([errors[name] for name in names]), (_DRAWS, len(b)))
+    drawn = (
+        None
+        if errors is None
+        else np.random.default_rng(seed).normal(b, np.array([errors[name] for name in names]), (_DRAWS, len(b)))
+    )
     everything = list(range(len(names)))
-    over_all = _compute_shares(b, drawn, spread, everything, level)
+    over_all = list(_compute_shares(b, drawn, spread, everything, level))
     fixed_indices = [names.index(name) for name in fixed]
     rest = [i for i in everything if i not in fixed_indices]
     within = dict(zip(rest, _compute_shares(b, drawn, spread, rest, level), strict=True)) if fixed_indices else {}
@@ -67,9 +69,8 @@ def rank_line(
     order = _compute_order({names[i]: over_all[i] for i in everything}, drawn, spread, names, everything, level)
     inner = _compute_order({names[i]: share for i, share in within.items()}, drawn, spread, names, rest, level)
     other_features = [name for name in coefficients if name not in names and coefficients[name] != 0]
-    fixed_share = None
-    if fixed_indices:
-        fixed_share = Estimate(sum(over_all[i].s1.value or 0.0 for i in fixed_indices), None, None, level, 0)
+    fixed_sum = sum(over_all[i].s1.value or 0.0 for i in fixed_indices)
+    fixed_share = Estimate(fixed_sum, None, None, level, 0) if fixed_indices else None
     sentence = _build_sentence(
         order,
         inner,
@@ -141,15 +142,13 @@ def _check_features(names: Sequence[str], fixed: Sequence[str]) -> None:
 
 def _compute_shares(
     b: np.ndarray, drawn: np.ndarray | None, spread: np.ndarray, chosen: list[int], level: float
-) -> list[Shares]:
+) -> Iterator[Shares]:
     total = float(b[chosen] ** 2 @ spread[chosen])
-    shares = []
     for i in chosen:
         value = float(b[i] ** 2 * spread[i]) / total if total else 0.0
         many = None if drawn is None else drawn[:, i] ** 2 * spread[i] / (drawn[:, chosen] ** 2 @ spread[chosen])
         s = _compute_interval(value, many, level)
-        shares.append(Shares(s, None, s, None, value))
-    return shares
+        yield Shares(s, None, s, None, value)
 
 
 def _compute_interval(value: float, drawn: np.ndarray | None, level: float) -> Estimate:

@@ -8,6 +8,7 @@ enough, else by forests out of the bag (Williamson & Feng, ICML 2020); for many 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -98,9 +99,9 @@ def _by_means(design: Design, resampled: Resampled, level: float) -> list[Estima
             return []
         source = {"seen": resampled.observed, "drawn": resampled.drawn, "truth": resampled.truth}[kind]
         reading = "true" if kind == "truth" else "corrected"
-        return _compute_values({u: getattr(VarianceShare(u), reading)(source) for u in names}, k)
+        return list(_compute_values({u: getattr(VarianceShare(u), reading)(source) for u in names}, k))
 
-    plain = _compute_values({u: VarianceShare(u).plain(resampled.observed) for u in names}, k)
+    plain = list(_compute_values({u: VarianceShare(u).plain(resampled.observed) for u in names}, k))
     observed, drawn, truth = compute_closed("seen"), compute_closed("drawn"), compute_closed("truth")
     estimates = []
     for i in range(k):
@@ -114,9 +115,8 @@ def _by_means(design: Design, resampled: Resampled, level: float) -> list[Estima
     return estimates
 
 
-def _compute_values(closed: dict[Groups, Array], k: int) -> list[Array]:
+def _compute_values(closed: dict[Groups, Array], k: int) -> Iterator[Array]:
     """Compute the Shapley values of the set function ``closed``."""
-    values = []
     for i in range(k):
         others = [j for j in range(k) if j != i]
         value: Array = np.zeros(())
@@ -124,5 +124,4 @@ def _compute_values(closed: dict[Groups, Array], k: int) -> list[Array]:
             weight = math.factorial(size) * math.factorial(k - size - 1) / math.factorial(k)
             for u in combinations(others, size):
                 value = value + weight * (closed[frozenset(u) | {i}] - closed[frozenset(u)])
-        values.append(value)
-    return values
+        yield value

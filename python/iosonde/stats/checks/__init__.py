@@ -1,7 +1,7 @@
 """Findings about data: one file per check. Its docstring is the manual page that ``iosonde explain CODE`` prints.
 
-A check is a module ``sNNN_name.py`` with ``CODE`` and ``check(subject) -> list[Finding]`` (S1xx and S2xx, about data)
-or ``check_fit(subject)`` (S3xx, about a regression). The number decides where it is shown: ``summary`` and the page
+A check is a module ``sNNN_name.py`` with ``check(subject) -> list[Finding]`` (S1xx and S2xx, about data) or
+``check_fit(subject)`` (S3xx, about a regression). The number decides where it is shown: ``summary`` and the page
 show those up to S120 and some more (``SUMMARY``), ``check`` all below S300. A check with ``NEEDS_RUNS = True`` is
 skipped without run.json, as for a plain table. A new check needs no other change in code.
 

@@ -5,7 +5,7 @@ No finding does not mean clean data: gaps list the checks that had too few trial
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -143,39 +143,33 @@ def _run_examination(
     )
 
 
-def _list_blind_spots(subject: checks.Subject, sizes: Sequence[int]) -> list[str]:
-    most, gaps = max(sizes, default=0), []
+def _list_blind_spots(subject: checks.Subject, sizes: Sequence[int]) -> Iterator[str]:
+    most = max(sizes, default=0)
     repeated = sum(size for size in sizes if size >= 3)
     if most < 2:
-        return [
-            Message(
-                "no-replication", "one trial per setting: spread, drift, autocorrelation and outliers cannot be checked"
-            )
-        ] + _list_unchecked_limits(subject)
-    if repeated < autocorrelation.LEAST:
-        gaps.append(
-            Message(
-                "too-few-trials",
-                "drift and autocorrelation need at least {least} repeated trials",
-                least=autocorrelation.LEAST,
-            )
+        yield Message(
+            "no-replication", "one trial per setting: spread, drift, autocorrelation and outliers cannot be checked"
         )
-    if most < outliers.LEAST:
-        gaps.append(Message("too-few-trials", "outliers need at least {least} trials per cell", least=outliers.LEAST))
-    if most < modes.LEAST:
-        gaps.append(Message("too-few-trials", "two modes need at least {least} trials per cell", least=modes.LEAST))
-    return gaps + _list_unchecked_limits(subject)
+    elif repeated < autocorrelation.LEAST:
+        yield Message(
+            "too-few-trials",
+            "drift and autocorrelation need at least {least} repeated trials",
+            least=autocorrelation.LEAST,
+        )
+    if 2 <= most < outliers.LEAST:
+        yield Message("too-few-trials", "outliers need at least {least} trials per cell", least=outliers.LEAST)
+    if 2 <= most < modes.LEAST:
+        yield Message("too-few-trials", "two modes need at least {least} trials per cell", least=modes.LEAST)
+    yield from _list_unchecked_limits(subject)
 
 
-def _list_unchecked_limits(subject: checks.Subject) -> list[str]:
-    gaps: list[str] = []
+def _list_unchecked_limits(subject: checks.Subject) -> Iterator[str]:
     if (subject.bound, subject.limit) == (None, None) and not subject.probes:
-        gaps.append(Message("missing-bound", "values above the hardware limit need {spell.bound}"))
+        yield Message("missing-bound", "values above the hardware limit need {spell.bound}")
     if not subject.runs:
-        gaps.append(Message("unknown-machines", "caches, loads and clocks of a table's machines are unknown"))
+        yield Message("unknown-machines", "caches, loads and clocks of a table's machines are unknown")
     if why := wire.unknown(subject.runs):
-        gaps.append(Message("unknown-traffic", "network traffic: {reason}", reason=why))
-    return gaps
+        yield Message("unknown-traffic", "network traffic: {reason}", reason=why)
 
 
 def _in_time(table: Table, names: Sequence[str]) -> Table:

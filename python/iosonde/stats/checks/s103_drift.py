@@ -31,8 +31,6 @@ from iosonde.core.types import Finding, Severity
 from ..estimate.trend import trend
 from . import FAMILY_ALPHA, MAX_LISTED, Subject
 
-CODE = "S103"
-
 
 def check(subject: Subject) -> list[Finding]:
     """Report a common trend of the cells of one operation and metric."""
@@ -52,7 +50,7 @@ def check(subject: Subject) -> list[Finding]:
         unit = "iteration of one run" if all(cell.within_run for cell in cells) else "trial"
         findings.append(
             Finding(
-                CODE,
+                "S103",
                 Severity.WARNING,
                 Message(
                     "drift",

@@ -44,7 +44,6 @@ from ..estimate.summarise import mean
 from . import FAMILY_ALPHA, MAX_LISTED, Subject
 from .runs import together_by_setting
 
-CODE = "S106"
 NEEDS_RUNS = True
 EXCESS = 0.10
 
@@ -69,7 +68,7 @@ def check(subject: Subject) -> list[Finding]:
     index, work_of_worst, always = uneven[worst]
     return [
         Finding(
-            CODE,
+            "S106",
             Severity.INFO,
             Message(
                 "slow-rank",

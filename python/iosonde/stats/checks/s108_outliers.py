@@ -31,8 +31,6 @@ from iosonde.core.units import significant
 from ..estimate.outliers import far_off
 from . import FAMILY_ALPHA, MAX_LISTED, Subject
 
-CODE = "S108"
-
 
 def check(subject: Subject) -> list[Finding]:
     """Report trials that lie far from their cell."""
@@ -56,7 +54,7 @@ def check(subject: Subject) -> list[Finding]:
     more = f", and {len(outliers) - 1} more" if len(outliers) > 1 else ""
     return [
         Finding(
-            CODE,
+            "S108",
             Severity.WARNING,
             f"outlier in {first['cell']}: {significant(first['value'], 4)} against a median of "
             f"{significant(first['median'], 4)} ({first['trial']}){more}; kept",

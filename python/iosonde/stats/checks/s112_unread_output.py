@@ -26,8 +26,6 @@ from iosonde.core.types import Finding, Severity
 
 from . import MAX_LISTED, Subject
 
-CODE = "S112"
-
 
 def check(subject: Subject) -> list[Finding]:
     """Report one finding for all steps; a warning if other trials of a step were recognised."""
@@ -47,7 +45,7 @@ def check(subject: Subject) -> list[Finding]:
     partly = unread[first] < trials[first]
     return [
         Finding(
-            CODE,
+            "S112",
             Severity.WARNING if partly else Severity.INFO,
             Message(
                 "unread-output",

@@ -32,7 +32,6 @@ from iosonde.core.types import Finding, Severity
 
 from . import MAX_LISTED, Subject
 
-CODE = "S113"
 NEEDS_RUNS = True
 
 
@@ -52,7 +51,7 @@ def check(subject: Subject) -> list[Finding]:
     first = next(iter(wrong))
     return [
         Finding(
-            CODE,
+            "S113",
             Severity.WARNING,
             Message(
                 "wrong-tasks",

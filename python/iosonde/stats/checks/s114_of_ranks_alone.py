@@ -26,7 +26,6 @@ from iosonde.core.types import Finding, Severity
 
 from . import MAX_LISTED, Subject, some
 
-CODE = "S114"
 NEEDS_RUNS = True
 
 
@@ -40,7 +39,7 @@ def check(subject: Subject) -> list[Finding]:
     return (
         [
             Finding(
-                CODE,
+                "S114",
                 Severity.INFO,
                 Message(
                     "single-ranks",

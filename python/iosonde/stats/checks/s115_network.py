@@ -45,7 +45,6 @@ from iosonde.core.wire import BUFFERED, FLUSH, PREPARING, SERVED_BY_CACHE, TIMED
 from ..overview import wire
 from . import MAX_LISTED, Subject, some
 
-CODE = "S115"
 NEEDS_RUNS = True
 # Smallest share of the data read before the clock ran that is reported.
 _EARLY = 0.3
@@ -73,7 +72,7 @@ def _report_cached(of: Phases) -> Iterator[Finding]:
     every = [phase for several in of.values() for phase in several]
     if every:
         yield Finding(
-            CODE,
+            "S115",
             Severity.WARNING,
             Message(
                 "cached-reads",
@@ -91,7 +90,7 @@ def _report_buffered(of: Phases) -> Iterator[Finding]:
     every = [phase for several in of.values() for phase in several]
     if every:
         yield Finding(
-            CODE,
+            "S115",
             Severity.INFO,
             Message(
                 "buffered-writes",
@@ -110,7 +109,7 @@ def _report_quiet(of: Phases) -> Iterator[Finding]:
     if of:
         most = max(phase.network["packets_per_operation"] for several in of.values() for phase in several)
         yield Finding(
-            CODE,
+            "S115",
             Severity.INFO,
             Message(
                 "cached-metadata",

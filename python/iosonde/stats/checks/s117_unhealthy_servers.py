@@ -32,7 +32,6 @@ from iosonde.core.types import Finding, Severity
 
 from . import MAX_LISTED, Subject
 
-CODE = "S117"
 NEEDS_RUNS = True
 _MOST_SENTENCES = 3
 
@@ -52,7 +51,7 @@ def check(subject: Subject) -> list[Finding]:
     n_runs = sum(map(len, troubled.values()))
     return [
         Finding(
-            CODE,
+            "S117",
             Severity.WARNING,
             Message(
                 "unhealthy",

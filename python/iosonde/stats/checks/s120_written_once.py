@@ -27,7 +27,6 @@ from iosonde.core.types import Finding, Severity
 
 from . import Subject, some
 
-CODE = "S120"
 NEEDS_RUNS = True
 
 
@@ -45,7 +44,7 @@ def check(subject: Subject) -> list[Finding]:
     names = list(filesystems)
     return [
         Finding(
-            CODE,
+            "S120",
             Severity.WARNING,
             Message(
                 "written-once",

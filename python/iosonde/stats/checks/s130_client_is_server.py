@@ -28,7 +28,6 @@ from iosonde.core.words import counted
 
 from . import MAX_LISTED, Subject
 
-CODE = "S130"
 NEEDS_RUNS = True
 
 
@@ -47,7 +46,7 @@ def check(subject: Subject) -> list[Finding]:
     runs = {run_id for several in both.values() for run_id in several}
     return [
         Finding(
-            CODE,
+            "S130",
             Severity.WARNING,
             Message(
                 "client-is-server",

@@ -25,7 +25,6 @@ from iosonde.core.types import Finding, Severity
 
 from . import MAX_LISTED, Subject
 
-CODE = "S132"
 NEEDS_RUNS = True
 
 
@@ -35,7 +34,7 @@ def check(subject: Subject) -> list[Finding]:
     return (
         [
             Finding(
-                CODE,
+                "S132",
                 Severity.WARNING,
                 f"{len(runs)} of {len(subject.runs)} runs were concurrent with another measurement on the same machine",
                 {"runs": runs[:MAX_LISTED], "n_runs": len(runs)},

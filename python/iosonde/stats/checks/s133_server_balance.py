@@ -31,7 +31,6 @@ from iosonde.core.words import percent_interval
 from ..overview.balance import ServerBalance, balances
 from . import MAX_LISTED, Subject
 
-CODE = "S133"
 NEEDS_RUNS = True
 LEAST = 1.1
 
@@ -47,7 +46,7 @@ def check(subject: Subject) -> list[Finding]:
     more = f" ({len(uneven)} settings in all)" if len(uneven) > 1 else ""
     return [
         Finding(
-            CODE,
+            "S133",
             Severity.INFO,
             Message(
                 "uneven-servers",

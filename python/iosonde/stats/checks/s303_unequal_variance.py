@@ -25,8 +25,6 @@ from iosonde.core.types import Finding, Severity
 from ..regression.types import FitSubject
 from . import FAMILY_ALPHA
 
-CODE = "S303"
-
 
 def check_fit(subject: FitSubject) -> list[Finding]:
     """Report unequal variance, unless robust errors are used already."""
@@ -40,7 +38,7 @@ def check_fit(subject: FitSubject) -> list[Finding]:
         if p >= FAMILY_ALPHA
         else [
             Finding(
-                CODE,
+                "S303",
                 Severity.WARNING,
                 f"the residuals have unequal variance (p={p:.2g}): standard errors are wrong",
                 {"breusch_pagan_p": assumptions.breusch_pagan_p, "brown_forsythe_p": assumptions.brown_forsythe_p},

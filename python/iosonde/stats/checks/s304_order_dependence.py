@@ -28,8 +28,6 @@ from iosonde.core.types import Finding, Severity
 from ..regression.types import FitSubject
 from . import FAMILY_ALPHA
 
-CODE = "S304"
-
 
 def check_fit(subject: FitSubject) -> list[Finding]:
     """Report autocorrelation and trend of the residuals."""
@@ -45,7 +43,7 @@ def check_fit(subject: FitSubject) -> list[Finding]:
         if p >= FAMILY_ALPHA
         else [
             Finding(
-                CODE,
+                "S304",
                 Severity.WARNING,
                 f"the residuals depend on the order: they {how} "
                 f"(neighbours correlate {assumptions.autocorrelation:+.2f}, p={p:.2g})",

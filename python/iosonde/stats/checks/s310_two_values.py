@@ -23,8 +23,6 @@ from iosonde.core.types import Finding, Severity
 
 from ..regression.types import FitSubject
 
-CODE = "S310"
-
 
 def check_fit(subject: FitSubject) -> list[Finding]:
     """Report predictors with two values other than 0 and 1."""
@@ -40,7 +38,7 @@ def check_fit(subject: FitSubject) -> list[Finding]:
     return (
         [
             Finding(
-                CODE,
+                "S310",
                 Severity.INFO,
                 f"{', '.join(predictors)} has only two values: linearity cannot be checked",
                 {"predictors": predictors},

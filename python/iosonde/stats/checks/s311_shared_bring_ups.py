@@ -33,8 +33,6 @@ from iosonde.core.words import listed
 from ..regression import strata
 from ..regression.types import BringUpFactors, FitSubject
 
-CODE = "S311"
-
 
 def check_fit(subject: FitSubject) -> list[Finding]:
     """Report predictors that are set once for several trials."""
@@ -51,7 +49,7 @@ def find_shared_factors(table: Table, names: Sequence[str]) -> BringUpFactors | 
 def finding(factors: BringUpFactors, where: str = "here: too sure of that") -> Finding:
     """Return the finding about an analysis of single trials on such factors. ``where`` completes its sentence."""
     return Finding(
-        CODE,
+        "S311",
         Severity.WARNING,
         f"{listed(factors.names)} {'are' if len(factors.names) > 1 else 'is'} set once for several trials "
         f"({factors.n_trials} "

@@ -3,7 +3,7 @@ own rates, repetitions are averaged."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from iosonde.core.many_task import IOZONE_NAMES, KB_PER_S
@@ -52,19 +52,17 @@ def _build_entry(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], ap
     return {"total": total, "individual": [own[rank] for rank in sorted(own)], "units": units}
 
 
-def _select_rates(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, int | None, float, str]]:
+def _select_rates(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, int | None, float, str]]:
     """Return (operation, kind, rank, value, unit) of sums and of ranks' own rates; else of the single number of an
     operation."""
     rates = [row for row in rows if row["unit"].endswith("/s")]
     rank_operations = {row["operation"] for row in rates if row["metric"].endswith((_TOTAL, _OWN))}
-    selected = []
     for row in rates:
         suffixes = (_TOTAL, _OWN) if row["operation"] in rank_operations else _SINGLE
         suffix = next((ending for ending in suffixes if row["metric"].endswith(ending)), None)
         if suffix is not None and (row["rank"] is None) is (suffix != _OWN):
             kind = row["metric"].removesuffix(suffix)
-            selected.append((row["operation"], kind, row["rank"], row["value"], row["unit"]))
-    return selected
+            yield (row["operation"], kind, row["rank"], row["value"], row["unit"])
 
 
 def _in_thesis_unit(value: float, unit: str) -> tuple[float, str]:

@@ -8,7 +8,7 @@ times and latencies of a tool's run, a copy repeats all of it: a rate that recur
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -97,7 +97,7 @@ def find(cells: Sequence[TrialCell], records: Records | None = None) -> Copies |
     expected = max(by_digits, _by_rounding(used, values, free, of))
     if poisson_upper_p(repeats, expected) >= ALPHA:
         return None
-    cell_pairs = _find_equal_cells(used, limits, records or {})
+    cell_pairs = list(_find_equal_cells(used, limits, records or {}))
     inside = {id(cell) for pair in cell_pairs for cell in pair}
     trials = _single_trials([cell for cell in used if id(cell) not in inside], limits, records or {})
     return Copies(tuple(cell_pairs), tuple(trials), repeats, expected, _find_pattern(cell_pairs, used))
@@ -185,9 +185,8 @@ def _place_on_grid(x: np.ndarray) -> np.ndarray | None:
 
 def _find_equal_cells(
     cells: Sequence[TrialCell], limits: np.ndarray, records: Records
-) -> list[tuple[TrialCell, TrialCell]]:
+) -> Iterator[tuple[TrialCell, TrialCell]]:
     first: dict[Hashable, TrialCell] = {}
-    pairs = []
     for cell in cells:
         if np.isin(cell.values, limits).all():
             continue
@@ -195,24 +194,21 @@ def _find_equal_cells(
             sorted(_list_observations(cell, records), key=lambda observation: (observation[0], str(observation[1])))
         )
         if key in first:
-            pairs.append((first[key], cell))
+            yield (first[key], cell)
         else:
             first[key] = cell
-    return pairs
 
 
-def _single_trials(cells: Sequence[TrialCell], limits: np.ndarray, records: Records) -> list[tuple[str, str]]:
+def _single_trials(cells: Sequence[TrialCell], limits: np.ndarray, records: Records) -> Iterator[tuple[str, str]]:
     first: dict[tuple[float, Hashable], str] = {}
-    pairs = []
     for cell in cells:
         for number, observation in enumerate(_list_observations(cell, records)):
             if observation[0] in limits:
                 continue
             place = cell.places[number] if number < len(cell.places) else f"{cell.name}, trial {number + 1}"
             if observation in first:
-                pairs.append((first[observation], place))
+                yield (first[observation], place)
             first.setdefault(observation, place)
-    return pairs
 
 
 def _find_pattern(pairs: Sequence[tuple[TrialCell, TrialCell]], cells: Sequence[TrialCell]) -> Pattern | None:

@@ -8,7 +8,7 @@ time inside; a duration counts where its operation began.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,16 +63,14 @@ class PhaseEffect:
     heal_s: float | None
 
 
-def effects(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], level: float) -> list[PhaseEffect]:
+def effects(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], level: float) -> Iterator[PhaseEffect]:
     """Return the effect of every fault of a trial on every phase that it fell into; none if the clocks cannot be
     compared."""
-    phase_effects = []
     for several in _group_faults(run.faults):
         for phase in run.phases:
             rows = phase_rows(phase, operations, kinds) if phase.comparable else None
             if rows is not None and (effect := _measure_effect(several, phase, rows, level)):
-                phase_effects.append(effect)
-    return phase_effects
+                yield effect
 
 
 def marks(run: StoredRun, rows: PhaseRows) -> tuple[FaultMark, ...]:

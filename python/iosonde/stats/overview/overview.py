@@ -6,7 +6,7 @@ columns.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -109,7 +109,7 @@ class StoreBackground:
 
 def overview_from_store(measured: MeasuredCells, level: float, background: StoreBackground) -> Overview:
     """Build the overview of a store's trials."""
-    latency = _build_latency(background.runs, background.latencies, measured.by, level)
+    latency = list(_build_latency(background.runs, background.latencies, measured.by, level))
     subject = checks.Subject(measured.cells, level, background.runs, measured.rows, hidden_in_store(measured))
     factor_units = {name: unit for name, unit in background.units.items() if unit and name in measured.by}
     overview = _build_overview(
@@ -235,7 +235,7 @@ def _build_latency(
     latencies: Mapping[str, Sequence[TrialPercentiles]],
     by: Sequence[str],
     level: float,
-) -> list[OverviewLatency]:
+) -> Iterator[OverviewLatency]:
     cells: dict[tuple[Any, ...], list[TrialPercentiles]] = {}
     for run in runs:
         if not run.counts:
@@ -244,25 +244,21 @@ def _build_latency(
         for trial in latencies.get(run.id, ()):
             cells.setdefault((trial.operation, trial.kind, *setting), []).append(trial)
     order = {key[:2]: place for place, key in reversed(list(enumerate(cells)))}
-    rows = []
     for key in sorted(cells, key=lambda key: (order[key[:2]], *map(_make_sort_key, key[2:]))):
         trials = cells[key]
         fewest = min(trial.n_operations for trial in trials)
         for percentile in PERCENTILES:
-            rows.append(
-                OverviewLatency(
-                    key[0],
-                    key[1],
-                    dict(zip(by, key[2:], strict=True)),
-                    percentile,
-                    fewest,
-                    over_trials(trials, percentile, level),
-                )
+            yield OverviewLatency(
+                key[0],
+                key[1],
+                dict(zip(by, key[2:], strict=True)),
+                percentile,
+                fewest,
+                over_trials(trials, percentile, level),
             )
-    return rows
 
 
-def _build_efficiency(cells: Sequence[TrialCell], level: float) -> list[Efficiency]:
+def _build_efficiency(cells: Sequence[TrialCell], level: float) -> Iterator[Efficiency]:
     families: dict[tuple[Any, ...], dict[float, Any]] = {}
     for cell in cells:
         sizes = ((name, value) for name in _SIZES if isinstance(value := cell.by.get(name), (int, float)))
@@ -271,11 +267,9 @@ def _build_efficiency(cells: Sequence[TrialCell], level: float) -> list[Efficien
             continue
         rest = tuple((name, value) for name, value in cell.by.items() if name != factor)
         families.setdefault((cell.operation, cell.metric, factor, rest), {})[float(size)] = cell.independent
-    rows = []
     for (operation, metric, factor, rest), trials in families.items():
         for size, estimate in efficiencies(trials, level).items():
-            rows.append(Efficiency(operation, metric, dict(rest), factor, min(trials), size, estimate))
-    return rows
+            yield Efficiency(operation, metric, dict(rest), factor, min(trials), size, estimate)
 
 
 def _list_observed(table: Table) -> list[str]:

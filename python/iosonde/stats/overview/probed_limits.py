@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
@@ -68,25 +68,23 @@ class ProbedLimits:
             return links
         return disks if is_within(str(run.target), str(last.facts.get("target") or "")) else None
 
-    def beyond(self, cell: TrialCell, runs: Mapping[str, StoredRun]) -> list[BeyondLimit]:
+    def beyond(self, cell: TrialCell, runs: Mapping[str, StoredRun]) -> Iterator[BeyondLimit]:
         """Return the values of a cell above ``PROBED_MARGIN`` times the limit of their run, by id in ``runs``. Writes
         without fsync are exempt."""
         readings = bytes_per_s(cell.unit)
         if not readings or "buffered" in cell.operation:
-            return []
+            return
         direction = "read" if "read" in f"{cell.operation}{cell.metric}" else "write"
-        excesses = []
         for value, place in zip(cell.values * min(readings), cell.places, strict=False):
             run = runs.get(place.removeprefix("run "))
             limit = None if run is None else self.find_limit(run, direction)
             if limit and value > PROBED_MARGIN * limit.bytes_per_s:
-                excesses.append(BeyondLimit(float(value), limit, place))
-        return excesses
+                yield BeyondLimit(float(value), limit, place)
 
     def impossible(self, cells: Sequence[TrialCell], runs: Sequence[StoredRun]) -> list[TrialCell]:
         """Return the cells most of whose values are beyond their limit."""
         by_id = {run.id: run for run in runs}
-        return [cell for cell in cells if by_id and 2 * len(self.beyond(cell, by_id)) > cell.values.size]
+        return [cell for cell in cells if by_id and 2 * len(list(self.beyond(cell, by_id))) > cell.values.size]
 
     def _summarise_experiment(self, experiment: str) -> Mapping[str, Any]:
         if experiment not in self._summaries:

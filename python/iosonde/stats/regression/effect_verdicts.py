@@ -54,22 +54,20 @@ def _build_verdict(response: str, effect: FactorEffect, state: VerdictState, dou
     )
 
 
-def block_sentences(effects: Sequence[FactorEffect]) -> list[str]:
+def block_sentences(effects: Sequence[FactorEffect]) -> Iterator[str]:
     """Describe which members of each block can be separated, and which cannot."""
-    sentences = []
     for block in (effect for effect in effects if effect.is_block):
         few = len(block.factors) <= _MOST_FACTORS
         names = listed(list(block.factors)) if few else f"the {len(block.factors)} confounded factors"
         if block.is_joint:
             rest = "other" if len(block.factors) == 2 else "others"
-            sentences.append(f"the effect of each of {names} depends on the {rest}")
+            yield f"the effect of each of {names} depends on the {rest}"
             continue
         own = [f"{member.name} explains {member.text}" for member in block.own if member.is_significant]
         if own:
-            sentences.append(f"{names} are confounded; {listed(own)} beyond all others")
+            yield f"{names} are confounded; {listed(own)} beyond all others"
         else:
-            sentences.append(f"the effects of {names} cannot be separated")
-    return sentences
+            yield f"the effects of {names} cannot be separated"
 
 
 def drift_sentences(effects: ResponseEffects) -> list[str]:
