@@ -83,13 +83,15 @@ def unseen_against(examples: Examples, judged: Judged, factor: str, fixed: Mappi
                 "its levels: {levels}",
                 factor=name,
                 level=level,
-                levels=_format_levels(feature),
+                levels=", ".join(
+                    str(tidy(entry)) if isinstance(entry, float) else str(entry) for entry in feature.levels[:12]
+                ),
             )
         mask &= x[:, place] == code
     if not mask.any():
         raise DataError("no-matching-rows", "no row has all fixed levels", "fix fewer factors")
     axis = examples.features[names.index(factor)]
-    levels = tuple(_decode_level(axis, float(value)) for value in x[mask, names.index(factor)])
+    levels = tuple(float(value) if axis.numeric else axis.levels[int(value)] for value in x[mask, names.index(factor)])
     units = {entry.name: entry.unit for entry in examples.features}
     varied = tuple(
         name for place, name in enumerate(names) if name not in (factor, *fixed) and np.ptp(x[mask, place]) > 0
@@ -97,11 +99,3 @@ def unseen_against(examples: Examples, judged: Judged, factor: str, fixed: Mappi
     return UnseenAgainst(
         axis, levels, examples.y[judged.rows][mask], judged.predicted[mask], tuple(level_texts(fixed, units)), varied
     )
-
-
-def _decode_level(feature: Feature, code: float) -> Cell:
-    return code if feature.numeric else feature.levels[int(code)]
-
-
-def _format_levels(feature: Feature) -> str:
-    return ", ".join(str(tidy(level)) if isinstance(level, float) else str(level) for level in feature.levels[:12])

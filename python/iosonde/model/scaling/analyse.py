@@ -44,7 +44,7 @@ class MeasuredSize:
             "size": self.size,
             "n": self.rate.n,
             **self.rate.flat("rate"),
-            "per_one": _compute_rate_per_node(self.rate, self.size),
+            "per_one": None if self.rate.value is None else self.rate.value / self.size,
             "warnings": list(self.rate.warnings),
             **efficiency,
         }
@@ -83,11 +83,15 @@ def analyse(trials: Trials, level: float, at: Sequence[float] = (), resamples: i
     points = points_of(trials)
     changes = changes_in(points, level)
     lows, highs = [0.0, *(change.first for change in changes)], [*(change.last for change in changes), math.inf]
-    parts = [_select_sizes(trials, low, high) for low, high in zip(lows, highs, strict=True)]
+    parts = [
+        {size: rates for size, rates in trials.items() if low <= size <= high}
+        for low, high in zip(lows, highs, strict=True)
+    ]
     regimes = [_build_regime(part, level, resamples, seed) for part in parts]
     limit = _detect_limit(regimes[-1], parts[-1], level)
-    if limit.fall and limit.fall.is_significant:
-        regimes[-1] = replace(regimes[-1], possible=_select_falling_laws(regimes[-1]))
+    # The USL alone has a peak. If the sizes vary more than their trials, a single low point proves no fall.
+    if limit.fall and limit.fall.is_significant and not regimes[-1].lacks_fit:
+        regimes[-1] = replace(regimes[-1], possible=tuple(law for law in regimes[-1].possible if law.law.name == "usl"))
     last = points_of(parts[-1]).to_means() if regimes[-1].lacks_fit else points_of(parts[-1])
     predictions = tuple(forecast(regimes[-1], last, size, level) for size in at)
     warnings = tuple(_list_warnings(points, trials, resamples))
@@ -102,16 +106,6 @@ def _detect_limit(regime: Regime, trials: Trials, level: float) -> Limit:
     if regime.is_compared and names[0] == LINEAR:
         linear = True
     return detect_limit(trials, level, linear, amdahl.parameters[words.ALPHA].high if amdahl else None)
-
-
-def _select_falling_laws(regime: Regime) -> tuple[FittedLaw, ...]:
-    """Select the laws that allow a falling rate: the USL alone has a peak. If the sizes vary more than their trials, a
-    single low point proves no fall, and all laws remain."""
-    return regime.possible if regime.lacks_fit else tuple(law for law in regime.possible if law.law.name == "usl")
-
-
-def _select_sizes(trials: Trials, low: float, high: float) -> dict[float, Sequence[float]]:
-    return {size: rates for size, rates in trials.items() if low <= size <= high}
 
 
 def _measure_sizes(trials: Trials, level: float) -> tuple[MeasuredSize, ...]:
@@ -219,7 +213,3 @@ def _list_warnings(points: Points, trials: Trials, resamples: int) -> Iterator[s
         )
     if resamples and min(map(len, trials.values())) < _LEAST_TO_RESAMPLE:
         yield Message("too-few-trials", "fewer than 3 trials at some size: profile intervals instead of the bootstrap")
-
-
-def _compute_rate_per_node(rate: Estimate, size: float) -> float | None:
-    return None if rate.value is None else rate.value / size

@@ -135,10 +135,6 @@ def _find_ends(design: Design, factor: int, cells: npt.NDArray[np.bool_]) -> tup
     )
 
 
-def _describe_cells(design: Design, factor: int, cells: npt.NDArray[np.bool_]) -> str:
-    return _format_range(*_find_ends(design, factor, cells), design.features[factor].unit)
-
-
 def _format_range(low: Cell, high: Cell, unit: str) -> str:
     return _format_cell(low, unit) if low == high else f"{_format_cell(low, unit)} to {_format_cell(high, unit)}"
 
@@ -200,7 +196,7 @@ def _turn_inside(design: Design, factor: int, levels: list[Level], level: float,
                     "{turn}, where {factor} is {levels}",
                     turn=turn,
                     factor=design.features[other].name,
-                    levels=_describe_cells(design, other, chosen),
+                    levels=_format_range(*_find_ends(design, other, chosen), design.features[other].unit),
                 )
     return ""
 

@@ -150,7 +150,7 @@ def _shuffle_residuals(design: Design, factor: int, level: float, rounds: int, r
     """Shuffle the residuals of the other factors' main effects over the cells."""
     values, groups = _without_others(design)[factor], grouping(design.codes[:, factor], design.counts)
     parts = [
-        between(_shuffle_values(values, size, rng) * design.counts, groups)
+        between(rng.permuted(np.broadcast_to(values, (size, len(values))), axis=1) * design.counts, groups)
         for size in batches(rounds, 2 * design.n_cells)
     ]
     shuffled = np.concatenate(parts)
@@ -193,7 +193,3 @@ def _compute_between(sums: Array, groups: Grouping) -> float:
 
 def _without_others(design: Design) -> list[Array]:
     return remove_other_factors(design, min(_MOST_COLUMNS, _MOST_PART * design.n_cells))
-
-
-def _shuffle_values(values: Array, times: int, rng: np.random.Generator) -> Array:
-    return rng.permuted(np.broadcast_to(values, (times, len(values))), axis=1)

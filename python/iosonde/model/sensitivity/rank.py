@@ -15,7 +15,6 @@ import numpy as np
 from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
 from iosonde.core.message import spell
-from iosonde.core.types import Estimate
 from iosonde.model.fit.features import Examples
 from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects, correct
 
@@ -78,7 +77,9 @@ class _Estimates:
         if not self.design.binned:
             return self.levels
         parts = self.shares if self.adjusted is None else self.adjusted.parts
-        return effects_of_bins(self.design, self.dummies, [_share_of(part) for part in parts])
+        return effects_of_bins(
+            self.design, self.dummies, [part.s1 if isinstance(part, Shares) else part.share for part in parts]
+        )
 
     @cached_property
     def blocks(self) -> list[FactorEffect]:
@@ -345,10 +346,6 @@ def _add_importance(shares: Sequence[Shares], parts: Sequence[VariancePart] | No
     return [
         replace(share, importance=value / total if total else 0.0) for share, value in zip(shares, values, strict=True)
     ]
-
-
-def _share_of(part: Shares | VariancePart) -> Estimate:
-    return part.s1 if isinstance(part, Shares) else part.share
 
 
 def _get_value(part: VariancePart) -> float:

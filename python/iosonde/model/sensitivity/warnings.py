@@ -12,7 +12,7 @@ from iosonde.stats.regression.effect_types import FactorEffect
 from iosonde.stats.regression.effect_verdicts import block_sentences, drift_sentences
 
 from .adjusted import Adjusted
-from .aliases import MOST_FACTORS, Alias, format_aliases
+from .aliases import MOST_FACTORS, format_aliases
 from .blocks import Blocks
 from .design import FACTORIAL, FRACTION, SCATTERED, Design
 from .order import adjusted_text, interval_text, ranged, ranked_names, ranked_text, total_text
@@ -37,7 +37,7 @@ def sentence(ranking: Ranking, taken: Collection[str] = ()) -> str:
     parts += drift_sentences(ranking.effects)
     parts += [
         f"the effect of {factor.name} is confounded with {format_aliases(full_aliases)} unless "
-        f"{_describe_absence(full_aliases)} absent"
+        f"{'that interaction is' if len(full_aliases) == 1 else 'these interactions are'} absent"
         for factor in ranking.factors
         if factor.name not in (*ranking.silent, *taken)
         and (full_aliases := [alias for alias in factor.aliases if alias.is_full])
@@ -93,7 +93,10 @@ def _merge_units(ranking: Ranking, order: Sequence[Sequence[str]]) -> list[list[
 
 def _format_numbers(ranking: Ranking) -> dict[str, str]:
     """Map each unit to its share: by levels as in every other command, by bins as in the table."""
-    numbers = {factor.name: _format_number(factor) for factor in ranking.factors}
+    numbers = {
+        factor.name: interval_text(factor.over_all) if factor.adjusted is None else adjusted_text(factor.adjusted)
+        for factor in ranking.factors
+    }
     if ranking.by_levels:
         st = {factor.name: total_text(factor.over_all) for factor in ranking.factors}
         first = ranking.effects.effect_of(ranking.order[0][0])
@@ -111,17 +114,9 @@ def _share_text(effect: FactorEffect, is_first: bool) -> str:
     return f"{text}, {interval.rstrip(')')}" if interval else text
 
 
-def _format_number(factor: FactorRank) -> str:
-    return interval_text(factor.over_all) if factor.adjusted is None else adjusted_text(factor.adjusted)
-
-
 def _number_within(factor: FactorRank) -> str:
     assert factor.within is not None
     return interval_text(factor.within) if factor.adjusted_within is None else adjusted_text(factor.adjusted_within)
-
-
-def _describe_absence(aliases: Sequence[Alias]) -> str:
-    return "that interaction is" if len(aliases) == 1 else "these interactions are"
 
 
 def blocks_text(blocks: Blocks) -> str:

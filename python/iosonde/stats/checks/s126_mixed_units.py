@@ -25,7 +25,7 @@ What to do
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -144,7 +144,8 @@ def _list_text_settings(cells: Sequence[TrialCell]) -> list[str]:
     grid_rows = find_shared_grid(cells)
     if grid_rows is None:
         return sorted({name for cell in cells for name, level in cell.by.items() if isinstance(level, str)})
-    return sorted(name for name, (_, levels) in grid_rows[0].columns.items() if _any_text(levels))
+    columns = grid_rows[0].columns.items()
+    return sorted(name for name, (_, levels) in columns if any(isinstance(level, str) for level in levels))
 
 
 def _select_comparable(cells: Sequence[TrialCell], setting: str) -> Sequence[TrialCell]:
@@ -157,10 +158,6 @@ def _select_comparable(cells: Sequence[TrialCell], setting: str) -> Sequence[Tri
     others = [(codes[rows], len(levels)) for name, (codes, levels) in grid.columns.items() if name != setting]
     _, first, counts = np.unique(joint_codes(others, len(cells)), return_inverse=True, return_counts=True)
     return [cells[at] for at in np.flatnonzero(counts[first] > 1).tolist()]
-
-
-def _any_text(levels: Iterable[object]) -> bool:
-    return any(isinstance(level, str) for level in levels)
 
 
 def _compare_columns(table: Table, names: Sequence[str]) -> Iterator[Finding]:

@@ -66,10 +66,7 @@ def _coarsen_histogram(histogram: LogHistogram, sd: float) -> tuple[npt.NDArray[
 
 
 def _count_modes(counts: npt.NDArray[np.generic], bandwidth: float, width: float, inside: slice) -> int:
-    return _modes_of(kernel.densities(counts, [bandwidth], width)[0], inside)
-
-
-def _modes_of(curve: Array, inside: slice) -> int:
+    curve = kernel.densities(counts, [bandwidth], width)[0]
     rises = np.sign(np.diff(curve[max(0, inside.start - 1) : inside.stop + 1]))
     turns = rises[rises != 0]
     return int(((turns[:-1] > 0) & (turns[1:] < 0)).sum()) + int(turns.size == 0)

@@ -79,7 +79,8 @@ def find(cells: Sequence[TrialCell], records: Records | None = None) -> Copies |
     if not used:
         return None
     values = np.concatenate([cell.values for cell in used])
-    limits = _find_limits(values)
+    # 0, the lowest and the highest value may occur often: a timeout, a saturated counter.
+    limits = np.array([end for end in {0.0, values.min(), values.max()} if (values == end).sum() > 2])
     observations = [
         observation
         for cell in used
@@ -115,11 +116,6 @@ def _list_observations(cell: TrialCell, records: Records) -> list[tuple[float, H
         if cell.within_run
         else list(zip(values, trial_records, strict=True))
     )
-
-
-def _find_limits(values: np.ndarray) -> np.ndarray:
-    """Return 0, the lowest and the highest value if they occur three times or more: a timeout, a saturated counter."""
-    return np.array([end for end in {0.0, values.min(), values.max()} if (values == end).sum() > 2])
 
 
 def _expect_ties(values: np.ndarray, of: np.ndarray, coarsest: float = 0.0) -> float:

@@ -203,7 +203,15 @@ def verdicts(runs: Iterable[PairedRun], rule: PairRule, others: Sequence[Name] =
     others = [name for name in others if name != primary]
     names = [(primary, 1), *((name, len(others)) for name in others)] if primary else []
     return [
-        _judge_cell(cell, name, pairs, rule, rule.share(metrics), name == primary, _count_unpaired(cells[cell]))
+        _judge_cell(
+            cell,
+            name,
+            pairs,
+            rule,
+            rule.share(metrics),
+            name == primary,
+            sum(len(pair) == 1 for pair in cells[cell].values()),
+        )
         for name, metrics in names
         for cell, pairs in sorted(both.items(), key=lambda item: [_order_level(level) for _, level in item[0]])
     ]
@@ -221,10 +229,6 @@ def _choose_primary(pairs: Sequence[Mapping[str, PairedRun]], rule: PairRule) ->
         return None
     first = pairs[0]
     return deciding([name for name in first[rule.a].values if name in first[rule.b].values], rule.metric)
-
-
-def _count_unpaired(blocks: Mapping[int, Mapping[str, PairedRun]]) -> int:
-    return sum(len(pair) == 1 for pair in blocks.values())
 
 
 def _judge_cell(

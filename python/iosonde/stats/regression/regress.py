@@ -109,7 +109,7 @@ class LinearModel:
                     "{spell.at} lacks {predictor}",
                     "write {spell.at:{example}}",
                     predictor=factor.column,
-                    example=_format_example(self.factors()),
+                    example=",".join(f"{f.column}={f.levels[0] if f.levels else 1}" for f in self.factors()),
                 )
             read[factor.column] = _parse_value(factor, at[factor.column])
         unknown = sorted(set(at) - set(read))
@@ -270,7 +270,3 @@ def _make_cell(value: Any) -> npt.NDArray[np.generic]:
     cells = np.empty(1, dtype=float if isinstance(value, float) else object)
     cells[0] = value
     return cells
-
-
-def _format_example(factors: Sequence[TermFactor]) -> str:
-    return ",".join(f"{f.column}={f.levels[0] if f.levels else 1}" for f in factors)

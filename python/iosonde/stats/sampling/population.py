@@ -89,7 +89,12 @@ class Population:
             every = np.arange(len(self.sizes))
             weights = self.sizes / self.totals[CAPACITY]
             numbers += [
-                TrueNumber(*_split_name(name), of, "share", float(weights @ self.exactly(name, every)))
+                TrueNumber(
+                    *((name, "") if name in ("zeros", "entropy") else (COMPRESSED, name)),
+                    of,
+                    "share",
+                    float(weights @ self.exactly(name, every)),
+                )
                 for name in self.scan.pieces
             ]
         for what, values, unit in (("size", self.sizes, "bytes"), ("age", self.scan.ages, "s")):
@@ -124,10 +129,6 @@ class Population:
         first, last = self.scan.first[chosen], self.scan.first[chosen + 1]
         edges = first[:, None] + (last - first)[:, None] * np.arange(5)[None, :] // 4
         return edges[:, :-1], edges[:, 1:]
-
-
-def _split_name(name: str) -> tuple[str, str]:
-    return (name, "") if name in ("zeros", "entropy") else (COMPRESSED, name)
 
 
 def _compute_quantile(values: Array, masses: Array, q: float) -> float:
