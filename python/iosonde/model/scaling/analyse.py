@@ -15,8 +15,7 @@ from iosonde.stats.estimate.scaling import efficiencies
 from iosonde.stats.estimate.summarise import mean
 
 from . import laws as words
-from .comparison import LINEAR, LawComparison, compare_laws
-from .fitted_laws import FittedLaw, Regime
+from .comparison import LINEAR, FittedLaw, LawComparison, Regime, compare_laws
 from .forecast import SizePrediction, forecast
 from .intervals import bootstrap_ends, profile_interval
 from .laws import LAWS, Law, LawFit, fit, sse

@@ -16,7 +16,7 @@ import numpy as np
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
-from .fitted_laws import Regime
+from .comparison import Regime
 from .intervals import profile_interval
 from .laws import sse
 from .points import Points

@@ -12,8 +12,7 @@ from iosonde.core.verdict import VerdictState
 
 from . import laws
 from .analyse import Scaling
-from .comparison import LINEAR
-from .fitted_laws import FittedLaw, Regime
+from .comparison import LINEAR, FittedLaw, Regime
 from .limit import Fall
 from .regimes import Change
 

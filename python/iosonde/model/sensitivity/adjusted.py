@@ -19,8 +19,7 @@ from iosonde.stats.estimate.variance_share import LEAST_DF, SumOfSquares
 from .additive import basis, columns
 from .design import FRACTION, GRID, SCATTERED, Design
 from .parts import Scale, drawn_shares, part_of, scale_of, squares
-from .types import VariancePart
-from .variances import Array, Groups
+from .variances import Array, Groups, VariancePart
 
 _MOST_COLUMNS = 400
 FEW_CELLS = 40  # scattered cells: too few shuffles, or too coarse bins, for a small p

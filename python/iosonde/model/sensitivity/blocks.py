@@ -23,7 +23,7 @@ from .additive import basis, columns
 from .design import SCATTERED, Design
 from .order import tied
 from .parts import drawn_shares, part_of, scale_of
-from .types import VariancePart
+from .variances import VariancePart
 
 _MOST_COLUMNS = 400
 

@@ -17,8 +17,7 @@ from iosonde.stats.estimate.variance_share import LEAST_DF, NO_NOISE, SumOfSquar
 
 from .additive import residuals
 from .design import SCATTERED, Design
-from .types import VariancePart
-from .variances import Array
+from .variances import Array, VariancePart
 
 DRAWS = 999
 

@@ -19,7 +19,7 @@ from iosonde.core.words import listed
 from .order import interval_text, ranked_text, tied
 from .rank import SEED
 from .ranking import FactorRank, Ranking, Slope
-from .types import Shares
+from .variances import Shares
 
 _DRAWS = 4000
 _NO_ERRORS = Message("no-standard-errors", "no interval: the coefficients come without standard errors")

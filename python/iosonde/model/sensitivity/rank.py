@@ -28,11 +28,9 @@ from .order import tied, with_blocks
 from .permutation import Null, nulls
 from .ranking import BY_ADJUSTED, BY_S1, FactorRank, Ranking
 from .shapley import Shapley, effects_of
-from .slopes import slopes
-from .tested import effects_of_bins, effects_of_examples
+from .slopes import effects_of_bins, effects_of_examples, slopes
 from .total import Total, TotalShares, total_shares
-from .types import Shares, VariancePart
-from .variances import Array, Groups, Resampled, VarianceShare
+from .variances import Array, Groups, Resampled, Shares, VariancePart, VarianceShare
 from .within import Within, within
 
 SEED = 20_130

@@ -8,8 +8,7 @@ import numpy as np
 
 from iosonde.core.message import Message, restore
 from iosonde.core.words import listed
-from iosonde.stats.regression.effect_types import FactorEffect
-from iosonde.stats.regression.effect_verdicts import block_sentences, drift_sentences
+from iosonde.stats.regression.effect_types import FactorEffect, block_sentences, drift_sentences
 
 from .adjusted import Adjusted
 from .aliases import MOST_FACTORS, format_aliases

@@ -30,7 +30,7 @@ from iosonde.core.message import spell
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import significant
 
-from ..estimate.ticks import tick
+from ..estimate.coarse import tick
 from ..overview.cells import TrialCell, median_of
 from . import MAX_LISTED, Subject
 

@@ -31,7 +31,7 @@ import numpy as np
 
 from iosonde.core.types import Finding, Severity
 
-from ..estimate.ticks import ENDLESS, decimals
+from ..estimate.coarse import ENDLESS, decimals
 from ..overview.cells import TrialCell
 from . import Subject
 

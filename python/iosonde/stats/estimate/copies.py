@@ -18,8 +18,8 @@ from iosonde.core.table import Cell as Level
 from iosonde.core.table import Table
 
 from ..overview.cells import TrialCell
+from .coarse import chance_of_ties, tick
 from .distributions import poisson_upper_p
-from .ticks import chance_of_ties, tick
 
 ALPHA = 0.001
 _FEW = 6  # distinct values

@@ -21,8 +21,7 @@ from iosonde.core.types import Better
 from iosonde.core.units import percent
 from iosonde.core.words import listed
 
-from ..regression.effect_types import FactorEffect, ResponseEffects, correct
-from ..regression.effect_verdicts import block_sentences, drift_sentences
+from ..regression.effect_types import FactorEffect, ResponseEffects, block_sentences, correct, drift_sentences
 from ..regression.effects import SINGLE_RUN, effects_of
 from ..regression.in_turn import DriftInTurn, drift_in_turn
 from .cells import TrialCell
