@@ -97,9 +97,12 @@ def _read_classes(options: Mapping[str, Any], maximum: float) -> tuple[Array, li
 
 def _build_leaf(counts: Any, numbers: Any, middles: Array, names: list[str]) -> dict[str, Any]:
     chosen = int(numbers[counts.argmax()])
-    there = {str(int(number)): int(count) for number, count in zip(numbers, counts, strict=True) if count}
-    name = {"name": names[chosen - 1]} if names else {}
-    return {"class": chosen, **name, "value": float(middles[chosen - 1]), "classes": there}
+    return {
+        "class": chosen,
+        **({"name": names[chosen - 1]} if names else {}),
+        "value": float(middles[chosen - 1]),
+        "classes": {str(int(number)): int(count) for number, count in zip(numbers, counts, strict=True) if count},
+    }
 
 
 def predict(form: Mapping[str, Any], x: Array) -> Array:

@@ -27,10 +27,9 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
 
     factors = factors_json(examples.features)
     matrix, columns = nodes.matrix_of(factors, examples.x)
-    share = max(1, round(len(columns) / 3)) if len(columns) > 2 else len(columns)
     grown = RandomForestRegressor(
         int(options.get("trees") or OPTIONS["trees"]),
-        max_features=share,
+        max_features=max(1, round(len(columns) / 3)) if len(columns) > 2 else len(columns),
         random_state=seed,
         **limits(options, len(examples)),
     ).fit(matrix.ranks, examples.y)

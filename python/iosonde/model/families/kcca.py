@@ -47,16 +47,15 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         centred(kernel(means[:, None], means[:, None], _estimate_width(means[:, None]))),
     )
     correlations, weights = projections(kx, ky, float(chosen["ridge"]) * len(settings), int(chosen["dimensions"]))
-    points = [
-        {"at": at.tolist(), "value": float(value), "weights": row.tolist()}
-        for at, value, row in zip(settings, means, weights, strict=True)
-    ]
     return {
         "k": int(chosen["k"]),
         "width": width,
         "correlations": correlations.tolist(),
         "factors": factors,
-        "points": points,
+        "points": [
+            {"at": at.tolist(), "value": float(value), "weights": row.tolist()}
+            for at, value, row in zip(settings, means, weights, strict=True)
+        ],
     }
 
 

@@ -33,11 +33,16 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
             "use {spell.family:tree} or forest",
             settings=len(settings),
         )
-    points = [
-        {"at": at.tolist(), "value": float(value), "n": int(n)}
-        for at, value, n in zip(settings, np.bincount(inverse.reshape(-1), examples.y) / counts, counts, strict=True)
-    ]
-    return {"k": int(options.get("k") or OPTIONS["k"]), "factors": factors_json(examples.features), "settings": points}
+    return {
+        "k": int(options.get("k") or OPTIONS["k"]),
+        "factors": factors_json(examples.features),
+        "settings": [
+            {"at": at.tolist(), "value": float(value), "n": int(n)}
+            for at, value, n in zip(
+                settings, np.bincount(inverse.reshape(-1), examples.y) / counts, counts, strict=True
+            )
+        ],
+    }
 
 
 def predict(form: Mapping[str, Any], x: Array) -> Array:

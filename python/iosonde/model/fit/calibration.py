@@ -73,5 +73,9 @@ def calibrate(observed: Array, predicted: Array, group: npt.NDArray[np.intp]) ->
     weight = np.cumsum(1 / sizes[index][order]) / sizes.size
     quantiles = np.arange(1, _GRID + 1) / _GRID
     at = np.minimum(np.searchsorted(weight, quantiles - 1e-9), scores.size - 1)
-    kind = RATIO if in_proportion else DIFFERENCE
-    return Calibration(kind, int(sizes.size), tuple(scores[order][at].tolist()), bool(observed.min() >= 0))
+    return Calibration(
+        RATIO if in_proportion else DIFFERENCE,
+        int(sizes.size),
+        tuple(scores[order][at].tolist()),
+        bool(observed.min() >= 0),
+    )

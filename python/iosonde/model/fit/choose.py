@@ -136,17 +136,29 @@ def choose(
         )
     tried[chosen] = judged
     noise = noise_of(examples)
-    calibration = calibrate(examples.y[judged.rows], judged.predicted, together.independent[judged.rows])
-    errors = {
-        **{k: v for k, v in judged.to_json().items() if k not in ("folds", "options", "family", "refused")},
-        "mean_model": baseline.mae.value,
-        "noise": noise.mae if noise else None,
-    }
     trained = train(examples, winner.family, checked(winner.family, winner.options), seed, level)
-    warnings = (*examples.warnings, *note(winner.family, len(examples)))
-    model = replace(trained, calibration=calibration, errors=errors, warnings=warnings)
-    gain = _estimate_gain(judged, baseline, examples, together, level)
-    return Choice(tuple(tried), chosen, baseline, nested, noise, model, together, len(part), tuple(passed), gain)
+    model = replace(
+        trained,
+        calibration=calibrate(examples.y[judged.rows], judged.predicted, together.independent[judged.rows]),
+        errors={
+            **{k: v for k, v in judged.to_json().items() if k not in ("folds", "options", "family", "refused")},
+            "mean_model": baseline.mae.value,
+            "noise": noise.mae if noise else None,
+        },
+        warnings=(*examples.warnings, *note(winner.family, len(examples))),
+    )
+    return Choice(
+        tuple(tried),
+        chosen,
+        baseline,
+        nested,
+        noise,
+        model,
+        together,
+        len(part),
+        tuple(passed),
+        _estimate_gain(judged, baseline, examples, together, level),
+    )
 
 
 def _estimate_gain(judged: Judged, mean: Judged, examples: Examples, together: Groups, level: float) -> Estimate | None:
@@ -192,8 +204,16 @@ def _judge_candidates(
 
 
 def _refuse_settings(candidate: Candidate, settings: int, limit: int, level: float) -> Judged:
-    template = "{settings:,} settings are too many: its limit is {limit:,}"
-    return refused(candidate, Message("too-many-settings", template, settings=settings, limit=limit), level)
+    return refused(
+        candidate,
+        Message(
+            "too-many-settings",
+            "{settings:,} settings are too many: its limit is {limit:,}",
+            settings=settings,
+            limit=limit,
+        ),
+        level,
+    )
 
 
 def simplest(tried: Sequence[Judged], examples: Examples, group: Groups) -> list[int]:

@@ -82,7 +82,6 @@ class Examples:
 
     def take(self, rows: npt.NDArray[Any]) -> Examples:
         """Select these rows; the features keep all tried levels."""
-        shared = None if self.bring_ups is None else self.bring_ups[rows]
         return Examples(
             self.features,
             self.x[rows],
@@ -91,7 +90,7 @@ class Examples:
             self.response,
             self.unit,
             (),
-            shared,
+            None if self.bring_ups is None else self.bring_ups[rows],
             self.class_ends,
         )
 

@@ -202,8 +202,11 @@ def _interval_from_neighbours(
         "the interval joins those of {levels}: it holds if the response is monotonic between them",
         levels=", ".join(f"{f.name} {low} and {high}" for f, (low, high) in zip(apart, sides, strict=True)),
     )
-    estimate = Estimate(value, min(*lows, value), max(*highs, value), level, prediction.value.n, (why,))
-    return replace(prediction, value=estimate, between=True)
+    return replace(
+        prediction,
+        value=Estimate(value, min(*lows, value), max(*highs, value), level, prediction.value.n, (why,)),
+        between=True,
+    )
 
 
 def neighbours(feature: Feature, value: Cell) -> tuple[Cell, Cell]:
@@ -255,9 +258,9 @@ def _build_prediction(
         return Prediction(at, _estimate_from_repeats(value, own, model.low >= 0, level), False, n_alike, own)
     interval = None if why or model.calibration is None else model.calibration.interval(value, level)
     low, high = interval or (None, None)
-    n = model.calibration.groups if model.calibration else 0
-    floor = 0.0 if model.calibration and model.calibration.floor else None
-    estimate = Estimate(value, low, high, level, n, (*beyond, *why)).within(low=floor)
+    estimate = Estimate(
+        value, low, high, level, model.calibration.groups if model.calibration else 0, (*beyond, *why)
+    ).within(low=0.0 if model.calibration and model.calibration.floor else None)
     return Prediction(at, estimate, bool(beyond), n_alike)
 
 

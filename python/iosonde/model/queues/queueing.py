@@ -126,8 +126,9 @@ def solve(stations: Sequence[Station], clients: int) -> Solution:
         for delay in [station.kind == Kind.DELAY]
     )
     low, high = bounds(stations, clients)
-    limiting = tuple(station.name for station in bottlenecks(stations))
-    return Solution(clients, rate, clients / rate, low, high, loads, limiting, exact)
+    return Solution(
+        clients, rate, clients / rate, low, high, loads, tuple(station.name for station in bottlenecks(stations)), exact
+    )
 
 
 def bottlenecks(stations: Sequence[Station]) -> list[Station]:

@@ -38,14 +38,13 @@ class MeasuredSize:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        efficiency = self.efficiency.flat("efficiency") if self.efficiency else {}
         return {
             "size": self.size,
             "n": self.rate.n,
             **self.rate.flat("rate"),
             "per_one": None if self.rate.value is None else self.rate.value / self.size,
             "warnings": list(self.rate.warnings),
-            **efficiency,
+            **(self.efficiency.flat("efficiency") if self.efficiency else {}),
         }
 
 
@@ -92,9 +91,15 @@ def analyse(trials: Trials, level: float, at: Sequence[float] = (), resamples: i
     if limit.fall and limit.fall.is_significant and not regimes[-1].lacks_fit:
         regimes[-1] = replace(regimes[-1], possible=tuple(law for law in regimes[-1].possible if law.law.name == "usl"))
     last = points_of(parts[-1]).to_means() if regimes[-1].lacks_fit else points_of(parts[-1])
-    predictions = tuple(forecast(regimes[-1], last, size, level) for size in at)
-    warnings = tuple(_list_warnings(points, trials, resamples))
-    return Scaling(_measure_sizes(trials, level), changes, tuple(regimes), limit, predictions, level, warnings)
+    return Scaling(
+        _measure_sizes(trials, level),
+        changes,
+        tuple(regimes),
+        limit,
+        tuple(forecast(regimes[-1], last, size, level) for size in at),
+        level,
+        tuple(_list_warnings(points, trials, resamples)),
+    )
 
 
 def _detect_limit(regime: Regime, trials: Trials, level: float) -> Limit:

@@ -62,10 +62,20 @@ def forecast(regime: Regime, points: Points, size: float, level: float) -> SizeP
     is_bounded = len(highs) == len(ends)
     if size > regime.high:
         highs.append(_growth_going_on(regime, points, size, level))
-    low = min(lows) if len(lows) == len(ends) else None
-    high = max(highs) if is_bounded else None
     warnings = tuple(dict.fromkeys(warning for end in ends for warning in end.warnings))
-    return SizePrediction(size, Estimate(value, low, high, level, regime.n, warnings), kind, by_law)
+    return SizePrediction(
+        size,
+        Estimate(
+            value,
+            min(lows) if len(lows) == len(ends) else None,
+            max(highs) if is_bounded else None,
+            level,
+            regime.n,
+            warnings,
+        ),
+        kind,
+        by_law,
+    )
 
 
 def _why_no_interval(regime: Regime, kind: str) -> str:

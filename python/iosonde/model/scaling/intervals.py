@@ -88,8 +88,15 @@ def _build_excess(loss: Excess, least: float, df: int, level: float) -> Excess:
 def _list_warnings(low: float | None, high: float | None) -> tuple[str, ...]:
     if low is not None and high is not None:
         return ()
-    ends = "its ends are" if low is None and high is None else f"its {'lower' if low is None else 'upper'} end is"
-    return (Message("unbounded-interval", "{ends} not bounded by the data: measure at more sizes", ends=ends),)
+    return (
+        Message(
+            "unbounded-interval",
+            "{ends} not bounded by the data: measure at more sizes",
+            ends="its ends are"
+            if low is None and high is None
+            else f"its {'lower' if low is None else 'upper'} end is",
+        ),
+    )
 
 
 def _search_down(excess: Excess, value: float, bound: float | None) -> float | None:

@@ -65,8 +65,9 @@ def points_of(trials: Mapping[float, Sequence[float]]) -> Points:
     logs = [np.log(np.asarray(trials[size], dtype=float)) for size in sizes]
     spread = math.fsum(float(np.sum((log - log.mean()) ** 2)) for log in logs)
     counts = np.array([log.size for log in logs], dtype=float)
-    means = np.array([log.mean() for log in logs])
-    return Points(np.array(sizes, dtype=float), means, counts, spread, int(counts.sum()))
+    return Points(
+        np.array(sizes, dtype=float), np.array([log.mean() for log in logs]), counts, spread, int(counts.sum())
+    )
 
 
 def resampled(trials: Mapping[float, Sequence[float]], rng: np.random.Generator) -> Points:

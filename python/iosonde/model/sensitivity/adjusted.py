@@ -90,8 +90,14 @@ def adjusted(design: Design, fixed_factors: Groups, level: float, rng: np.random
         moves = _draw_moves(own, joint_basis, along[:0], along, scale, rng)
         f = fixed.shape[1]
         moves_within = _draw_moves({i: own[i] for i in within}, rest, along[:f], along[f:], scale, rng)
-    inter = None if beyond is None or beyond.df < 1 else scale.part(beyond, SumOfSquares(0.0, 0))
-    return Adjusted(parts, within, moves, moves_within, inter, scale)
+    return Adjusted(
+        parts,
+        within,
+        moves,
+        moves_within,
+        None if beyond is None or beyond.df < 1 else scale.part(beyond, SumOfSquares(0.0, 0)),
+        scale,
+    )
 
 
 def _build_empty(design: Design) -> Array:

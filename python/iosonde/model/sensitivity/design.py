@@ -119,13 +119,24 @@ def design_of(data: Examples) -> Design:
     _, starts, counts = np.unique(data.cells[order], return_index=True, return_counts=True)
     y, x = data.y[order], data.x[order][starts]
     means = np.add.reduceat(y, starts) / counts
-    ss = np.add.reduceat((y - np.repeat(means, counts)) ** 2, starts)
     levels = np.column_stack([np.unique(column, return_inverse=True)[1].reshape(-1) for column in x.T]).astype(np.intp)
     kind = _classify_design(levels, n)
     codes, binned = _bin_numbers(data.features, x, levels, counts) if kind == SCATTERED else (levels, ())
-    groups = tuple(int(column.max()) + 1 for column in codes.T)
     links, imbalance = _find_links(data.features, x, levels, counts.astype(float), sample=kind == SCATTERED)
-    return Design(kind, data.features, codes, groups, counts.astype(float), means, ss, y, x, links, binned, imbalance)
+    return Design(
+        kind,
+        data.features,
+        codes,
+        tuple(int(column.max()) + 1 for column in codes.T),
+        counts.astype(float),
+        means,
+        np.add.reduceat((y - np.repeat(means, counts)) ** 2, starts),
+        y,
+        x,
+        links,
+        binned,
+        imbalance,
+    )
 
 
 def _classify_design(levels: Indices, n: int) -> str:

@@ -85,13 +85,12 @@ class Effects:
 
     def to_json(self) -> dict[str, Any]:
         """Levels and the change from each to the next."""
-        steps = [
-            {"from": a.name, "to": b.name, "change": _get_mean(b) - _get_mean(a)}
-            for a, b in zip(self.levels[:-1], self.levels[1:], strict=True)
-        ]
         return {
             "levels": [level.to_json() for level in self.levels],
-            "steps": steps,
+            "steps": [
+                {"from": a.name, "to": b.name, "change": _get_mean(b) - _get_mean(a)}
+                for a, b in zip(self.levels[:-1], self.levels[1:], strict=True)
+            ],
             "monotone": not self.turns,
             "turns": self.turns or None,
         }

@@ -159,5 +159,10 @@ def _compute_variances(
     center = sums.sum(-1, keepdims=True) / n
     total = (((cells - center) ** 2) @ design.counts + ss_within) / n
     plain = {key: between(sums, group) for key, group in groups.items()}
-    corrected = {key: value - (groups[key].n - 1) * noise / n for key, value in plain.items()}
-    return Variances(total, total + noise / n, noise, plain, corrected)
+    return Variances(
+        total,
+        total + noise / n,
+        noise,
+        plain,
+        {key: value - (groups[key].n - 1) * noise / n for key, value in plain.items()},
+    )

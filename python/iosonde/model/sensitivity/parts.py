@@ -133,12 +133,20 @@ def scale_of(design: Design, along: Array, level: float) -> tuple[Scale, SumOfSq
     total, inside, model = design.total * design.n, float(design.ss_within.sum()), squares(along)
     beyond = SumOfSquares(max(0.0, total - inside - model.ss), design.n_cells - 1 - model.df)
     if design.kind != SCATTERED and design.df_repeats >= LEAST_DF:
-        noise = SumOfSquares(inside, design.df_repeats)
-        return Scale(total, inside, design.n_cells - 1, noise, design.n, level, design.n), beyond
+        return Scale(
+            total, inside, design.n_cells - 1, SumOfSquares(inside, design.df_repeats), design.n, level, design.n
+        ), beyond
     # A setting is one row; its repeats add to the total only.
     variance = beyond.ss / beyond.df if beyond.df else 0.0
-    rows = design.n_cells + (inside / variance if variance > 0 else 0.0)
-    return Scale(total, beyond.ss + inside, model.df, beyond, rows, level, design.n), None
+    return Scale(
+        total,
+        beyond.ss + inside,
+        model.df,
+        beyond,
+        design.n_cells + (inside / variance if variance > 0 else 0.0),
+        level,
+        design.n,
+    ), None
 
 
 def drawn_shares(

@@ -61,16 +61,24 @@ def rank_line(
         raw = _compute_interval(float(b[i]), None if drawn is None else drawn[:, i], level)
         scale = float(np.sqrt(spread[i] / total))
         ends = [None if end is None else end * scale for end in (raw.low, raw.high)]
-        slope = Slope(raw, replace(raw, value=float(b[i]) * scale, low=ends[0], high=ends[1]))
         factors.append(
-            FactorRank(name, "", over_all[i], None, None, slope, None, None, within.get(i), i in fixed_indices)
+            FactorRank(
+                name,
+                "",
+                over_all[i],
+                None,
+                None,
+                Slope(raw, replace(raw, value=float(b[i]) * scale, low=ends[0], high=ends[1])),
+                None,
+                None,
+                within.get(i),
+                i in fixed_indices,
+            )
         )
-    ranked = tuple(sorted(factors, key=lambda f: -(f.over_all.s1.value or 0)))
     order = _compute_order({names[i]: over_all[i] for i in everything}, drawn, spread, names, everything, level)
     inner = _compute_order({names[i]: share for i, share in within.items()}, drawn, spread, names, rest, level)
     other_features = [name for name in coefficients if name not in names and coefficients[name] != 0]
     fixed_sum = sum(over_all[i].s1.value or 0.0 for i in fixed_indices)
-    fixed_share = Estimate(fixed_sum, None, None, level, 0) if fixed_indices else None
     sentence = _build_sentence(
         order,
         inner,
@@ -88,13 +96,13 @@ def rank_line(
         "published line over a full factorial of its levels",
         "as S1: a line has no interactions",
         "" if drawn is None else "coefficients drawn from their standard errors",
-        ranked,
+        tuple(sorted(factors, key=lambda f: -(f.over_all.s1.value or 0))),
         None,
         order,
         inner,
         (),
         tuple(fixed),
-        fixed_share,
+        Estimate(fixed_sum, None, None, level, 0) if fixed_indices else None,
         (),
         seed,
         sentence,

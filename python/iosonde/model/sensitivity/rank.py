@@ -152,8 +152,12 @@ class _Estimates:
         return tied(list(values), values, moves_by_name, self.level, self.adjusted.scale.noise.df)
 
     def _shares(self, resampled: Resampled, share: VarianceShare, total: Total) -> Shares:
-        corrected = float(share.corrected(resampled.observed)) if resampled.drawn is not None else None
-        return Shares(resampled.estimate(share, self.level, self.design.n), corrected, *total, 0.0)
+        return Shares(
+            resampled.estimate(share, self.level, self.design.n),
+            float(share.corrected(resampled.observed)) if resampled.drawn is not None else None,
+            *total,
+            0.0,
+        )
 
 
 def rank(
@@ -211,8 +215,11 @@ def rank(
         effects=estimates.effects,
         by_levels=not design.binned,
     )
-    messages = warnings.warnings(ranking, design, data.warnings, r2, estimates.beyond)
-    return replace(ranking, sentence=warnings.sentence(ranking), warnings=messages)
+    return replace(
+        ranking,
+        sentence=warnings.sentence(ranking),
+        warnings=warnings.warnings(ranking, design, data.warnings, r2, estimates.beyond),
+    )
 
 
 def _index_fixed(fixed: Sequence[str], names: Sequence[str]) -> Groups:

@@ -63,8 +63,9 @@ def _compute_variances(design: Design, groups: dict[Groups, Grouping], times: Ar
         plain[key], bias = _compute_explained(group, by_cell, counts, means, center[:, 0], n)
         corrected[key] = plain[key] - np.maximum(bias - lost, 0.0)
     df = times @ (counts - 1)
-    noise = np.where(df > 0, times @ design.ss_within / np.maximum(df, 1), 0.0)
-    return Variances(total, total + lost, noise, plain, corrected)
+    return Variances(
+        total, total + lost, np.where(df > 0, times @ design.ss_within / np.maximum(df, 1), 0.0), plain, corrected
+    )
 
 
 def _compute_explained(

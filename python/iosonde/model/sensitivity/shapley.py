@@ -109,9 +109,8 @@ def _by_means(design: Design, resampled: Resampled, level: float) -> list[Estima
             estimates.append(Estimate(float(plain[i]), None, None, level, design.n))
             continue
         tails = np.quantile(drawn[i] - truth[i], [0.5 + level / 2, 0.5 - level / 2])
-        value = float(np.clip(observed[i], 0, 1))
         low, high = (float(np.clip(observed[i] - tail, 0, 1)) for tail in tails)
-        estimates.append(Estimate(value, low, high, level, design.n))
+        estimates.append(Estimate(float(np.clip(observed[i], 0, 1)), low, high, level, design.n))
     return estimates
 
 

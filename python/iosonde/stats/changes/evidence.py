@@ -68,8 +68,13 @@ def best_split(values: Array, least: int, correlated: float = 0.0) -> RankSplit 
     telling = apart / errors
     place = int(np.argmax(np.abs(telling)))
     near = before[telling**2 >= telling[place] ** 2 - 2 * _NEARLY]
-    z = _as_normal(float(telling[place]), max(1.0, (n - 2) * (1 - correlation**2) / 2))
-    return RankSplit(int(before[place]), z, correlation, int(near[0]), int(near[-1]))
+    return RankSplit(
+        int(before[place]),
+        _as_normal(float(telling[place]), max(1.0, (n - 2) * (1 - correlation**2) / 2)),
+        correlation,
+        int(near[0]),
+        int(near[-1]),
+    )
 
 
 def normal_scores(values: Array) -> Array:

@@ -131,8 +131,15 @@ def _find_break(values: Array, begin: int, end: int, search: Search) -> Break | 
     before, after = float(part[: split.at].mean()), float(part[split.at :].mean())
     if abs(after - before) < search.share * abs(before):
         return None
-    p = chance(abs(split.z), search.looks, search.least, search.newest)
-    return Break(begin, end, begin + split.at, p, split.correlation, begin + split.first, begin + split.last)
+    return Break(
+        begin,
+        end,
+        begin + split.at,
+        chance(abs(split.z), search.looks, search.least, search.newest),
+        split.correlation,
+        begin + split.first,
+        begin + split.last,
+    )
 
 
 @lru_cache(64)

@@ -84,8 +84,14 @@ def examine_table(
         )
     ordered = _in_time(table, ignored)
     cells = [cell for cell in cells_of(ordered, responses, by) if cell.values.size]
-    hidden = hidden_factors(ordered, cells, [*responses, *ignored])
-    subject = checks.Subject(cells, level, table=ordered, hidden=hidden, bound=bound, limit=limit)
+    subject = checks.Subject(
+        cells,
+        level,
+        table=ordered,
+        hidden=hidden_factors(ordered, cells, [*responses, *ignored]),
+        bound=bound,
+        limit=limit,
+    )
     return _run_examination(subject, responses, by, ignored)
 
 

@@ -45,9 +45,6 @@ def check(subject: Subject) -> list[Finding]:
         if operation and same in reported:
             continue
         reported.add(same)
-        way = "rises" if drift.s > 0 else "falls"
-        name = subject.name(operation, metric)
-        unit = "iteration of one run" if all(cell.within_run for cell in cells) else "trial"
         findings.append(
             Finding(
                 "S103",
@@ -55,10 +52,10 @@ def check(subject: Subject) -> list[Finding]:
                 Message(
                     "drift",
                     "{metric} {direction} by {percent:.3g} % of its mean from the first to the last {unit} (p={p:.2g})",
-                    metric=name,
-                    direction=way,
+                    metric=subject.name(operation, metric),
+                    direction="rises" if drift.s > 0 else "falls",
                     percent=100 * abs(drift.relative_change),
-                    unit=unit,
+                    unit="iteration of one run" if all(cell.within_run for cell in cells) else "trial",
                     p=drift.p,
                 ),
                 {

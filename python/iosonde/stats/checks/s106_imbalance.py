@@ -128,8 +128,13 @@ def _to_do(work: Estimate) -> str:
 
 def _flatten_row(name: str, index: Estimate, work: Estimate) -> dict[str, Any]:
     """Return the columns of a row; ``n`` counts trials, ``confidence`` is the level of both intervals."""
-    work_columns = work.flat("work") | {"work_n": work.n}
-    return {"phase": name, **index.flat("index"), "n": index.n, **work_columns, "confidence": index.level}
+    return {
+        "phase": name,
+        **index.flat("index"),
+        "n": index.n,
+        **(work.flat("work") | {"work_n": work.n}),
+        "confidence": index.level,
+    }
 
 
 def _always_last(phases: Sequence[StoredPhase], times: Sequence[Mapping[int, int]], alpha: float) -> str:

@@ -53,7 +53,6 @@ def check(subject: Subject) -> Iterator[Finding]:
                 worst[key] = max(worst.get(key, (0.0, "")), (float(share), str(host)))
     for key, ids in loaded.items():
         share, host = worst[key]
-        n_runs = len(dict.fromkeys(ids))
         yield Finding(
             "S107",
             Severity.WARNING,
@@ -63,7 +62,7 @@ def check(subject: Subject) -> Iterator[Finding]:
                 subject=_SHARES[key],
                 percent=100 * share,
                 host=host,
-                n=n_runs,
+                n=len(dict.fromkeys(ids)),
                 n_trials=len(subject.runs),
             ),
             {"share": share, "host": host, "runs": list(dict.fromkeys(ids))[:MAX_LISTED], "kind": key},

@@ -38,12 +38,11 @@ def check(subject: Subject) -> list[Finding]:
     for cell in subject.repeated:
         for position in far_off(cell.values, FAMILY_ALPHA / max(1, len(subject.cells))):
             rest = sorted(cell.values.tolist())
-            where = cell.places[position] if position < len(cell.places) else f"trial {position + 1}"
             outliers.append(
                 {
                     "cell": cell.name,
                     "metric": cell.metric,
-                    "trial": where,
+                    "trial": cell.places[position] if position < len(cell.places) else f"trial {position + 1}",
                     "value": float(cell.values[position]),
                     "median": rest[len(rest) // 2],
                 }

@@ -107,7 +107,6 @@ def _report_buffered(of: Phases) -> Iterator[Finding]:
 
 def _report_quiet(of: Phases) -> Iterator[Finding]:
     if of:
-        most = max(phase.network["packets_per_operation"] for several in of.values() for phase in several)
         yield Finding(
             "S115",
             Severity.INFO,
@@ -116,7 +115,7 @@ def _report_quiet(of: Phases) -> Iterator[Finding]:
                 "the client answered {operations} by itself: at most {packets:.2g} packets per operation "
                 "went over the network",
                 operations=some(list(of)),
-                packets=most,
+                packets=max(phase.network["packets_per_operation"] for several in of.values() for phase in several),
             ),
             {"operations": _build_evidence(of, "packets_per_operation")},
             "read these rates as those of the client, not of a server",

@@ -47,8 +47,6 @@ def check(subject: Subject) -> list[Finding]:
     if not troubled:
         return []
     sentences = [_format_sentence(level, runs) for level, runs in troubled.items()]
-    more = f"; and {len(sentences) - _MOST_SENTENCES} more" if len(sentences) > _MOST_SENTENCES else ""
-    n_runs = sum(map(len, troubled.values()))
     return [
         Finding(
             "S117",
@@ -56,10 +54,10 @@ def check(subject: Subject) -> list[Finding]:
             Message(
                 "unhealthy",
                 "the file system was unhealthy in {n} of {n_trials} trials: {trials}{more}",
-                n=n_runs,
+                n=sum(map(len, troubled.values())),
                 n_trials=len(checked_runs),
                 trials="; ".join(sentences[:_MOST_SENTENCES]),
-                more=more,
+                more=f"; and {len(sentences) - _MOST_SENTENCES} more" if len(sentences) > _MOST_SENTENCES else "",
             ),
             {
                 "health": {level: [run.id for run in runs][:MAX_LISTED] for level, runs in troubled.items()},

@@ -129,8 +129,15 @@ def _report_holes(name: str, sizes: Sizes, units: Units) -> list[Finding]:
     holes = [key for key in product(*levels.values()) if key not in there]
     names = [_name_cell(tuple(zip(levels, key, strict=True)), units) for key in holes]
     evidence["missing"] = names[:MAX_LISTED]
-    sentence = f"{len(holes)} of {n_combinations} cells of {name} are missing: {some(names)}"
-    return [Finding("S123", Severity.WARNING, sentence, evidence, ACTION)]
+    return [
+        Finding(
+            "S123",
+            Severity.WARNING,
+            f"{len(holes)} of {n_combinations} cells of {name} are missing: {some(names)}",
+            evidence,
+            ACTION,
+        )
+    ]
 
 
 def _no_grid(name: str, n_there: int, levels: Sequence[int]) -> Finding:

@@ -43,7 +43,6 @@ def check(subject: Subject) -> list[Finding]:
     worst = max(uneven, key=lambda balance: balance.index.value or 0.0)
     name, times = worst.busiest.most_common(1)[0]
     n = sum(worst.busiest.values())
-    more = f" ({len(uneven)} settings in all)" if len(uneven) > 1 else ""
     return [
         Finding(
             "S133",
@@ -58,7 +57,7 @@ def check(subject: Subject) -> list[Finding]:
                 direction=worst.what,
                 setting=f" at {worst.setting}" if worst.setting else "",
                 lost=percent_interval(worst.lost),
-                more=more,
+                more=f" ({len(uneven)} settings in all)" if len(uneven) > 1 else "",
             ),
             {
                 "balance": [

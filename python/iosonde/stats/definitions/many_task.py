@@ -61,8 +61,7 @@ def _select_rates(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str,
         suffixes = (_TOTAL, _OWN) if row["operation"] in rank_operations else _SINGLE
         suffix = next((ending for ending in suffixes if row["metric"].endswith(ending)), None)
         if suffix is not None and (row["rank"] is None) is (suffix != _OWN):
-            kind = row["metric"].removesuffix(suffix)
-            yield (row["operation"], kind, row["rank"], row["value"], row["unit"])
+            yield (row["operation"], row["metric"].removesuffix(suffix), row["rank"], row["value"], row["unit"])
 
 
 def _in_thesis_unit(value: float, unit: str) -> tuple[float, str]:
@@ -102,12 +101,14 @@ def _side_by_side(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _average_entries(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
     ranks = max(len(entry["individual"]) for entry in entries)
-    individual = [
-        _average_values([entry["individual"][rank] for entry in entries if rank < len(entry["individual"])])
-        for rank in range(ranks)
-    ]
-    units = {name: unit for entry in entries for name, unit in entry["units"].items()}
-    return {"total": _average_values([entry["total"] for entry in entries]), "individual": individual, "units": units}
+    return {
+        "total": _average_values([entry["total"] for entry in entries]),
+        "individual": [
+            _average_values([entry["individual"][rank] for entry in entries if rank < len(entry["individual"])])
+            for rank in range(ranks)
+        ],
+        "units": {name: unit for entry in entries for name, unit in entry["units"].items()},
+    }
 
 
 def _average_values(several: Sequence[Mapping[str, float]]) -> dict[str, float]:

@@ -66,5 +66,12 @@ def iteration(work: Work, kind: str) -> float | None:
 
 def summary(operation: str, phase: str, rates: Sequence[float]) -> MdtestRow:
     """Return the line over all iterations."""
-    deviation = statistics.stdev(rates) if len(rates) > 1 else 0.0
-    return MdtestRow(operation, phase, max(rates), min(rates), statistics.fmean(rates), deviation, len(rates))
+    return MdtestRow(
+        operation,
+        phase,
+        max(rates),
+        min(rates),
+        statistics.fmean(rates),
+        statistics.stdev(rates) if len(rates) > 1 else 0.0,
+        len(rates),
+    )

@@ -160,8 +160,11 @@ def explained_by_number(values: Clustered, x: Array, level: float) -> Explained:
         return explained
     leverage = 1 / len(xs) + (xs - xs.mean()) ** 2 / np.sum((xs - xs.mean()) ** 2)
     far = int(np.argmax(leverage))
-    rest = None if leverage[far] <= _DECIDES else _fit_line(np.delete(xs, far), np.delete(ys, far), level).share
-    return replace(explained, leverage=float(leverage[far]), without=rest)
+    return replace(
+        explained,
+        leverage=float(leverage[far]),
+        without=None if leverage[far] <= _DECIDES else _fit_line(np.delete(xs, far), np.delete(ys, far), level).share,
+    )
 
 
 def _fit_line(xs: Array, ys: Array, level: float) -> Explained:

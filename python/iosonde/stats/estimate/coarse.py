@@ -70,8 +70,7 @@ def chance_of_ties(values: npt.NDArray[np.float64], coarsest: float = 0.0) -> fl
     window = int(np.clip(0.01 * float(np.std(x)) / step, 10, 1e9))
     counts = np.unique(values[np.isfinite(values)], return_counts=True)[1]
     before = np.concatenate([[0], np.cumsum(counts)])
-    upper = np.searchsorted(x, x + (window + 0.5) * step, "right")
-    pairs = float((counts * (before[upper] - before[1:])).sum())
+    pairs = float((counts * (before[np.searchsorted(x, x + (window + 0.5) * step, "right")] - before[1:])).sum())
     even = values.size * (values.size - 1) / 2 * step / float(np.ptp(x))
     return max((pairs + 0.5) / window, even, _by_significant_digits(values))
 
@@ -135,8 +134,11 @@ def wider_ratio(estimate: Estimate, slack_a: float, slack_b: float) -> Estimate:
     if slack_a >= 1:
         why = Message("coarse-clock", "half a tick of the clock is as large as a mean")
         return replace(estimate, low=None, high=None, warnings=(*estimate.warnings, why))
-    low = estimate.low * max(0.0, 1 - slack_b) / (1 + slack_a)
-    return replace(estimate, low=low, high=estimate.high * (1 + slack_b) / (1 - slack_a))
+    return replace(
+        estimate,
+        low=estimate.low * max(0.0, 1 - slack_b) / (1 + slack_a),
+        high=estimate.high * (1 + slack_b) / (1 - slack_a),
+    )
 
 
 def wider(estimate: Estimate, by: float) -> Estimate:

@@ -222,8 +222,9 @@ def _find_pattern(pairs: Sequence[tuple[TrialCell, TrialCell]], cells: Sequence[
         if name not in moved and len(levels) == 1 and len({cell.by[name] for cell in cells}) > 1:
             fixed[name] = copied[0].by[name]
     there = moved | fixed
-    of = sum(all(cell.by[name] == level for name, level in there.items()) for cell in cells)
-    return Pattern(changed, fixed, n, of)
+    return Pattern(
+        changed, fixed, n, sum(all(cell.by[name] == level for name, level in there.items()) for cell in cells)
+    )
 
 
 def _compare_settings(original: TrialCell, copy: TrialCell) -> Difference:

@@ -18,8 +18,14 @@ def missing_row_warnings(n_missing: int, n_rows: int) -> list[str]:
     """Return a warning with the number of rows that lack a value; none if no row does."""
     if not n_missing:
         return []
-    template = "{n_missing} of {n_rows} rows lack a value and are left out"
-    return [Message("missing-values", template, n_missing=n_missing, n_rows=n_rows)]
+    return [
+        Message(
+            "missing-values",
+            "{n_missing} of {n_rows} rows lack a value and are left out",
+            n_missing=n_missing,
+            n_rows=n_rows,
+        )
+    ]
 
 
 def fisher_exact(missing_a: int, n_a: int, missing_b: int, n_b: int) -> float:

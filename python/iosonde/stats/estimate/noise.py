@@ -127,14 +127,13 @@ def passport(cells: Sequence[TrialCell], level: float, inside: dict[int, list[Ar
     families: dict[tuple[str, str], list[TrialCell]] = {}
     for cell in positive:
         families.setdefault((cell.operation, cell.metric), []).append(cell)
-    metrics = tuple(_measure_metric(name, family, level, inside) for name, family in families.items())
     enough = [cell.values for cell in positive if cell.values.size >= LEAST and np.ptp(cell.values) > 0]
     return Passport(
         level,
         _random_splits(enough, level),
         _estimate_share([_is_different(x[::2], x[1::2], level) for x in enough], level),
         _estimate_share([_is_different(x[: x.size // 2], x[x.size // 2 :], level) for x in enough], level),
-        metrics,
+        tuple(_measure_metric(name, family, level, inside) for name, family in families.items()),
     )
 
 
@@ -179,7 +178,6 @@ def _measure_metric(
     logs = [np.log(cell.values) for cell in cells if cell.values.size > 1]
     df = sum(x.size - 1 for x in logs)
     variance = sum(float(((x - x.mean()) ** 2).sum()) for x in logs) / df if df else 0.0
-    smallest = {n: smallest_difference(variance**0.5, df, n, level, POWER) for n in SIZES} if df and variance else {}
     nested = [[np.log(ranks) for ranks in inside[id(cell)]] for cell in cells if id(cell) in inside]
     return MetricNoise(
         name[0],
@@ -188,7 +186,7 @@ def _measure_metric(
         sum(cell.values.size for cell in cells),
         variance**0.5 if df else None,
         components(nested, level),
-        smallest,
+        {n: smallest_difference(variance**0.5, df, n, level, POWER) for n in SIZES} if df and variance else {},
     )
 
 

@@ -85,13 +85,12 @@ class PairVerdict:
     def claim(self, family: int) -> Verdict:
         """Return the claim that B differs from A, as one of a ``family``."""
         above = self.ratio.value is not None and self.ratio.value > 1
-        direction = None if self.state is not VerdictState.DIFFERENT else Direction.UP if above else Direction.DOWN
         return Verdict(
             "difference",
             " ".join(self.name[:2]),
             (self.rule.a, self.rule.b),
             self.state,
-            direction,
+            None if self.state is not VerdictState.DIFFERENT else Direction.UP if above else Direction.DOWN,
             ", ".join(f"{name}={level}" for name, level in self.cell.items()),
             self.ratio,
             None,

@@ -87,8 +87,11 @@ def percentiles_from_trial(
         here = good[good["phase"] == phase]
         for kind in np.flatnonzero(np.bincount(here["kind"])).tolist():
             durations = here["duration_ns"][here["kind"] == kind]
-            values = percentiles_from_durations(durations, percentiles, level)
-            summaries.append(TrialPercentiles(name, kinds[kind], int(durations.size), values))
+            summaries.append(
+                TrialPercentiles(
+                    name, kinds[kind], int(durations.size), percentiles_from_durations(durations, percentiles, level)
+                )
+            )
     return summaries
 
 

@@ -62,14 +62,20 @@ def interval(logs: Values, level: float, most: int = MOST) -> Estimate:
         )
     value = math.exp(float(np.mean(x))) if n else None
     if n < LEAST:
-        pairs = "1 pair is" if n == 1 else f"{n} pairs are"
         return Estimate(
             value,
             None,
             None,
             level,
             n,
-            (Message("too-few-pairs", "{pairs} not enough: at least {least} are needed", pairs=pairs, least=LEAST),),
+            (
+                Message(
+                    "too-few-pairs",
+                    "{pairs} not enough: at least {least} are needed",
+                    pairs="1 pair is" if n == 1 else f"{n} pairs are",
+                    least=LEAST,
+                ),
+            ),
         )
     half = critical(n, level, most) * standard_deviation(x) / math.sqrt(n)
     if not math.isfinite(half):

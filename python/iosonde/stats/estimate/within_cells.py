@@ -230,9 +230,6 @@ def compare_within(
     unlike = _describe_disagreement(effect, logs)
     coarse = (coarse_text(ticks.step),) if ticks else (NO_SPREAD,) if still else ()
     few = (few_trials_text(a.side.n, b.side.n),) if effect.few else ()
-    doubts = tuple(
-        code for code, there in (("cells-differ", unlike), ("coarse-clock", coarse), ("few-trials", few)) if there
-    )
     open_to_trials = outcome == CANNOT_TELL and not unlike and not ticks
     return Comparison(
         a,
@@ -259,7 +256,9 @@ def compare_within(
         cells=len(cells),
         cells_differ=bool(unlike),
         by_level=at_levels(verdict_at),
-        doubts=doubts,
+        doubts=tuple(
+            code for code, there in (("cells-differ", unlike), ("coarse-clock", coarse), ("few-trials", few)) if there
+        ),
         at=(lambda other: exp_of(effect.interval(other, n))) if logs else None,
     )
 

@@ -106,7 +106,6 @@ def _measure_effect(several: list[FaultDone], phase: StoredPhase, rows: PhaseRow
     if not parts:
         return None
     stall_at, stall = _find_stall(rows, max(begun, 0.0), end)
-    usual = _find_stall(rows, 0.0, begun)[1] / 1e9 if begun > _LEAST_S * 1e9 else None
     first = several[0]
     host = first.host if len(several) == 1 else f"{len(several)} servers"
     heal = [fault.heal_s for fault in several]
@@ -120,7 +119,7 @@ def _measure_effect(several: list[FaultDone], phase: StoredPhase, rows: PhaseRow
         parts,
         stall / 1e9,
         stall_at / 1e9,
-        usual,
+        _find_stall(rows, 0.0, begun)[1] / 1e9 if begun > _LEAST_S * 1e9 else None,
         max(heal_times) if len(heal_times) == len(heal) else None,
     )
 

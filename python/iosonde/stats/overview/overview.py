@@ -81,8 +81,12 @@ def overview_from_table(
             )
     subject = checks.Subject(cells, level, (), table, _find_hidden(table, cells, ()))
     columns = [table.column(name) for name in by]
-    units = {column.name: "bytes" for column in columns if column.level_unit == "bytes"}
-    overview = _build_overview(subject, [column.name for column in columns], warnings, units=units)
+    overview = _build_overview(
+        subject,
+        [column.name for column in columns],
+        warnings,
+        units={column.name: "bytes" for column in columns if column.level_unit == "bytes"},
+    )
     missing = {table.column(name).name: uneven_missing(table, table.numbers(name), by) for name in responses}
     response_stories = stories(overview.rows, cells, level, cells_of(table, headlines, by), missing=missing)
     in_stories = {story.metric for story in response_stories}

@@ -173,9 +173,13 @@ def _describe_unsure(unsure: Sequence[ResponseStory]) -> Iterator[str]:
         more = f" and {len(titles) - _MOST} more" if len(titles) > _MOST else ""
         names, factors = f"{', '.join(titles[:_MOST])}{more}", _join_factors(list(some[0].best.by))
         if untested:
-            on = names if more else listed(titles)
-            template = "The effect of {factors} on {responses} is not tested: {reason}."
-            yield Message("not-tested", template, factors=factors, responses=on, reason=untested)
+            yield Message(
+                "not-tested",
+                "The effect of {factors} on {responses} is not tested: {reason}.",
+                factors=factors,
+                responses=names if more else listed(titles),
+                reason=untested,
+            )
         else:
             yield Message(
                 "not-significant",

@@ -102,7 +102,6 @@ class CorpusPhase:
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form of ``iosonde corpus --json``."""
-        placed = None if self.placed is None else {"value": self.placed.value, "below": self.placed.share.to_json()}
         return {
             "operation": self.operation,
             "metric": self.metric,
@@ -126,7 +125,9 @@ class CorpusPhase:
                 for name, explained in self.explained.items()
             ],
             "standing_out": [{"system": system.system, "times": system.times} for system in self.standing_out],
-            "placed": placed,
+            "placed": None
+            if self.placed is None
+            else {"value": self.placed.value, "below": self.placed.share.to_json()},
         }
 
 

@@ -306,8 +306,9 @@ def _by_trials(query: _Query, data: CellMeans, residual: _Residual, contrasts: S
     )
     judge = plain_judge(data, query.terms, residual.mean_square, residual.df)
     estimates = tuple(contrast(text, query.terms, query.factors, data, judge, query.level) for text in contrasts)
-    warnings = () if residual.ss else (NO_ERROR,)
-    return _Judged(sources, SumOfSquares(residual.ss, residual.df), estimates, warnings=warnings)
+    return _Judged(
+        sources, SumOfSquares(residual.ss, residual.df), estimates, warnings=() if residual.ss else (NO_ERROR,)
+    )
 
 
 def _by_strata(query: _Query, data: CellMeans, total: float, shared: SharedErrors, contrasts: Sequence[str]) -> _Judged:
@@ -387,8 +388,18 @@ def _in_stratum(
     exact = shared.strata.has_error(depth) and shared.strata.exact(depth)
     test = None if exact else shared.strata.test(base, own, depth)
     if test is None:
-        share = Estimate(min(1.0, ss / total), None, None, level, shared.rows.n, (NO_NOISE,))
-        return VariationSource(term.name, ss, df, share, None, None, None, is_block, error.df if exact else 0.0, depth)
+        return VariationSource(
+            term.name,
+            ss,
+            df,
+            Estimate(min(1.0, ss / total), None, None, level, shared.rows.n, (NO_NOISE,)),
+            None,
+            None,
+            None,
+            is_block,
+            error.df if exact else 0.0,
+            depth,
+        )
     return VariationSource(
         term.name,
         ss,
@@ -447,7 +458,6 @@ def _build_source(
             term=term.name,
         )
     f = ss / df / residual.mean_square if residual.mean_square > 0 else None
-    p = None if f is None else f_upper_p(f, df, residual.df)
     return VariationSource(
         term.name,
         ss,
@@ -455,7 +465,7 @@ def _build_source(
         residual.variation.explained_by(SumOfSquares(ss, df), level),
         f,
         f_quantile(level, df, residual.df),
-        p,
+        None if f is None else f_upper_p(f, df, residual.df),
         {factor.column for factor in term.factors} <= blocks,
         residual.df,
     )
@@ -555,6 +565,9 @@ def _check_assumptions(
     except DataError:
         return None, []
     assumptions = look(fit, values)
-    places = [table.place(int(rows[row])) for row in assumptions.influential_rows]
-    findings = checks.run_fit(FitSubject(fit, assumptions, level, (), response, places))
+    findings = checks.run_fit(
+        FitSubject(
+            fit, assumptions, level, (), response, [table.place(int(rows[row])) for row in assumptions.influential_rows]
+        )
+    )
     return assumptions, [finding for finding in findings if finding.code in ("S302", "S303", "S304", "S305")]

@@ -122,9 +122,12 @@ def _by_trials(data: _Data) -> ResponseEffects:
         if added.df < 1:
             return None
         f = added.ss / added.df / (noise.ss / noise.df)
-        explained = Variation(data.total, noise, data.y.size).explained_by(added, data.level)
-        by_chance = 1.0 if interact else added.df * noise.ss / noise.df / data.total
-        return FactorEffect(names, explained, f_upper_p(f, added.df, noise.df), by_chance=by_chance)
+        return FactorEffect(
+            names,
+            Variation(data.total, noise, data.y.size).explained_by(added, data.level),
+            f_upper_p(f, added.df, noise.df),
+            by_chance=1.0 if interact else added.df * noise.ss / noise.df / data.total,
+        )
 
     return replace(_with_members(data, estimate_effect), joint=_estimate_joint(data))
 
@@ -136,9 +139,12 @@ def _estimate_joint(data: _Data) -> FactorEffect | None:
         return None
     between = SumOfSquares(max(0.0, data.total - noise.ss), data.counts.size - 1)
     noise = SumOfSquares(max(noise.ss, _NOTHING * data.total), noise.df)
-    explained = Variation(data.total, noise, data.y.size).explained_by(between, data.level)
-    p = f_upper_p(between.ss / between.df / (noise.ss / noise.df), between.df, noise.df)
-    return FactorEffect(tuple(data.columns), explained, p, is_joint=True)
+    return FactorEffect(
+        tuple(data.columns),
+        Variation(data.total, noise, data.y.size).explained_by(between, data.level),
+        f_upper_p(between.ss / between.df / (noise.ss / noise.df), between.df, noise.df),
+        is_joint=True,
+    )
 
 
 def _choose_noise(data: _Data) -> SumOfSquares:
@@ -178,9 +184,12 @@ def _by_strata(data: _Data, shared: Indices) -> ResponseEffects:
         if test is None:
             return FactorEffect(names, Estimate(added.ss / data.total, None, None, data.level, data.y.size), None)
         error = model_strata.strata[depth].error
-        explained = Variation(data.total, error, data.y.size).explained_by(added, data.level)
-        by_chance = added.df * error.ss / error.df / data.total if error.df else 1.0
-        return FactorEffect(names, explained, test.p, by_chance=by_chance)
+        return FactorEffect(
+            names,
+            Variation(data.total, error, data.y.size).explained_by(added, data.level),
+            test.p,
+            by_chance=added.df * error.ss / error.df / data.total if error.df else 1.0,
+        )
 
     return replace(_with_members(data, estimate_effect), joint=_joint_in_strata(data, shared))
 
@@ -198,8 +207,12 @@ def _joint_in_strata(data: _Data, shared: Indices) -> FactorEffect | None:
     test = None if model_strata is None else model_strata.test(ones, settings, len(model_strata.units))
     if test is None:
         return None
-    share = Estimate(1 - data.within.ss / data.total, None, None, data.level, data.y.size)
-    return FactorEffect(tuple(data.columns), share, test.p, is_joint=True)
+    return FactorEffect(
+        tuple(data.columns),
+        Estimate(1 - data.within.ss / data.total, None, None, data.level, data.y.size),
+        test.p,
+        is_joint=True,
+    )
 
 
 def _with_members(data: _Data, effect: Callable[[tuple[str, ...]], FactorEffect | None]) -> ResponseEffects:

@@ -122,9 +122,16 @@ class Fit:
         for i, name in enumerate(self.names):
             estimate, error = float(self.beta[i]), math.sqrt(max(0.0, float(self.covariance[i, i])))
             t = estimate / error if error > 0 else None
-            p = None if t is None else t_two_sided_p(t, self.df)
             coefficients.append(
-                Coefficient(name, estimate, error, estimate - critical * error, estimate + critical * error, t, p)
+                Coefficient(
+                    name,
+                    estimate,
+                    error,
+                    estimate - critical * error,
+                    estimate + critical * error,
+                    t,
+                    None if t is None else t_two_sided_p(t, self.df),
+                )
             )
         return coefficients
 

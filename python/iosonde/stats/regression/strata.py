@@ -208,8 +208,12 @@ def strata(y: Array, x: Array, units: Sequence[Indices], level: float) -> Strata
         variance * float(np.bincount(units[place]).max()) for variance, place in zip(start, random, strict=True)
     )
     scale = max(_mean_square(errors[-1]), 1e-13 * apart, mixed.least_variance(y))
-    model = mixed.fit(y, np.column_stack([x, gone]), [units[p] for p in random], [*start, scale])
-    return Strata(tuple(parts), tuple(units), model, gone)
+    return Strata(
+        tuple(parts),
+        tuple(units),
+        mixed.fit(y, np.column_stack([x, gone]), [units[p] for p in random], [*start, scale]),
+        gone,
+    )
 
 
 def _build_error(along: Array, df: int, y: Array) -> SumOfSquares:

@@ -111,8 +111,10 @@ def _iterate_draws(
     ones."""
     files = len(population.sizes)
     numbers = random.random(files)
-    by_size = np.divide(numbers, population.sizes, out=np.full(files, np.inf), where=population.sizes > 0)
-    keys = {BY_COUNT: numbers, BY_SIZE: by_size}
+    keys = {
+        BY_COUNT: numbers,
+        BY_SIZE: np.divide(numbers, population.sizes, out=np.full(files, np.inf), where=population.sizes > 0),
+    }
     sizes = [n for n in settings.sizes if n < files] or [max(1, files // 2)]
     if settings.until is not None:
         yield from _draw_until(population, keys, settings)
@@ -266,7 +268,6 @@ def _summarise_estimates(way: str, n: int, true_number: TrueNumber, estimates: S
     holds = sum(_is_covered(estimate, true_number.truth) for estimate in estimates)
     low, high = binomial_interval(holds, len(estimates), 0.95)
     coverage = Estimate(holds / len(estimates), low, high, 0.95, len(estimates))
-    worst = float(np.quantile(np.abs(values - true_number.truth), 0.95))
     low, high = np.quantile(values, _BAND).tolist()
     many, edges = np.histogram(values, _BINS)
     return SimulatedEstimate(
@@ -275,7 +276,7 @@ def _summarise_estimates(way: str, n: int, true_number: TrueNumber, estimates: S
         true_number,
         float(values.mean()),
         float(values.std(ddof=1)),
-        worst,
+        float(np.quantile(np.abs(values - true_number.truth), 0.95)),
         coverage,
         (low, high),
         float(values[0]),

@@ -90,8 +90,12 @@ class PopulationEstimate:
         """Return the total over a mass: bytes from a share of bytes."""
         estimate = self.estimate
         value, low, high = (None if x is None else x * mass for x in (estimate.value, estimate.low, estimate.high))
-        scaled = Estimate(value, low, high, estimate.level, estimate.n, estimate.warnings)
-        return PopulationEstimate(scaled, self.design_effect, self.if_none * mass, self.if_all * mass)
+        return PopulationEstimate(
+            Estimate(value, low, high, estimate.level, estimate.n, estimate.warnings),
+            self.design_effect,
+            self.if_none * mass,
+            self.if_all * mass,
+        )
 
 
 @dataclass(frozen=True)
@@ -244,8 +248,12 @@ def unknown_where_missing(sample_estimate: PopulationEstimate) -> PopulationEsti
     if sample_estimate.if_all - sample_estimate.if_none <= _MOST_MISSING or sample_estimate.estimate.value is None:
         return sample_estimate
     estimate = sample_estimate.estimate
-    unknown = Estimate(None, None, None, estimate.level, estimate.n, (*estimate.warnings, MOSTLY_MISSING))
-    return PopulationEstimate(unknown, sample_estimate.design_effect, sample_estimate.if_none, sample_estimate.if_all)
+    return PopulationEstimate(
+        Estimate(None, None, None, estimate.level, estimate.n, (*estimate.warnings, MOSTLY_MISSING)),
+        sample_estimate.design_effect,
+        sample_estimate.if_none,
+        sample_estimate.if_all,
+    )
 
 
 def widened(sample_estimate: PopulationEstimate, filled: Callable[[float], PopulationEstimate]) -> PopulationEstimate:

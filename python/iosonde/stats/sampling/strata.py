@@ -177,8 +177,13 @@ def _fill_missing(strata: Sequence[StratumValues], missing: float) -> list[Strat
 
 def _filled_stratum(stratum: StratumValues, missing: float) -> StratumValues:
     values, mask = answers_of(stratum.sample, stratum.values, stratum.answered)
-    within = None if stratum.within is None else np.asarray(stratum.within, float) * mask
-    return StratumValues(stratum.sample, np.where(mask, values, missing), None, within, stratum.pieces)
+    return StratumValues(
+        stratum.sample,
+        np.where(mask, values, missing),
+        None,
+        None if stratum.within is None else np.asarray(stratum.within, float) * mask,
+        stratum.pieces,
+    )
 
 
 def stratified_share(strata: Sequence[StratumValues], level: float) -> PopulationEstimate:
