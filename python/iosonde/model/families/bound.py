@@ -100,7 +100,6 @@ def _to_integer(field: str, value: Any) -> Any:
 
 
 def _compute_scale(field: str, feature: Feature) -> float:
-    """Return one unit of a factor's column in base units."""
     if field in _RATES and bytes_per_s(feature.unit):
         return bytes_per_s(feature.unit)[0]
     if field in _SIZES and feature.unit:

@@ -30,7 +30,6 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
 
 
 def _grow_tree(ranks: npt.NDArray[np.float32], y: Array, limits: Mapping[str, Any], seed: int) -> Any:
-    """Use ``one_column`` if it suffices."""
     if one_column.is_simple(ranks):
         return one_column.grow(ranks, y, limits)
     from sklearn.tree import DecisionTreeRegressor

@@ -54,7 +54,6 @@ class Feature:
 
 
 def _to_number(level: Cell) -> float:
-    """A level of a numeric factor."""
     assert isinstance(level, (int, float)), level
     return float(level)
 

@@ -160,7 +160,6 @@ def ask_all(model: Model, settings: Sequence[Mapping[str, Cell]], level: float) 
 
 
 def _list_between(features: Sequence[Feature], row: Array) -> list[Feature]:
-    """List the factors whose number lies between tried ones."""
     return [
         feature
         for feature, value in zip(features, row, strict=True)
@@ -265,7 +264,6 @@ def _build_prediction(
 
 
 def _estimate_from_repeats(value: float, own: Repeats, floor: bool, level: float) -> Estimate:
-    """Return the model's value with the interval of the setting's own trials."""
     low, high = own.interval(level)
     message = Message(
         "model-off-repeats",

@@ -98,7 +98,6 @@ def _with_bring_ups(groups: Groups, shared: Indices) -> Groups:
 
 
 def _join_groups(of: Indices, pairs: Iterable[tuple[int, int]]) -> Indices:
-    """Merge the groups of each pair and renumber."""
     parent = np.arange(int(of.max()) + 1)
     for a, b in pairs:
         parent[_find_root(parent, b)] = _find_root(parent, a)
@@ -149,7 +148,6 @@ def k_folds(together: Groups, k: int, seed: int) -> list[Fold]:
 
 
 def _fold_of(group: Indices, k: int, seed: int) -> Indices:
-    """The fold of each row."""
     numbers, sizes = np.unique(group, return_counts=True)
     order = np.random.default_rng(seed).permutation(numbers.size)
     # The largest first, each to the smallest fold so far: sizes differ as little as possible.

@@ -103,7 +103,6 @@ def analyse(trials: Trials, level: float, at: Sequence[float] = (), resamples: i
 
 
 def _detect_limit(regime: Regime, trials: Trials, level: float) -> Limit:
-    """Detect the limit of one regime, from its trials and its laws."""
     names = [law.law.name for law in regime.possible]
     amdahl = next((law for law in regime.laws if law.law.name == "amdahl" and law.fit), None)
     linear = False if names and LINEAR not in names else None

@@ -100,7 +100,6 @@ def _list_warnings(low: float | None, high: float | None) -> tuple[str, ...]:
 
 
 def _search_down(excess: Excess, value: float, bound: float | None) -> float | None:
-    """Return the lower end: growing steps down, then the border."""
     edge = 0.0 if bound is None else bound
     if value <= edge or bound is not None and excess(bound) <= 0:
         return edge

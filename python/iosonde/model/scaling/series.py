@@ -92,7 +92,6 @@ def series_of(
 
 
 def _check_rows(table: Table, sizes: Any, rates: Any, complete: Any, response: str, on: str) -> None:
-    """Raise DataError at the first row with an invalid size or rate."""
     if not complete.any():
         raise DataError(
             "no-complete-rows",

@@ -73,7 +73,6 @@ def _describe_fall(fall: Fall, on: str) -> Message:
 
 
 def _is_bent(regime: Regime) -> bool:
-    """Return whether the best law's own interval excludes linear."""
     if not regime.possible:
         return False
     best = regime.possible[0]
@@ -277,7 +276,6 @@ def _percent_of(estimate: Estimate) -> str:
 
 
 def _format_share(estimate: Estimate) -> str:
-    """Return a ratio with its interval if it has one."""
     value, interval = estimate_parts(estimate)
     return value if estimate.low is None or estimate.high is None else f"{value} ({interval})"
 

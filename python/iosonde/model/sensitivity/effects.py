@@ -201,5 +201,4 @@ def _turn_inside(design: Design, factor: int, levels: list[Level], level: float,
 
 
 def _shorten_cell(level: Level, cell: Cell) -> str:
-    """Format an end of a range of levels."""
     return f"{cell:.3g}" if isinstance(cell, float) and cell != int(cell) else level.format_cell(cell)

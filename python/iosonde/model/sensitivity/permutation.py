@@ -147,7 +147,6 @@ def _p_within(values: Array, groups: Grouping, df: int) -> float | None:
 
 
 def _shuffle_residuals(design: Design, factor: int, level: float, rounds: int, rng: np.random.Generator) -> Null:
-    """Shuffle the residuals of the other factors' main effects over the cells."""
     values, groups = _without_others(design)[factor], grouping(design.codes[:, factor], design.counts)
     parts = [
         between(rng.permuted(np.broadcast_to(values, (size, len(values))), axis=1) * design.counts, groups)

@@ -298,7 +298,6 @@ def _noise_from(estimates: _Estimates) -> str:
 
 
 def _index_names(chosen: Sequence[str], names: Sequence[str], option: str) -> list[int]:
-    """Return the factors' numbers. Raises InputError."""
     for name in chosen:
         if name not in names:
             raise InputError(

@@ -115,7 +115,6 @@ def _by_means(design: Design, resampled: Resampled, level: float) -> list[Estima
 
 
 def _compute_values(closed: dict[Groups, Array], k: int) -> Iterator[Array]:
-    """Compute the Shapley values of the set function ``closed``."""
     for i in range(k):
         others = [j for j in range(k) if j != i]
         value: Array = np.zeros(())

@@ -140,7 +140,6 @@ def sampled(closed: Closed, k: int, permutations: int, rng: np.random.Generator)
 
 
 def _walk_order(closed: Closed, order: np.ndarray) -> Array:
-    """Return what each factor adds to those before it."""
     added, before, u = [], closed(frozenset()), frozenset[int]()
     for i in order.tolist():
         u |= {i}

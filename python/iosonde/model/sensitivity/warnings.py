@@ -179,7 +179,6 @@ def _warn_noise(ranking: Ranking, design: Design) -> Iterator[str]:
 
 
 def _warn_fraction(ranking: Ranking, design: Design) -> Iterator[str]:
-    """Warn about main effects of a fraction that are aliased."""
     aliased_factors = [factor for factor in ranking.factors if any(alias.is_full for alias in factor.aliases)]
     for factor in aliased_factors[:_MOST_LINKS]:
         aliases = [alias for alias in factor.aliases if alias.is_full]
@@ -233,7 +232,6 @@ def _warn_settings(ranking: Ranking, design: Design) -> Iterator[str]:
 
 
 def _warn_links(ranking: Ranking, design: Design) -> Iterator[str]:
-    """Warn about dependent factors and the remedy."""
     for link in ranking.links[:_MOST_LINKS]:
         if link.strength > 0.999:
             yield Message(

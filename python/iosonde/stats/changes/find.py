@@ -91,7 +91,6 @@ def _is_new(change: Break, values: Array, search: Search) -> bool:
 def _select_significant(
     values: Array, breaks: Sequence[Break], search: Search, most: float, newest_limit: float
 ) -> Iterator[Break]:
-    """Iterate over the significant changes, with the delay until a look detects them."""
     for change in breaks:
         limit = newest_limit if _is_new(change, values, search) else most
         if change.p <= limit:

@@ -76,7 +76,6 @@ class Subject:
 
     @cached_property
     def _metric_counts(self) -> Counter[str]:
-        """Count the metrics of each operation."""
         return Counter(operation for operation, _ in self.families)
 
     @cached_property

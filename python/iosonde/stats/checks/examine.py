@@ -179,7 +179,6 @@ def _list_unchecked_limits(subject: checks.Subject) -> Iterator[str]:
 
 
 def _in_time(table: Table, names: Sequence[str]) -> Table:
-    """Sort the rows by the first of these columns that holds dates, if any."""
     dated = next((name for name in names if not table.column(name).numeric), None)
     if dated is None:
         return table

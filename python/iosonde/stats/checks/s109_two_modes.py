@@ -90,7 +90,6 @@ def _find_two_modes(subject: Subject) -> list[tuple[TrialCell, _Groups]]:
 
 
 def _find_several_modes(subject: Subject) -> Iterator[tuple[TrialCell, _Groups]]:
-    """Find groups by the hills of the density, for many trials."""
     for cell in subject.repeated:
         log_histogram = histogram.histogram_from_values(cell.values) if _is_countable(cell) else None
         if log_histogram is None or log_histogram.counts.size < 2:

@@ -168,7 +168,6 @@ def _describe_flushed(phases: Sequence[StoredPhase]) -> str:
 
 
 def _name_step(phase: StoredPhase) -> str:
-    """Name a step by the tool that ran in it."""
     return f"{', '.join(phase.tools)} ({phase.operation})" if phase.tools else phase.operation
 
 
@@ -177,6 +176,5 @@ def _read_bytes(network: Mapping[str, Any], part: str, direction: str) -> int:
 
 
 def _build_evidence(of: Mapping[str, Sequence[StoredPhase]], name: str) -> dict[str, Any]:
-    """Return operation → the lowest and the highest share."""
     shares = {operation: [float(phase.network[name]) for phase in phases] for operation, phases in of.items()}
     return {operation: [min(several), max(several)] for operation, several in list(shares.items())[:MAX_LISTED]}

@@ -136,7 +136,6 @@ def _report_trials(copies: Copies, name: str) -> Finding | None:
 
 
 def _report_columns(table: Table, cells: Sequence[TrialCell]) -> Iterator[Finding]:
-    """Report measured columns that are equal in every row."""
     names = list(dict.fromkeys(cell.metric for cell in cells))
     for place, name in enumerate(names):
         for other in names[:place]:

@@ -91,7 +91,6 @@ def _is_balanced(sizes: Collection[int]) -> bool:
 
 
 def _count_trials(cells: Sequence[TrialCell], observed: Sequence[str]) -> Sizes:
-    """Count the trials at each combination of the controlled settings."""
     sizes: Sizes = {}
     for cell in cells:
         key = tuple((name, level) for name, level in cell.by.items() if name not in observed)

@@ -140,7 +140,6 @@ def _between_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
 
 
 def _list_text_settings(cells: Sequence[TrialCell]) -> list[str]:
-    """Return the settings with levels that are text."""
     grid_rows = find_shared_grid(cells)
     if grid_rows is None:
         return sorted({name for cell in cells for name, level in cell.by.items() if isinstance(level, str)})
@@ -161,7 +160,6 @@ def _select_comparable(cells: Sequence[TrialCell], setting: str) -> Sequence[Tri
 
 
 def _compare_columns(table: Table, names: Sequence[str]) -> Iterator[Finding]:
-    """Report columns of one quantity whose ratio contradicts the units in their names."""
     for a, b in combinations(names, 2):
         x, y = table.numbers(a), table.numbers(b)
         both = ~(np.isnan(x) | np.isnan(y))

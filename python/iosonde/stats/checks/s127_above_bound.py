@@ -84,7 +84,6 @@ def check(subject: Subject) -> list[Finding]:
 
 
 def _above_limit(name: str, cells: Sequence[TrialCell], limit: float | None) -> list[Finding]:
-    """Report one finding for all values above a limit in the metric's own unit."""
     above = [(cell, i) for cell in cells for i in np.flatnonzero(cell.values > limit)] if limit is not None else []
     if limit is None or not above:
         return []

@@ -52,7 +52,6 @@ def check_fit(subject: FitSubject) -> list[Finding]:
 
 
 def _report_deciding(subject: FitSubject) -> list[Finding]:
-    """Report coefficients that depend on a single row."""
     if not subject.deciding:
         return []
     names = list(dict.fromkeys(name for several in subject.deciding.values() for name in several))

@@ -34,7 +34,6 @@ def document(rows: Sequence[Mapping[str, Any]], iozone: Iterable[str], varying: 
 
 
 def _build_entry(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], apart: str) -> dict[str, Any]:
-    """Build a trial: totals, and a dict for each rank that has numbers of its own."""
     chosen = _select_rates(rows)
     kinds: dict[str, set[str]] = {}
     for operation, kind, _, _, _ in chosen:

@@ -65,7 +65,6 @@ def _guess_means(x: Array, weight: Array, k: int) -> list[Array]:
 
 
 def _fit_components(x: Array, weight: Array, mean: Array, width: float) -> tuple[tuple[Array, Array, Array], float]:
-    """Fit the components from these means; return them and the log-likelihood."""
     n, k = weight.sum(), mean.size
     total_sd = math.sqrt(float(weight @ (x - weight @ x / n) ** 2) / n)
     least = max(_NARROWEST, width / 2)

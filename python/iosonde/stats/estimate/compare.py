@@ -281,7 +281,6 @@ def _estimate_ratio(
 
 
 def _with_ticks(a: Group, b: Group) -> tuple[Group, Group]:
-    """Add half a tick of the clock to each side, if it is as large as the spread."""
     if a.values is None or b.values is None or a.exact or b.exact:
         return a, b
     ticks = rounding(a.values, b.values, a.side.sd, b.side.sd)
@@ -293,7 +292,6 @@ def _is_positive(group: Group) -> bool:
 
 
 def _estimate_difference(a: Group, b: Group, level: float, pairs: bool) -> Estimate:
-    """Estimate B - A with its t interval."""
     slack = a.half_tick + b.half_tick
     if pairs:
         assert a.values is not None and b.values is not None
@@ -435,7 +433,6 @@ def _list_warnings(comparison: Comparison) -> tuple[str, ...]:
 
 
 def _list_disagreements(comparison: Comparison) -> Iterator[str]:
-    """Iterate over warnings about tests that disagree with the interval."""
     alpha = 1 - comparison.decided.level
     decided = comparison.verdict in (DIFFERENT, NEGLIGIBLE)
     nothing = 0 if comparison.ratio is None else 1

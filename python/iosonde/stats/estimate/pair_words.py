@@ -94,7 +94,6 @@ def _describe_direction(pair_verdict: PairVerdict, ratio: float) -> str:
 
 
 def _format_typical(pair_verdict: PairVerdict) -> str:
-    """Return ``112 MiB/s against 100 MiB/s``."""
     means = pair_verdict.typical()
     if means is None:
         return ""

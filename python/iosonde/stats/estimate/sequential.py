@@ -156,7 +156,6 @@ class _Curve:
 
 
 def _fit_curve(bound: float, next_bound: float, function: Callable[[Array], Array]) -> _Curve:
-    """Fit the curve to the values of the function at Chebyshev's nodes."""
     knee = min(bound, math.sqrt(next_bound**2 - 1))
     outer = _TO_CHEBYSHEV @ function(knee + (bound - knee) * _NODES**2)
     return _Curve(bound, knee, _TO_CHEBYSHEV @ function(knee * np.sqrt(_NODES)), outer)
@@ -203,5 +202,4 @@ def _compute_sphere_factor(n: int) -> float:
 
 
 def _evaluate_chebyshev(x: Array, coefficients: Array) -> Array:
-    """Evaluate a polynomial at x in [0, 1] from its Chebyshev coefficients."""
     return np.asarray(np.polynomial.chebyshev.chebval(2 * x - 1, coefficients), dtype=float)

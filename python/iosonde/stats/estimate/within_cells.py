@@ -264,7 +264,6 @@ def compare_within(
 
 
 def _measure_rounding(cells: Cells) -> Rounding:
-    """Return half a tick of each side, given its spread inside the cells."""
     a, b = (_side_of([cell[place] for cell in cells]) for place in (0, 1))
     if min(a.df, b.df) < 1:
         return Rounding()

@@ -96,7 +96,6 @@ def _average_counts(counters: Sequence[Mapping[str, float]]) -> dict[str, float]
 
 
 def _estimate_each(units: Sequence[Mapping[str, float]], level: float) -> dict[str, Estimate]:
-    """Return kind → number per operation, the most frequent first."""
     kinds = dict.fromkeys(kind for unit in units for kind in unit)
     estimates = {kind: mean([unit.get(kind, 0.0) for unit in units], level).within(low=0.0) for kind in kinds}
     return dict(sorted(estimates.items(), key=lambda item: -(item[1].value or 0.0)))

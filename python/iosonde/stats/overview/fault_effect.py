@@ -85,7 +85,6 @@ def marks(run: StoredRun, rows: PhaseRows) -> tuple[FaultMark, ...]:
 
 
 def _group_faults(faults: Sequence[FaultDone]) -> list[list[FaultDone]]:
-    """Group the faults that were in force by planned fault: on all servers at once it is a single fault."""
     groups: dict[str, list[FaultDone]] = {}
     for fault in faults:
         if fault.inflicting_ns is not None and fault.in_force_ns is not None:

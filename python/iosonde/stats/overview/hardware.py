@@ -134,7 +134,6 @@ def to_json(value: Any) -> Any:
 
 
 def _describe_target(facts: Facts) -> Facts:
-    """Describe the target of the disk measurement of the nodes; empty without one."""
     kind = ((facts.get("machine") or {}).get("mount") or {}).get("type") if facts.get("target") else None
     return {"filesystem": kind, "own_disk": None if kind is None else on_own_disk(kind)}
 
@@ -156,7 +155,6 @@ def _summarise_pair(facts: Facts, same: Sequence[Facts], level: float) -> Facts:
 
 
 def _summarise_links(facts: Facts, links: Sequence[Facts], level: float) -> list[Facts]:
-    """Summarise each link that iperf3 measured, over the repetitions with a measurement."""
     same: dict[tuple[int, int], list[Facts]] = {}
     for link in links:
         if not link["error"]:

@@ -189,7 +189,6 @@ def in_bins(rows: PhaseRows) -> OverTime:
 
 
 def _take_rows(rows: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
-    """Select these rows, without a copy if all are selected."""
     return rows if mask.all() else rows[mask]
 
 
@@ -199,7 +198,6 @@ def starts_ns(phase: StoredPhase, rows: npt.NDArray[Any]) -> Array:
 
 
 def _compute_starts(phase: StoredPhase, rows: npt.NDArray[Any]) -> tuple[Array, int]:
-    """Return these, and the first start itself."""
     ranks, of = np.unique(rows["rank"], return_inverse=True)
     start = rows["start_ns"].astype(np.int64)
     if phase.comparable:

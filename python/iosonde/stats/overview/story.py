@@ -141,7 +141,6 @@ def _has_varied_settings(rows: Sequence[OverviewRow]) -> bool:
 
 
 def _sort_by_mean(rows: Sequence[OverviewRow]) -> list[OverviewRow]:
-    """Sort by mean, the best first."""
     measured = [row for row in rows if row.mean.value is not None]
     lower = metric_of(rows[0].metric, rows[0].unit).better is Better.LOWER
     return sorted(measured, key=lambda row: row.mean.value or 0.0, reverse=not lower)
@@ -227,7 +226,6 @@ def _significant(story: ResponseStory, units: Mapping[str, str]) -> Message:
 
 
 def _describe_untested(untold: Sequence[FactorEffect]) -> str:
-    """Describe the factors without a test that explain most."""
     ordered = sorted(untold, key=lambda effect: -effect.share)
     names = [f"{effect.name} ({percent(effect.share)})" for effect in ordered if effect.share >= _MIN_SHARE][
         :_MOST_FACTORS

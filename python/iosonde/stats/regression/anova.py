@@ -241,8 +241,6 @@ class _Query:
 
 @dataclass(frozen=True)
 class _Judged:
-    """The tested terms with their ``error`` and its warnings."""
-
     sources: tuple[VariationSource, ...]
     error: SumOfSquares
     contrasts: tuple[Contrast, ...]
@@ -299,7 +297,6 @@ def _compute_residual(data: CellMeans, terms: Sequence[Term], y: Array) -> _Resi
 
 
 def _by_trials(query: _Query, data: CellMeans, residual: _Residual, contrasts: Sequence[str]) -> _Judged:
-    """Test every term against the noise between independent trials."""
     sources = tuple(
         _build_source(term, _compute_added(data, query.terms, place, query.kind), residual, query.level, query.blocks)
         for place, term in enumerate(query.terms)
@@ -373,7 +370,6 @@ def _in_stratum(
     total: float,
     blocks: set[str],
 ) -> VariationSource:
-    """Test a term against the error of its stratum."""
     (ss, df), (base, own) = added, sides
     if df < 1:
         raise DataError(

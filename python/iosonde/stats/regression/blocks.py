@@ -53,7 +53,6 @@ def blocks_of(columns: Mapping[str, Array], weights: Array) -> tuple[tuple[str, 
 
 
 def _compute_cramers_v(basis: Array, other: Array) -> float:
-    """Return Cramér's V."""
     least = min(basis.shape[1], other.shape[1])
     return float(np.linalg.norm(basis.T @ other)) / np.sqrt(least) if least else 0.0
 

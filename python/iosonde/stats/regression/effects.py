@@ -227,7 +227,6 @@ def _with_members(data: _Data, effect: Callable[[tuple[str, ...]], FactorEffect 
 
 
 def _encode_dummies(levels: Sequence[object]) -> Array:
-    """Return a column of 0 and 1 for each level but the first."""
     number = {level: place for place, level in enumerate(dict.fromkeys(levels))}
     codes = np.array([number[level] for level in levels], dtype=np.intp)
     return np.asarray(codes[:, None] == np.arange(1, len(number)), float)

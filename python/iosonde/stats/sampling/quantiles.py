@@ -57,6 +57,5 @@ def quantile(
 
 
 def _find_first(ordered: npt.NDArray[np.float64], reached: Callable[[float], bool]) -> float | None:
-    """Return the smallest value for which ``reached`` is true, as for all above; None if there is none."""
     place = bisect.bisect_left(range(len(ordered)), True, key=lambda at: reached(float(ordered[at])))
     return float(ordered[place]) if place < len(ordered) else None

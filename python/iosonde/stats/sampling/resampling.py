@@ -207,7 +207,6 @@ def _select_smallest(keys: Array, most: int) -> Indices:
 def _estimate_number(
     population: Population, number: TrueNumber, draw: _Draw, random: np.random.Generator, level: float
 ) -> Estimate:
-    """Estimate a number as a survey does."""
     if draw.samples is None:
         return hansen_hurwitz(population.has(number.name, draw.chosen[0]), level)
     if number.what == TYPE:

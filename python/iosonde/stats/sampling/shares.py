@@ -158,7 +158,6 @@ def share(
 def _estimate_share(
     sample: DrawnSample, values: Values, level: float, mask: npt.NDArray[np.bool_]
 ) -> PopulationEstimate:
-    """Estimate the share of the mass that answered."""
     split = split_of(sample, values, mask)
     bounds = bounds_of(sample, values, mask)
     n = int(mask.sum())
@@ -209,7 +208,6 @@ def _estimate_mean(
     bounded: bool,
     pieces: npt.ArrayLike | None,
 ) -> PopulationEstimate:
-    """Estimate the mean over the mass that answered."""
     split = split_of(sample, numbers, mask)
     bounds = bounds_of(sample, numbers, mask)
     n = int(mask.sum())
@@ -319,7 +317,6 @@ def bounds_of(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) 
 
 
 def _estimate_interval(split: DrawnSplit, level: float) -> tuple[float, float]:
-    """Return the interval of the share of the rest."""
     n, p = len(split.values), split.mean
     if not split.effective:
         return p, p

@@ -171,7 +171,6 @@ def _combine_strata(strata: Sequence[StratumValues]) -> tuple[_CombinedStrata, t
 
 
 def _fill_missing(strata: Sequence[StratumValues], missing: float) -> list[StratumValues]:
-    """Return the strata with this value for all missing files."""
     return [_filled_stratum(stratum, missing) for stratum in strata]
 
 
@@ -195,7 +194,6 @@ def stratified_share(strata: Sequence[StratumValues], level: float) -> Populatio
 
 
 def _estimate_share(strata: Sequence[StratumValues], level: float) -> PopulationEstimate:
-    """Estimate the share of the mass that answered."""
     combined, bounds = _combine_strata(strata)
     if not combined.splits:
         return PopulationEstimate.without_value(level, bounds)
@@ -240,7 +238,6 @@ def stratified_mean(strata: Sequence[StratumValues], level: float, bounded: bool
 
 
 def _estimate_mean(strata: Sequence[StratumValues], level: float, bounded: bool) -> PopulationEstimate:
-    """Estimate the mean over the mass that answered."""
     combined, bounds = _combine_strata(strata)
     if not combined.splits:
         return PopulationEstimate.without_value(level, bounds)
