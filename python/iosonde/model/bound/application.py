@@ -69,8 +69,9 @@ def predict(
     cluster and the placement; its low end also covers overlap with computing. Raises InputError,
     UnlimitedSystemError."""
     middle, worst, best = (_compute_parts(work, system, placement, level, end) for end, system in enumerate(systems))
-    moving = sum(best.values()) - work.compute
-    return Estimate(sum(middle.values()), max(work.compute, moving), sum(worst.values()), level, 0), middle
+    return Estimate(
+        sum(middle.values()), max(work.compute, sum(best.values()) - work.compute), sum(worst.values()), level, 0
+    ), middle
 
 
 def against(times: Array, predicted: Estimate, level: float) -> tuple[Estimate, Estimate]:

@@ -46,11 +46,15 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         warnings.filterwarnings("ignore", "The number of unique classes")  # few rows have many classes here
         grown.fit(matrix.ranks, class_numbers)
     counts = grown.tree_.value[:, 0, :] * grown.tree_.n_node_samples[:, None]
-    leaves = [_build_leaf(np.rint(row).astype(int), grown.classes_, middles, names) for row in counts]
     return {
         "bounds": bounds.tolist(),
         "factors": factors,
-        "nodes": nodes.read_out(grown.tree_, factors, matrix, leaves),
+        "nodes": nodes.read_out(
+            grown.tree_,
+            factors,
+            matrix,
+            [_build_leaf(np.rint(row).astype(int), grown.classes_, middles, names) for row in counts],
+        ),
     }
 
 

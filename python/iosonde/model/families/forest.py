@@ -35,8 +35,11 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     ).fit(matrix.ranks, examples.y)
     trees = []
     for estimator in grown.estimators_:
-        leaves = [{"value": float(value)} for value in estimator.tree_.value[:, 0, 0]]
-        trees.append(nodes.read_out(estimator.tree_, factors, matrix, leaves))
+        trees.append(
+            nodes.read_out(
+                estimator.tree_, factors, matrix, [{"value": float(value)} for value in estimator.tree_.value[:, 0, 0]]
+            )
+        )
     return {"factors": factors, "trees": trees}
 
 

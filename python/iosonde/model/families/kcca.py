@@ -69,9 +69,10 @@ def predict(form: Mapping[str, Any], x: Array) -> Array:
     new = kernel(there, here, float(form["width"]))
     new = new - new.mean(axis=1, keepdims=True) - inside.mean(axis=0) + inside.mean()
     old, projected = centred(inside) @ weights, new @ weights
-    distance = ((projected[:, None, :] - old[None, :, :]) ** 2).sum(axis=2)
     # Rounded, so that the last bits do not choose among settings that are equally near.
-    nearest = np.argsort(np.round(distance, 12), axis=1, kind="stable")[:, : int(form["k"])]
+    nearest = np.argsort(
+        np.round(((projected[:, None, :] - old[None, :, :]) ** 2).sum(axis=2), 12), axis=1, kind="stable"
+    )[:, : int(form["k"])]
     return np.asarray(values[nearest].mean(axis=1), float)
 
 

@@ -36,8 +36,9 @@ class RankedMatrix:
 def ranked(matrix: Array) -> RankedMatrix:
     """Each value as its place among the distinct values of its column."""
     columns = [np.unique(column, return_inverse=True) for column in matrix.T]
-    ranks = np.column_stack([inverse for _, inverse in columns]).astype(np.float32)
-    return RankedMatrix(ranks, tuple(levels for levels, _ in columns))
+    return RankedMatrix(
+        np.column_stack([inverse for _, inverse in columns]).astype(np.float32), tuple(levels for levels, _ in columns)
+    )
 
 
 def read_out(tree: Any, factors: Factors, matrix: RankedMatrix, leaves: Sequence[Node]) -> list[Node]:

@@ -70,9 +70,8 @@ def calibrate(observed: Array, predicted: Array, group: npt.NDArray[np.intp]) ->
     _, index, sizes = np.unique(group, return_inverse=True, return_counts=True)
     order = np.argsort(scores)
     # A row stands for its share of a group; F(s) is the weight of the scores up to s.
-    weight = np.cumsum(1 / sizes[index][order]) / sizes.size
     quantiles = np.arange(1, _GRID + 1) / _GRID
-    at = np.minimum(np.searchsorted(weight, quantiles - 1e-9), scores.size - 1)
+    at = np.minimum(np.searchsorted(np.cumsum(1 / sizes[index][order]) / sizes.size, quantiles - 1e-9), scores.size - 1)
     return Calibration(
         RATIO if in_proportion else DIFFERENCE,
         int(sizes.size),

@@ -136,9 +136,8 @@ def choose(
         )
     tried[chosen] = judged
     noise = noise_of(examples)
-    trained = train(examples, winner.family, checked(winner.family, winner.options), seed, level)
     model = replace(
-        trained,
+        train(examples, winner.family, checked(winner.family, winner.options), seed, level),
         calibration=calibrate(examples.y[judged.rows], judged.predicted, together.independent[judged.rows]),
         errors={
             **{k: v for k, v in judged.to_json().items() if k not in ("folds", "options", "family", "refused")},

@@ -91,7 +91,6 @@ def unseen_against(examples: Examples, judged: Judged, factor: str, fixed: Mappi
     if not mask.any():
         raise DataError("no-matching-rows", "no row has all fixed levels", "fix fewer factors")
     axis = examples.features[names.index(factor)]
-    units = {entry.name: entry.unit for entry in examples.features}
     varied = tuple(
         name for place, name in enumerate(names) if name not in (factor, *fixed) and np.ptp(x[mask, place]) > 0
     )
@@ -100,6 +99,6 @@ def unseen_against(examples: Examples, judged: Judged, factor: str, fixed: Mappi
         tuple(float(value) if axis.numeric else axis.levels[int(value)] for value in x[mask, names.index(factor)]),
         examples.y[judged.rows][mask],
         judged.predicted[mask],
-        tuple(level_texts(fixed, units)),
+        tuple(level_texts(fixed, {entry.name: entry.unit for entry in examples.features})),
         varied,
     )

@@ -111,8 +111,9 @@ def _compute_laguerre_rule() -> tuple[Array, Array]:
 def _queue_grid(largest: float) -> Array:
     """Return shares of the server in an operation; below 1/64 of the inverse of the largest size no queue is
     visible."""
-    far = np.geomspace(1 / (_FAR * largest), 1 / (128 * largest), _SPARSE)
-    return np.append(far, np.geomspace(1 / (64 * largest), 1.0, _GRID))
+    return np.append(
+        np.geomspace(1 / (_FAR * largest), 1 / (128 * largest), _SPARSE), np.geomspace(1 / (64 * largest), 1.0, _GRID)
+    )
 
 
 MIN_LAW = Bend(_min_shape, _min_grid)

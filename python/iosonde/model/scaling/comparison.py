@@ -49,8 +49,16 @@ def compare_laws(fits: Mapping[str, LawFit], points: Points, level: float) -> La
     best = min(remaining, key=lambda name: values[name])
     deltas = {name: values[name] - values[best] for name in fits}
     allowed = threshold(fits[best].law, points, losses[best], level)
-    supported = [name for name in remaining if deltas[name] <= _LEAST_DELTA or losses[name] <= allowed]
-    return LawComparison(criteria, {**deltas}, tuple(sorted(supported, key=lambda name: deltas[name])))
+    return LawComparison(
+        criteria,
+        {**deltas},
+        tuple(
+            sorted(
+                [name for name in remaining if deltas[name] <= _LEAST_DELTA or losses[name] <= allowed],
+                key=lambda name: deltas[name],
+            )
+        ),
+    )
 
 
 def aicc(sse_: float, n: int, parameters: int) -> float | None:

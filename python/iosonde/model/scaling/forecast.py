@@ -62,7 +62,6 @@ def forecast(regime: Regime, points: Points, size: float, level: float) -> SizeP
     is_bounded = len(highs) == len(ends)
     if size > regime.high:
         highs.append(_growth_going_on(regime, points, size, level))
-    warnings = tuple(dict.fromkeys(warning for end in ends for warning in end.warnings))
     return SizePrediction(
         size,
         Estimate(
@@ -71,7 +70,7 @@ def forecast(regime: Regime, points: Points, size: float, level: float) -> SizeP
             max(highs) if is_bounded else None,
             level,
             regime.n,
-            warnings,
+            tuple(dict.fromkeys(warning for end in ends for warning in end.warnings)),
         ),
         kind,
         by_law,
@@ -107,5 +106,9 @@ def _growth_going_on(regime: Regime, points: Points, size: float, level: float) 
     spread = float(weights @ (x - middle) ** 2)
     ahead = math.log(size) - middle
     slope = float(weights @ ((x - middle) * (y - height))) / spread
-    linear = height + ahead + reach * math.sqrt(1 / total)
-    return math.exp(min(height + slope * ahead + reach * math.sqrt(1 / total + ahead**2 / spread), linear))
+    return math.exp(
+        min(
+            height + slope * ahead + reach * math.sqrt(1 / total + ahead**2 / spread),
+            height + ahead + reach * math.sqrt(1 / total),
+        )
+    )

@@ -36,8 +36,9 @@ def profile_interval(fitted: LawFit, points: Points, name: str, level: float, si
     """Return the parameter ``name``, or the rate at ``size``, with its interval. An end that the data do not bound is
     None, with a warning."""
     value = fitted.rate(size) if size is not None else fitted.parameter(name)
-    least = sse(fitted, points)
-    excess = _build_excess(profile(fitted.law, points, name, size), least, points.n - fitted.law.n_parameters, level)
+    excess = _build_excess(
+        profile(fitted.law, points, name, size), sse(fitted, points), points.n - fitted.law.n_parameters, level
+    )
     bottom, top = _BOUNDS.get(name, (None, None))
     # A value this far away counts as infinite; its lower end may be finite, and is searched from there.
     unit = {ALPHA: 1.0, KAPPA: 1.0, KNEE: points.sizes[-1], PEAK: points.sizes[-1]}.get(

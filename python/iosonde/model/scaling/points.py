@@ -81,7 +81,8 @@ def resampled(trials: Mapping[float, Sequence[float]], rng: np.random.Generator)
         rates = np.asarray(trials[size], dtype=float)
         if rates.size > 1:
             logs = np.log(rates)
-            wide = logs.mean() + (logs - logs.mean()) * math.sqrt(rates.size / (rates.size - 1))
-            rates = np.exp(rng.choice(wide, rates.size))
+            rates = np.exp(
+                rng.choice(logs.mean() + (logs - logs.mean()) * math.sqrt(rates.size / (rates.size - 1)), rates.size)
+            )
         drawn[size] = rates.tolist()
     return points_of(drawn)

@@ -98,8 +98,9 @@ def joint_codes(codes: Indices) -> tuple[Indices, int]:
     joint = np.zeros(len(codes), np.intp)
     count = 1
     for column in codes.T:
-        pairs = joint.astype(np.int64) * (int(column.max(initial=0)) + 1) + column
-        distinct, joint = np.unique(pairs, return_inverse=True)
+        distinct, joint = np.unique(
+            joint.astype(np.int64) * (int(column.max(initial=0)) + 1) + column, return_inverse=True
+        )
         joint, count = joint.reshape(-1).astype(np.intp), len(distinct)
     return joint, count
 
@@ -183,8 +184,11 @@ def _rank_groups(values: Array, counts: Array | Indices, groups: int) -> Indices
     distinct, inverse = np.unique(values, return_inverse=True)
     weights = np.bincount(inverse.reshape(-1), counts)
     middle = (np.cumsum(weights) - weights / 2) / weights.sum()
-    group = np.minimum((middle * groups).astype(np.intp), groups - 1)
-    return np.unique(group, return_inverse=True)[1].reshape(-1).astype(np.intp)[inverse.reshape(-1)]
+    return (
+        np.unique(np.minimum((middle * groups).astype(np.intp), groups - 1), return_inverse=True)[1]
+        .reshape(-1)
+        .astype(np.intp)[inverse.reshape(-1)]
+    )
 
 
 def _find_links(

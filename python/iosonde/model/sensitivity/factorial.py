@@ -85,8 +85,9 @@ def _scaled_residuals(design: Design, noise: float) -> Array:
     drawn, it represents the noise in the truth)."""
     rows = np.repeat(np.arange(design.n_cells), design.counts.astype(int))
     scale = np.sqrt(design.counts / np.maximum(design.counts - 1, 1))
-    residuals = (design.y - design.means[rows]) * scale[rows]
-    return np.asarray(np.where(design.counts[rows] == 1, np.sqrt(noise), residuals), float)
+    return np.asarray(
+        np.where(design.counts[rows] == 1, np.sqrt(noise), (design.y - design.means[rows]) * scale[rows]), float
+    )
 
 
 def _draw_residuals(design: Design, residuals: Array, rounds: int, rng: np.random.Generator) -> Array:

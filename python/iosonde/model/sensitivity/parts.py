@@ -54,10 +54,16 @@ class Scale:
         if self.noise.df < LEAST_DF:
             share = Estimate(value, None, None, self.level, self.n, (NO_NOISE,))
             return VariancePart(share, value, effect.df, None, None)
-        others = SumOfSquares(max(0.0, total - effect.ss - self.residual_ss), self.effects_df - effect.df - before.df)
-        limits = share_limits(effect, others, self.noise, self.rows, self.level)
-        corrected = (effect.ss - effect.df * self.variance) / (total + self.variance)
-        share = clamp_share(corrected, limits, self.level, self.n)
+        limits = share_limits(
+            effect,
+            SumOfSquares(max(0.0, total - effect.ss - self.residual_ss), self.effects_df - effect.df - before.df),
+            self.noise,
+            self.rows,
+            self.level,
+        )
+        share = clamp_share(
+            (effect.ss - effect.df * self.variance) / (total + self.variance), limits, self.level, self.n
+        )
         return VariancePart(share, value, effect.df, *self.f_test(effect))
 
     def f_test(self, effect: SumOfSquares) -> tuple[float | None, float | None]:
@@ -118,8 +124,12 @@ def part_of(
     """Return what the columns ``own`` add to the columns ``before``, as a share of the residual of the columns
     ``reference``. For a ``sample`` of settings also return each setting's influence on it."""
     if sample:
-        after = np.column_stack([before, own])
-        return sampled(Additive(design, before), Additive(design, after), Additive(design, reference), scale.level)
+        return sampled(
+            Additive(design, before),
+            Additive(design, np.column_stack([before, own])),
+            Additive(design, reference),
+            scale.level,
+        )
     return scale.part(squares(own.T @ design.centred_means), squares(reference.T @ design.centred_means)), None
 
 

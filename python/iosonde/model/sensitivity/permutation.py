@@ -45,8 +45,9 @@ def shuffles(design: Design, level: float) -> int:
     rows."""
     if design.n > _MANY_ROWS:
         return _SHUFFLES_OF_MANY
-    n_needed = math.ceil(2 * len(design.features) / (1 - level)) - 1
-    return max(_SHUFFLES, min(n_needed, _MOST_SHUFFLES, _MOST_NUMBERS // design.n))
+    return max(
+        _SHUFFLES, min(math.ceil(2 * len(design.features) / (1 - level)) - 1, _MOST_SHUFFLES, _MOST_NUMBERS // design.n)
+    )
 
 
 def nulls(design: Design, level: float, rng: np.random.Generator, beyond: Adjusted | None = None) -> list[Null]:

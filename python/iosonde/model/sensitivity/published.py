@@ -77,7 +77,6 @@ def rank_line(
         )
     order = _compute_order({names[i]: over_all[i] for i in everything}, drawn, spread, names, everything, level)
     inner = _compute_order({names[i]: share for i, share in within.items()}, drawn, spread, names, rest, level)
-    other_features = [name for name in coefficients if name not in names and coefficients[name] != 0]
     fixed_sum = sum(over_all[i].s1.value or 0.0 for i in fixed_indices)
     sentence = _build_sentence(
         order,
@@ -106,7 +105,11 @@ def rank_line(
         (),
         seed,
         sentence,
-        tuple(_list_warnings(other_features, drawn is None)),
+        tuple(
+            _list_warnings(
+                [name for name in coefficients if name not in names and coefficients[name] != 0], drawn is None
+            )
+        ),
     )
 
 
@@ -154,8 +157,11 @@ def _compute_shares(
     total = float(b[chosen] ** 2 @ spread[chosen])
     for i in chosen:
         value = float(b[i] ** 2 * spread[i]) / total if total else 0.0
-        many = None if drawn is None else drawn[:, i] ** 2 * spread[i] / (drawn[:, chosen] ** 2 @ spread[chosen])
-        s = _compute_interval(value, many, level)
+        s = _compute_interval(
+            value,
+            None if drawn is None else drawn[:, i] ** 2 * spread[i] / (drawn[:, chosen] ** 2 @ spread[chosen]),
+            level,
+        )
         yield Shares(s, None, s, None, value)
 
 
@@ -179,8 +185,12 @@ def _compute_order(
     if drawn is None:
         return tuple((name,) for name in ranked)
     totals = drawn[:, chosen] ** 2 @ spread[chosen]
-    deviations = {name: drawn[:, names.index(name)] ** 2 * spread[names.index(name)] / totals for name in ranked}
-    return tied(ranked, {name: shares[name].s1.value or 0.0 for name in ranked}, deviations, level)
+    return tied(
+        ranked,
+        {name: shares[name].s1.value or 0.0 for name in ranked},
+        {name: drawn[:, names.index(name)] ** 2 * spread[names.index(name)] / totals for name in ranked},
+        level,
+    )
 
 
 def _build_sentence(

@@ -104,8 +104,10 @@ class _Estimates:
     def shares(self) -> list[Shares]:
         """The shares of each factor over all."""
         every = range(len(self.names))
-        shares = [self._shares(self.resampled, VarianceShare(frozenset([i])), self.totals.of[i]) for i in every]
-        return _add_importance(shares, self._weights(self.adjusted.parts) if self.adjusted else None)
+        return _add_importance(
+            [self._shares(self.resampled, VarianceShare(frozenset([i])), self.totals.of[i]) for i in every],
+            self._weights(self.adjusted.parts) if self.adjusted else None,
+        )
 
     def _weights(self, parts: Sequence[VariancePart]) -> Sequence[VariancePart] | None:
         """Return the weights of VI: the adjusted shares, but None (S1) if some factors always change together, as these
@@ -119,16 +121,26 @@ class _Estimates:
             return {}
         shares = self.inner.shares
         parts = [self._shares(self.inner.resampled, share, self.totals.within[i]) for i, share in shares.items()]
-        inner = None if self.adjusted is None else self._weights([self.adjusted.within[i] for i in shares])
-        return dict(zip(shares, _add_importance(parts, inner), strict=True))
+        return dict(
+            zip(
+                shares,
+                _add_importance(
+                    parts, None if self.adjusted is None else self._weights([self.adjusted.within[i] for i in shares])
+                ),
+                strict=True,
+            )
+        )
 
     def order(self) -> tuple[tuple[str, ...], ...]:
         """The significant factors, in groups whose order is inconclusive; factors that change together are in one."""
         if self.adjusted is not None:
             order = self._adjusted_order(dict(enumerate(self.adjusted.parts)), self.adjusted.moves)
         else:
-            both = {self.names[i]: (self.shares[i], VarianceShare(frozenset([i]))) for i in self.significant_factors}
-            order = _compute_order(self.resampled, both, self.level)
+            order = _compute_order(
+                self.resampled,
+                {self.names[i]: (self.shares[i], VarianceShare(frozenset([i]))) for i in self.significant_factors},
+                self.level,
+            )
         return with_blocks(order, self.blocks, self.effects)
 
     def order_within(self) -> tuple[tuple[str, ...], ...]:
@@ -148,8 +160,13 @@ class _Estimates:
         assert self.adjusted is not None
         significant = sorted((i for i in self.significant_factors if i in parts), key=lambda i: -_get_value(parts[i]))
         values = {self.names[i]: _get_value(parts[i]) for i in significant}
-        moves_by_name = {self.names[i]: moves[i] for i in significant}
-        return tied(list(values), values, moves_by_name, self.level, self.adjusted.scale.noise.df)
+        return tied(
+            list(values),
+            values,
+            {self.names[i]: moves[i] for i in significant},
+            self.level,
+            self.adjusted.scale.noise.df,
+        )
 
     def _shares(self, resampled: Resampled, share: VarianceShare, total: Total) -> Shares:
         return Shares(
@@ -181,8 +198,9 @@ def rank(
     fixed_factors = _index_fixed(fixed, names)
     ordered = _index_blocks(blocks or {}, names)
     rng = np.random.default_rng(seed)
-    tested = effects or correct([effects_of_examples(data, level)])[0]
-    estimates = _estimate_all(design, fixed_factors, level, rng, progress, tested)
+    estimates = _estimate_all(
+        design, fixed_factors, level, rng, progress, effects or correct([effects_of_examples(data, level)])[0]
+    )
     progress("the effect of each level")
     factors, r2 = _build_factors(estimates, fixed_factors)
     order = estimates.order()
@@ -244,8 +262,9 @@ def _estimate_all(
     resampled = room.resample(design, _list_factor_sets(len(design.features), fixed_factors, design.kind), rng)
     inner = within(design, resampled, fixed_factors, level, rng) if fixed_factors else None
     progress("total shares")
-    remaining_share = 1.0 if inner is None else max(0.0, 1 - (inner.fixed.value or 0.0))
-    totals = total_shares(design, resampled, fixed_factors, remaining_share, level, rng)
+    totals = total_shares(
+        design, resampled, fixed_factors, 1.0 if inner is None else max(0.0, 1 - (inner.fixed.value or 0.0)), level, rng
+    )
     shapley = effects_of(design, level, rng) if design.links else None
     progress("the shares of a dummy")
     beyond = adjusted(design, fixed_factors, level, rng.spawn(1)[0])

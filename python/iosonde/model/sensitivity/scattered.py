@@ -41,8 +41,11 @@ def _estimate_unseen(design: Design, groups: dict[Groups, Grouping], observed: V
     for i, feature in enumerate(design.features):
         key = frozenset([i])
         if feature.name in design.binned and key in groups:
-            coarse = {key: grouping(design.codes[:, i] // 2, design.counts)}
-            wider = _squeeze_variances(_compute_variances(design, coarse, np.ones((1, design.n_cells))))
+            wider = _squeeze_variances(
+                _compute_variances(
+                    design, {key: grouping(design.codes[:, i] // 2, design.counts)}, np.ones((1, design.n_cells))
+                )
+            )
             losses[key] = max(0.0, float((observed.corrected[key] - wider.corrected[key]) / observed.total_corrected))
     return losses
 

@@ -135,8 +135,9 @@ def sampled(closed: Closed, k: int, permutations: int, rng: np.random.Generator)
     for _ in range(permutations // 2):
         order = rng.permutation(k)
         pairs.append((_walk_order(closed, order) + _walk_order(closed, order[::-1])) / 2)
-    error = np.std([pair[:, 0] for pair in pairs], axis=0, ddof=1) / math.sqrt(len(pairs))
-    return np.mean(pairs, axis=0), np.asarray(error, float)
+    return np.mean(pairs, axis=0), np.asarray(
+        np.std([pair[:, 0] for pair in pairs], axis=0, ddof=1) / math.sqrt(len(pairs)), float
+    )
 
 
 def _walk_order(closed: Closed, order: np.ndarray) -> Array:

@@ -168,9 +168,12 @@ class Resampled:
                 self.n * float(self.observed.total) - self.noise_df * float(self.observed.noise),
                 self.n - self.noise_df - 1,
             )
-            none = SumOfSquares(0.0, 0)
             low, high = share_limits(
-                signal, none, SumOfSquares(self.noise_df * float(self.observed.noise), self.noise_df), self.n, level
+                signal,
+                SumOfSquares(0.0, 0),
+                SumOfSquares(self.noise_df * float(self.observed.noise), self.noise_df),
+                self.n,
+                level,
             )
             return clamp_share(value, (1 - high, 1 - low), level, n)
         if self.drawn is not None and self.truth is not None:

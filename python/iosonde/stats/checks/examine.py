@@ -122,8 +122,13 @@ def examine_store(
         probes=content.probes,
         records=None if content.all_results is None else copies.records_of(content.all_results),
     )
-    metrics = tuple(dict.fromkeys(f"{cell.operation} {cell.metric}" for cell in measured.cells))
-    return _run_examination(subject, metrics, measured.by, (), content.problems)
+    return _run_examination(
+        subject,
+        tuple(dict.fromkeys(f"{cell.operation} {cell.metric}" for cell in measured.cells)),
+        measured.by,
+        (),
+        content.problems,
+    )
 
 
 def _run_examination(

@@ -56,10 +56,13 @@ def check(subject: Subject) -> list[Finding]:
         times = [_compute_times(phase) for phase in phases]
         indices = [max(each.values()) / _compute_mean(each.values()) for each in times if len(each) > 1]
         if indices and _compute_mean(indices) > 1 + EXCESS:
-            work = [_work_of_slowest(phase, each) for phase, each in zip(phases, times, strict=True) if len(each) > 1]
             uneven[name] = (
                 _over_trials(indices, 1.0, subject.level),
-                _over_trials(work, 0.0, subject.level),
+                _over_trials(
+                    [_work_of_slowest(phase, each) for phase, each in zip(phases, times, strict=True) if len(each) > 1],
+                    0.0,
+                    subject.level,
+                ),
                 _always_last(phases, times, FAMILY_ALPHA / len(settings)),
             )
     if not uneven:

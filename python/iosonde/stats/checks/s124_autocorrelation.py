@@ -42,8 +42,10 @@ def check(subject: Subject) -> Iterator[Finding]:
     """Report metrics whose neighbouring trials resemble each other."""
     by_kind = subject.families
     for (operation, metric), cells in by_kind.items():
-        order = [np.arange(cell.values.size) if cell.rows is None else cell.rows for cell in cells]
-        dependence = autocorrelation([cell.values for cell in cells], order)
+        dependence = autocorrelation(
+            [cell.values for cell in cells],
+            [np.arange(cell.values.size) if cell.rows is None else cell.rows for cell in cells],
+        )
         if dependence is None or dependence.p >= FAMILY_ALPHA / len(by_kind):
             continue
         yield Finding(

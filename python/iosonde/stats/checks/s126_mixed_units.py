@@ -107,8 +107,9 @@ def _between_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
         by_rest: dict[tuple[Cell, ...], dict[Cell, float]] = {}
         for cell in _select_comparable(cells, setting):
             if cell.values.size and (median := median_of(cell.values)) > 0:
-                rest = tuple(level for other, level in cell.by.items() if other != setting)
-                by_rest.setdefault(rest, {})[cell.by[setting]] = median
+                by_rest.setdefault(tuple(level for other, level in cell.by.items() if other != setting), {})[
+                    cell.by[setting]
+                ] = median
         levels = list(dict.fromkeys(level for medians in by_rest.values() for level in medians))
         for a, b in combinations(levels[:50], 2):
             ratios = np.array(
@@ -154,8 +155,14 @@ def _select_comparable(cells: Sequence[TrialCell], setting: str) -> Sequence[Tri
     if grid_rows is None:
         return cells
     grid, rows = grid_rows
-    others = [(codes[rows], len(levels)) for name, (codes, levels) in grid.columns.items() if name != setting]
-    _, first, counts = np.unique(joint_codes(others, len(cells)), return_inverse=True, return_counts=True)
+    _, first, counts = np.unique(
+        joint_codes(
+            [(codes[rows], len(levels)) for name, (codes, levels) in grid.columns.items() if name != setting],
+            len(cells),
+        ),
+        return_inverse=True,
+        return_counts=True,
+    )
     return [cells[at] for at in np.flatnonzero(counts[first] > 1).tolist()]
 
 

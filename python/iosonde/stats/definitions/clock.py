@@ -130,7 +130,6 @@ def work_of(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[st
     start = rows["start_ns"].astype(np.int64) - shift
     end = start + rows["duration_ns"].astype(np.int64)
     order = np.lexsort((start, of))
-    span = int(end.max() - start.min()) if rows.size else 0
     return Work(
         of=of[order].astype(np.int64),
         kind=rows["kind"][order],
@@ -141,7 +140,7 @@ def work_of(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[st
         offset=rows["offset"][order].astype(np.int64),
         good=rows["status"][order] == 0,
         kinds=tuple(kinds),
-        comparable=phase.clock_error_ns <= _COMPARABLE_ERROR * max(span, 1),
+        comparable=phase.clock_error_ns <= _COMPARABLE_ERROR * max(int(end.max() - start.min()) if rows.size else 0, 1),
     )
 
 

@@ -61,8 +61,11 @@ def autocorrelation(
     spread = float(null.std(ddof=1))
     if spread == 0:
         return None
-    z = (observed - float(null.mean())) / spread
-    return Autocorrelation(float(np.clip(lag1, -1, 1)), _compute_tail_p(observed, z, null), int(series.size))
+    return Autocorrelation(
+        float(np.clip(lag1, -1, 1)),
+        _compute_tail_p(observed, (observed - float(null.mean())) / spread, null),
+        int(series.size),
+    )
 
 
 def _standardise_scores(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -297,8 +297,9 @@ def _estimate_difference(a: Group, b: Group, level: float, pairs: bool) -> Estim
         assert a.values is not None and b.values is not None
         return wider(mean(b.values - a.values, level), slack)
     center, n = b.side.mean - a.side.mean, min(a.side.n, b.side.n)
-    df = welch_df(a.side.sd**2, a.side.n, b.side.sd**2, b.side.n)
-    half = t_critical(level, df) * math.sqrt(a.side.sd**2 / a.side.n + b.side.sd**2 / b.side.n)
+    half = t_critical(level, welch_df(a.side.sd**2, a.side.n, b.side.sd**2, b.side.n)) * math.sqrt(
+        a.side.sd**2 / a.side.n + b.side.sd**2 / b.side.n
+    )
     return Estimate(center, center - half - slack, center + half + slack, level, n)
 
 

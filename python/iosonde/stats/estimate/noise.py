@@ -178,14 +178,13 @@ def _measure_metric(
     logs = [np.log(cell.values) for cell in cells if cell.values.size > 1]
     df = sum(x.size - 1 for x in logs)
     variance = sum(float(((x - x.mean()) ** 2).sum()) for x in logs) / df if df else 0.0
-    nested = [[np.log(ranks) for ranks in inside[id(cell)]] for cell in cells if id(cell) in inside]
     return MetricNoise(
         name[0],
         name[1],
         len(cells),
         sum(cell.values.size for cell in cells),
         variance**0.5 if df else None,
-        components(nested, level),
+        components([[np.log(ranks) for ranks in inside[id(cell)]] for cell in cells if id(cell) in inside], level),
         {n: smallest_difference(variance**0.5, df, n, level, POWER) for n in SIZES} if df and variance else {},
     )
 
@@ -199,8 +198,9 @@ def _own_rates(results: Table, rows: Table, cells: Sequence[TrialCell]) -> dict[
     runs, operations = results.columns["run"].values, results.columns["operation"].values
     for row in np.flatnonzero(~results.columns["rank"].missing):
         if str(metric[row]).endswith(_OWN) and values[row] > 0:
-            key = (str(runs[row]), str(operations[row]), str(metric[row]).removesuffix(_OWN))
-            rates.setdefault(key, []).append(float(values[row]))
+            rates.setdefault((str(runs[row]), str(operations[row]), str(metric[row]).removesuffix(_OWN)), []).append(
+                float(values[row])
+            )
     run_of = rows.columns["run"].values if "run" in rows.columns else ()
     return {
         id(cell): [

@@ -150,8 +150,9 @@ def _on_logs(a: Moments, b: Moments, value: float, level: float, n: int) -> Esti
 
 def _half_of_logs(a: Moments, b: Moments, level: float) -> float:
     assert a.log_sd is not None and b.log_sd is not None
-    df = welch_df(a.log_sd**2, a.n, b.log_sd**2, b.n)
-    return t_critical(level, df) * math.hypot(a.log_sd / a.n**0.5, b.log_sd / b.n**0.5)
+    return t_critical(level, welch_df(a.log_sd**2, a.n, b.log_sd**2, b.n)) * math.hypot(
+        a.log_sd / a.n**0.5, b.log_sd / b.n**0.5
+    )
 
 
 def _estimate_fieller(a: Moments, b: Moments, value: float, level: float, n: int) -> Estimate:

@@ -157,8 +157,12 @@ class _Curve:
 
 def _fit_curve(bound: float, next_bound: float, function: Callable[[Array], Array]) -> _Curve:
     knee = min(bound, math.sqrt(next_bound**2 - 1))
-    outer = _TO_CHEBYSHEV @ function(knee + (bound - knee) * _NODES**2)
-    return _Curve(bound, knee, _TO_CHEBYSHEV @ function(knee * np.sqrt(_NODES)), outer)
+    return _Curve(
+        bound,
+        knee,
+        _TO_CHEBYSHEV @ function(knee * np.sqrt(_NODES)),
+        _TO_CHEBYSHEV @ function(knee + (bound - knee) * _NODES**2),
+    )
 
 
 @dataclass(frozen=True)

@@ -75,8 +75,9 @@ def median(values: Values, level: float) -> Estimate:
             n=x.size,
         )
         return Estimate(center, None, None, level, x.size, (warning,))
-    ranks = range(1, x.size // 2 + 1)
-    k = bisect_right(ranks, (1 - level) / 2 + 1e-12, key=lambda rank: binomial_cdf(rank - 1, x.size, 0.5))
+    k = bisect_right(
+        range(1, x.size // 2 + 1), (1 - level) / 2 + 1e-12, key=lambda rank: binomial_cdf(rank - 1, x.size, 0.5)
+    )
     return Estimate(center, float(x[k - 1]), float(x[x.size - k]), level, x.size)
 
 

@@ -79,10 +79,9 @@ def overview_from_table(
                     rows=f"{absent[0]}{' and others' if len(absent) > 1 else ''}",
                 )
             )
-    subject = checks.Subject(cells, level, (), table, _find_hidden(table, cells, ()))
     columns = [table.column(name) for name in by]
     overview = _build_overview(
-        subject,
+        checks.Subject(cells, level, (), table, _find_hidden(table, cells, ())),
         [column.name for column in columns],
         warnings,
         units={column.name: "bytes" for column in columns if column.level_unit == "bytes"},
@@ -113,15 +112,27 @@ class StoreBackground:
 
 def overview_from_store(measured: MeasuredCells, level: float, background: StoreBackground) -> Overview:
     """Build the overview of a store's trials."""
-    latency = list(_build_latency(background.runs, background.latencies, measured.by, level))
     subject = checks.Subject(measured.cells, level, background.runs, measured.rows, hidden_in_store(measured))
     factor_units = {name: unit for name, unit in background.units.items() if unit and name in measured.by}
     overview = _build_overview(
-        subject, measured.by, measured.warnings, latency, background.pilot, factor_units, background.experiments
+        subject,
+        measured.by,
+        measured.warnings,
+        list(_build_latency(background.runs, background.latencies, measured.by, level)),
+        background.pilot,
+        factor_units,
+        background.experiments,
     )
-    impossible = ProbedLimits(background.probes, level).impossible(measured.cells, background.runs)
     return _with_story(
-        overview, stories(overview.rows, measured.cells, level, background.extra_cells, impossible, measured.together)
+        overview,
+        stories(
+            overview.rows,
+            measured.cells,
+            level,
+            background.extra_cells,
+            ProbedLimits(background.probes, level).impossible(measured.cells, background.runs),
+            measured.together,
+        ),
     )
 
 
@@ -201,8 +212,12 @@ def mean_of(cell: TrialCell, level: float, pilot: int | None = None, half_tick: 
     """Estimate the mean of one cell as every answer shows it; ``pilot`` and ``half_tick`` as for ``row_of``."""
     x = cell.independent
     staged = pilot is not None and x.size > pilot
-    center = stein_interval(x, pilot, level) if staged and pilot else mean(x, level)
-    return _mark_within_run(with_half_tick(center, half_tick).within(low=lowest_mean(cell)), cell)
+    return _mark_within_run(
+        with_half_tick(stein_interval(x, pilot, level) if staged and pilot else mean(x, level), half_tick).within(
+            low=lowest_mean(cell)
+        ),
+        cell,
+    )
 
 
 def lowest_mean(cell: TrialCell) -> float | None:

@@ -88,8 +88,9 @@ class ProbedLimits:
 
     def _summarise_experiment(self, experiment: str) -> Mapping[str, Any]:
         if experiment not in self._summaries:
-            facts = [dict(run.facts) for run in self._probes if run.experiment == experiment]
-            self._summaries[experiment] = hardware.summarise(facts, self._level)
+            self._summaries[experiment] = hardware.summarise(
+                [dict(run.facts) for run in self._probes if run.experiment == experiment], self._level
+            )
         return self._summaries[experiment]
 
 

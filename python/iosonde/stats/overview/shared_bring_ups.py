@@ -65,8 +65,9 @@ def in_bring_ups(
     rows_by_cell: dict[Key, list[list[int]]] = {}
     for side in (0, 1):
         for row, cell in enumerate(cells[side]):
-            outer = tuple(level for level, own in zip(cell, constant, strict=True) if own)
-            rows_by_cell.setdefault(outer, [[], []])[side].append(row)
+            rows_by_cell.setdefault(tuple(level for level, own in zip(cell, constant, strict=True) if own), [[], []])[
+                side
+            ].append(row)
     means = []
     for rows in rows_by_cell.values():
         if rows[0] and rows[1]:

@@ -82,8 +82,9 @@ def unseen(run: StoredRun, edges_ns: npt.NDArray[np.float64]) -> tuple[int, floa
         int(total["count"]) for phase in run.phases if not phase.recorded_all for total in phase.totals.values()
     )
     recorded = sum(int(total["count"]) for phase in run.phases if phase.recorded_all for total in phase.totals.values())
-    missing = sampled + recorded - (run.n_operations or 0) if sampled else 0
     buckets = [
         bucket for phase in run.phases for pairs in phase.histograms.values() for bucket, count in pairs if count
     ]
-    return max(missing, 0), float(edges_ns[max(buckets) + 1]) / 1e9 if buckets else 0.0
+    return max(sampled + recorded - (run.n_operations or 0) if sampled else 0, 0), float(
+        edges_ns[max(buckets) + 1]
+    ) / 1e9 if buckets else 0.0

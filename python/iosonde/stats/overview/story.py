@@ -141,9 +141,10 @@ def _has_varied_settings(rows: Sequence[OverviewRow]) -> bool:
 
 
 def _sort_by_mean(rows: Sequence[OverviewRow]) -> list[OverviewRow]:
-    measured = [row for row in rows if row.mean.value is not None]
     lower = metric_of(rows[0].metric, rows[0].unit).better is Better.LOWER
-    return sorted(measured, key=lambda row: row.mean.value or 0.0, reverse=not lower)
+    return sorted(
+        [row for row in rows if row.mean.value is not None], key=lambda row: row.mean.value or 0.0, reverse=not lower
+    )
 
 
 def _describe_extremes(story: ResponseStory, units: Mapping[str, str]) -> str:

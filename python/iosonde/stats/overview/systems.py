@@ -94,8 +94,9 @@ class CorpusPhase:
 
     def steps(self) -> list[tuple[float, float, str]]:
         """Return the distribution as (value, share at or below it, system), each system counting once."""
-        of = np.unique(np.array(self.names, dtype=object).astype(str), return_inverse=True)[1]
-        clustered = Clustered(np.array(self.values), of)
+        clustered = Clustered(
+            np.array(self.values), np.unique(np.array(self.names, dtype=object).astype(str), return_inverse=True)[1]
+        )
         order = np.argsort(clustered.values, kind="stable")
         reached = np.cumsum(clustered.weights[order])
         return [(self.values[at], float(share), self.names[at]) for at, share in zip(order, reached, strict=True)]

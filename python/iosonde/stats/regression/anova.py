@@ -279,9 +279,17 @@ def _read_query(
             variation=same,
             n_rows=rows.size,
         )
-    terms = [Term(tuple(factors[part] for part in term)) for term in names]
     block_name = table.column(block or "").name if block or weighted else ""
-    return _Query(*how, rows, table.take(rows), y[rows], factors, terms, block_name, weighted)
+    return _Query(
+        *how,
+        rows,
+        table.take(rows),
+        y[rows],
+        factors,
+        [Term(tuple(factors[part] for part in term)) for term in names],
+        block_name,
+        weighted,
+    )
 
 
 def _compute_residual(data: CellMeans, terms: Sequence[Term], y: Array) -> _Residual:
@@ -302,9 +310,11 @@ def _by_trials(query: _Query, data: CellMeans, residual: _Residual, contrasts: S
         for place, term in enumerate(query.terms)
     )
     judge = plain_judge(data, query.terms, residual.mean_square, residual.df)
-    estimates = tuple(contrast(text, query.terms, query.factors, data, judge, query.level) for text in contrasts)
     return _Judged(
-        sources, SumOfSquares(residual.ss, residual.df), estimates, warnings=() if residual.ss else (NO_ERROR,)
+        sources,
+        SumOfSquares(residual.ss, residual.df),
+        tuple(contrast(text, query.terms, query.factors, data, judge, query.level) for text in contrasts),
+        warnings=() if residual.ss else (NO_ERROR,),
     )
 
 
@@ -324,12 +334,17 @@ def _by_strata(query: _Query, data: CellMeans, total: float, shared: SharedError
         for place, term in enumerate(terms)
     )
     judge = shared.judge(terms)
-    estimates = tuple(contrast(text, terms, query.factors, shared.rows, judge, query.level) for text in contrasts)
-    untold = [name for name in query.factors if not shared.has_error(query.factors[name])]
-    lost = strata.once(query.taken, untold, shared.strata.units)
+    lost = strata.once(
+        query.taken, [name for name in query.factors if not shared.has_error(query.factors[name])], shared.strata.units
+    )
     warnings = [*unequal(shared.strata), *([NO_ERROR] if shared.strata.exact(0) else [])]
     return _Judged(
-        sources, shared.strata.within.error, estimates, tuple(s119.finding(lost)), tuple(warnings), shared.strata.strata
+        sources,
+        shared.strata.within.error,
+        tuple(contrast(text, terms, query.factors, shared.rows, judge, query.level) for text in contrasts),
+        tuple(s119.finding(lost)),
+        tuple(warnings),
+        shared.strata.strata,
     )
 
 

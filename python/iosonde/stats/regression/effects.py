@@ -151,8 +151,7 @@ def _choose_noise(data: _Data) -> SumOfSquares:
     """Choose the noise to test against: the trials of each setting or, if these are few, the residuals of the model."""
     if data.within.df >= LEAST_DF:
         return data.within
-    residual_ss = max(data.within.ss, data.total - data.full_model.ss)
-    return SumOfSquares(residual_ss, data.y.size - 1 - data.full_model.df)
+    return SumOfSquares(max(data.within.ss, data.total - data.full_model.ss), data.y.size - 1 - data.full_model.df)
 
 
 def _is_exact_by_luck(noise: SumOfSquares, total: float) -> bool:
@@ -179,8 +178,9 @@ def _by_strata(data: _Data, shared: Indices) -> ResponseEffects:
             return None
         depth = min(model_strata.depth(rows[name]) for name in names)
         others = [columns for name, columns in rows.items() if name not in names]
-        own = orthonormal([rows[name] for name in names], ones)
-        test = model_strata.test(np.column_stack([ones, *others]), own, depth)
+        test = model_strata.test(
+            np.column_stack([ones, *others]), orthonormal([rows[name] for name in names], ones), depth
+        )
         if test is None:
             return FactorEffect(names, Estimate(added.ss / data.total, None, None, data.level, data.y.size), None)
         error = model_strata.strata[depth].error

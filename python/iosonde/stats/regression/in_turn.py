@@ -48,8 +48,12 @@ def drift_in_turn(levels: Indices, values: Array, cells: Indices, times: Array, 
         is_second = levels[pair] == second
         shared = np.intersect1d(cells[pair][is_second], cells[pair][~is_second])
         # If all other settings change with the level, none is held: the step includes both.
-        settings = cells[pair] if shared.size else np.zeros(is_second.size, dtype=np.intp)
-        effect = order_effect(OrderedTrials(values[pair], is_second, settings), level)
+        effect = order_effect(
+            OrderedTrials(
+                values[pair], is_second, cells[pair] if shared.size else np.zeros(is_second.size, dtype=np.intp)
+            ),
+            level,
+        )
         effects.append((effect, bool(values[pair][is_second].mean() > values[pair][~is_second].mean())))
     worst = min(
         (effect for effect, _ in effects if effect.drift is not None),

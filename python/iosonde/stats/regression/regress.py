@@ -180,9 +180,14 @@ def fit_table(
         )
     values = {name: cells[rows] for name, cells in raw.items()}
     columns = [column for term in terms for column in term.columns(values)]
-    x = np.column_stack([values for _, values in columns])
     return LinearModel(
-        ols.fit(x, y[rows], [name for name, _ in columns], level, robust), tuple(terms), y_factor, values, rows
+        ols.fit(
+            np.column_stack([values for _, values in columns]), y[rows], [name for name, _ in columns], level, robust
+        ),
+        tuple(terms),
+        y_factor,
+        values,
+        rows,
     ), warnings
 
 

@@ -70,8 +70,9 @@ def nest_units(units: Sequence[Indices]) -> list[Indices]:
     unit has several of the next; numbered from 0."""
     groupings: list[Indices] = []
     for of in units:
-        crossed = of if not groupings else groupings[-1] * (int(of.max(initial=0)) + 1) + of
-        _, codes = np.unique(crossed, return_inverse=True)
+        _, codes = np.unique(
+            of if not groupings else groupings[-1] * (int(of.max(initial=0)) + 1) + of, return_inverse=True
+        )
         codes = codes.astype(np.intp)
         if groupings and codes.max(initial=0) == groupings[-1].max(initial=0):
             continue
@@ -259,9 +260,10 @@ def _limit_difference(a: SumOfSquares, b: SumOfSquares, tail: float) -> tuple[fl
     h_a, g_b = 1 / lower_a - 1, 1 - 1 / upper_b
     g_ab = ((f_upper - 1) ** 2 - g_a**2 * f_upper**2 - h_b**2) / f_upper
     h_ab = ((1 - f_lower) ** 2 - h_a**2 * f_lower**2 - g_b**2) / f_lower
-    below = g_a**2 * first**2 + h_b**2 * two**2 + g_ab * first * two
     above = h_a**2 * first**2 + g_b**2 * two**2 + h_ab * first * two
-    return first - two - max(0.0, below) ** 0.5, first - two + max(0.0, above) ** 0.5
+    return first - two - max(0.0, g_a**2 * first**2 + h_b**2 * two**2 + g_ab * first * two) ** 0.5, first - two + max(
+        0.0, above
+    ) ** 0.5
 
 
 def indicators(of: Indices) -> Array:

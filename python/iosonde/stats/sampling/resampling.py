@@ -153,12 +153,11 @@ def _find_end_key(keys: Array, after: Indices) -> float | None:
 
 def _in_parts(population: Population, way: str, keys: Array, order_of_all: Indices) -> _Draw:
     """Draw the same number from the parts, each by itself with its share of the draws."""
-    draws = len(order_of_all) - 1
     of = COUNT if way == BY_COUNT else CAPACITY
     parts = population.scan.part
     files = np.bincount(parts).tolist()
     masses = np.bincount(parts, population.masses[of]).tolist()
-    allocation = allocate(draws, masses, files)
+    allocation = allocate(len(order_of_all) - 1, masses, files)
     order = np.lexsort((keys, parts))
     ends = np.cumsum([0, *files])
     chosen, samples = [], []

@@ -65,8 +65,7 @@ def sample_by_count(draws: int, population: int) -> DrawnSample:
 def sample_by_size(masses: Values, threshold: float | None, mass: float) -> DrawnSample:
     """Describe files drawn by their mass with the threshold of priority sampling: the files with the smallest keys,
     each a random number of (0, 1) over the mass. A ``threshold`` of None: all files were drawn."""
-    chances = np.ones(len(masses)) if threshold is None else np.minimum(1.0, masses * threshold)
-    return DrawnSample(mass, masses, chances)
+    return DrawnSample(mass, masses, np.ones(len(masses)) if threshold is None else np.minimum(1.0, masses * threshold))
 
 
 @dataclass(frozen=True)
@@ -167,8 +166,11 @@ def _estimate_share(
     low, high = _estimate_interval(split, level)
     sure = float(split.sure_mass @ split.sure)
     ends = [(sure + split.rest * end) / split.mass for end in (low, high)] if len(split.values) else [value, value]
-    estimate = Estimate(value, min(value, ends[0]), max(value, min(1.0, ends[1])), level, n)
-    return PopulationEstimate(estimate, _design_effect(split, value * (1 - value), n), *bounds)
+    return PopulationEstimate(
+        Estimate(value, min(value, ends[0]), max(value, min(1.0, ends[1])), level, n),
+        _design_effect(split, value * (1 - value), n),
+        *bounds,
+    )
 
 
 def mean(
@@ -193,8 +195,9 @@ def mean(
         return unknown_where_missing(sample_estimate)
 
     def estimate_filled(missing: float) -> PopulationEstimate:
-        every = np.ones(len(mask), bool)
-        return _estimate_mean(sample, np.where(mask, numbers, missing), level, every, own * mask, bounded, pieces)
+        return _estimate_mean(
+            sample, np.where(mask, numbers, missing), level, np.ones(len(mask), bool), own * mask, bounded, pieces
+        )
 
     return widened(sample_estimate, estimate_filled)
 
@@ -234,10 +237,11 @@ def _estimate_mean(
         if few
         else ()
     )
-    estimate = Estimate(split.value, split.value - below, split.value + above, level, n, warnings).within(low=0.0)
     variance = inner + spread * part**2
     return PopulationEstimate(
-        estimate, design_effect_of(variance, float(np.var(numbers[mask])) if n > 1 else 0.0, n), *bounds
+        Estimate(split.value, split.value - below, split.value + above, level, n, warnings).within(low=0.0),
+        design_effect_of(variance, float(np.var(numbers[mask])) if n > 1 else 0.0, n),
+        *bounds,
     )
 
 

@@ -40,8 +40,7 @@ class StopRule:
             return
         done = 0
         while done < most:
-            grown = max(_FIRST, int(done * _GROWTH)) if self.seconds is None else done + _STEP
-            done = min(most, grown)
+            done = min(most, max(_FIRST, int(done * _GROWTH)) if self.seconds is None else done + _STEP)
             yield done
 
 

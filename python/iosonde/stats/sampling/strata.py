@@ -255,5 +255,6 @@ def _estimate_mean(strata: Sequence[StratumValues], level: float, bounded: bool)
         low=0.0
     )
     values = np.concatenate([answers_of(stratum.sample, stratum.values, stratum.answered)[0] for stratum in strata])
-    spread = float(np.var(values)) if len(values) > 1 else 0.0
-    return PopulationEstimate(estimate, design_effect_of(variance, spread, combined.n), *bounds)
+    return PopulationEstimate(
+        estimate, design_effect_of(variance, float(np.var(values)) if len(values) > 1 else 0.0, combined.n), *bounds
+    )
