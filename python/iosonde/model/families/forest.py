@@ -33,14 +33,15 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         random_state=seed,
         **limits(options, len(examples)),
     ).fit(matrix.ranks, examples.y)
-    trees = []
-    for estimator in grown.estimators_:
-        trees.append(
+    return {
+        "factors": factors,
+        "trees": [
             nodes.read_out(
                 estimator.tree_, factors, matrix, [{"value": float(value)} for value in estimator.tree_.value[:, 0, 0]]
             )
-        )
-    return {"factors": factors, "trees": trees}
+            for estimator in grown.estimators_
+        ],
+    }
 
 
 def predict(form: Mapping[str, Any], x: Array) -> Array:

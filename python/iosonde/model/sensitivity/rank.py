@@ -120,12 +120,12 @@ class _Estimates:
         if self.inner is None:
             return {}
         shares = self.inner.shares
-        parts = [self._shares(self.inner.resampled, share, self.totals.within[i]) for i, share in shares.items()]
         return dict(
             zip(
                 shares,
                 _add_importance(
-                    parts, None if self.adjusted is None else self._weights([self.adjusted.within[i] for i in shares])
+                    [self._shares(self.inner.resampled, share, self.totals.within[i]) for i, share in shares.items()],
+                    None if self.adjusted is None else self._weights([self.adjusted.within[i] for i in shares]),
                 ),
                 strict=True,
             )

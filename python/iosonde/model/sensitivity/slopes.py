@@ -58,11 +58,10 @@ def effects_of_examples(data: Examples, level: float) -> ResponseEffects:
     """Test the effects of all factors by their levels; not yet corrected."""
     order = np.argsort(data.cells, kind="stable")
     _, starts = np.unique(data.cells[order], return_index=True)
-    shared = None if data.bring_ups is None else data.bring_ups[order][:, None]
     return effects_of(
         {feature.name: data.x[order][starts, place].tolist() for place, feature in enumerate(data.features)},
         np.split(data.y[order], starts[1:]),
-        shared,
+        None if data.bring_ups is None else data.bring_ups[order][:, None],
         level,
     )
 

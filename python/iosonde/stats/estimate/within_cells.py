@@ -144,9 +144,10 @@ def satterthwaite(parts: Array, df: Array) -> float:
 
 
 def _side_of(cells: Sequence[Array]) -> _SideOfCells:
-    means = np.array([x.mean() for x in cells])
     return _SideOfCells(
-        np.array([float(x.size) for x in cells]), means, np.array([((x - x.mean()) ** 2).sum() for x in cells])
+        np.array([float(x.size) for x in cells]),
+        np.array([x.mean() for x in cells]),
+        np.array([((x - x.mean()) ** 2).sum() for x in cells]),
     )
 
 

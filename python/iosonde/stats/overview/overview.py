@@ -112,15 +112,13 @@ class StoreBackground:
 
 def overview_from_store(measured: MeasuredCells, level: float, background: StoreBackground) -> Overview:
     """Build the overview of a store's trials."""
-    subject = checks.Subject(measured.cells, level, background.runs, measured.rows, hidden_in_store(measured))
-    factor_units = {name: unit for name, unit in background.units.items() if unit and name in measured.by}
     overview = _build_overview(
-        subject,
+        checks.Subject(measured.cells, level, background.runs, measured.rows, hidden_in_store(measured)),
         measured.by,
         measured.warnings,
         list(_build_latency(background.runs, background.latencies, measured.by, level)),
         background.pilot,
-        factor_units,
+        {name: unit for name, unit in background.units.items() if unit and name in measured.by},
         background.experiments,
     )
     return _with_story(

@@ -68,11 +68,11 @@ def in_bring_ups(
             rows_by_cell.setdefault(tuple(level for level, own in zip(cell, constant, strict=True) if own), [[], []])[
                 side
             ].append(row)
-    means = []
-    for rows in rows_by_cell.values():
-        if rows[0] and rows[1]:
-            means.append(_average_bring_ups(values, cells, units, rows, constant))
-    return means
+    return [
+        _average_bring_ups(values, cells, units, rows, constant)
+        for rows in rows_by_cell.values()
+        if rows[0] and rows[1]
+    ]
 
 
 def _find_constant(cells: Sequence[Key], units: Sequence[Key]) -> list[bool]:

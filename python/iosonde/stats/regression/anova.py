@@ -279,7 +279,6 @@ def _read_query(
             variation=same,
             n_rows=rows.size,
         )
-    block_name = table.column(block or "").name if block or weighted else ""
     return _Query(
         *how,
         rows,
@@ -287,7 +286,7 @@ def _read_query(
         y[rows],
         factors,
         [Term(tuple(factors[part] for part in term)) for term in names],
-        block_name,
+        table.column(block or "").name if block or weighted else "",
         weighted,
     )
 
@@ -337,13 +336,12 @@ def _by_strata(query: _Query, data: CellMeans, total: float, shared: SharedError
     lost = strata.once(
         query.taken, [name for name in query.factors if not shared.has_error(query.factors[name])], shared.strata.units
     )
-    warnings = [*unequal(shared.strata), *([NO_ERROR] if shared.strata.exact(0) else [])]
     return _Judged(
         sources,
         shared.strata.within.error,
         tuple(contrast(text, terms, query.factors, shared.rows, judge, query.level) for text in contrasts),
         tuple(s119.finding(lost)),
-        tuple(warnings),
+        (*unequal(shared.strata), *([NO_ERROR] if shared.strata.exact(0) else [])),
         shared.strata.strata,
     )
 

@@ -121,11 +121,10 @@ def _by_trials(data: _Data) -> ResponseEffects:
         added = data.added(names)
         if added.df < 1:
             return None
-        f = added.ss / added.df / (noise.ss / noise.df)
         return FactorEffect(
             names,
             Variation(data.total, noise, data.y.size).explained_by(added, data.level),
-            f_upper_p(f, added.df, noise.df),
+            f_upper_p(added.ss / added.df / (noise.ss / noise.df), added.df, noise.df),
             by_chance=1.0 if interact else added.df * noise.ss / noise.df / data.total,
         )
 

@@ -89,10 +89,11 @@ def parse_terms(texts: Sequence[str], table: Table) -> list[Term]:
 def columns_of(texts: Sequence[str], table: Table) -> list[str]:
     """Return the columns in terms, each once; also for ``a*b``, as in an analysis of variance. Raises InputError,
     DataError (with the nearest names)."""
-    names: dict[str, None] = {}
-    for text in texts:
-        for part in [text] if text in table.columns else re.split(r"[:*]", text):
-            names[_resolve_column(part.strip(), table)[1].name] = None
+    names = {
+        _resolve_column(part.strip(), table)[1].name: None
+        for text in texts
+        for part in ([text] if text in table.columns else re.split(r"[:*]", text))
+    }
     return list(names)
 
 

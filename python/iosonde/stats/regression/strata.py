@@ -260,9 +260,8 @@ def _limit_difference(a: SumOfSquares, b: SumOfSquares, tail: float) -> tuple[fl
     h_a, g_b = 1 / lower_a - 1, 1 - 1 / upper_b
     g_ab = ((f_upper - 1) ** 2 - g_a**2 * f_upper**2 - h_b**2) / f_upper
     h_ab = ((1 - f_lower) ** 2 - h_a**2 * f_lower**2 - g_b**2) / f_lower
-    above = h_a**2 * first**2 + g_b**2 * two**2 + h_ab * first * two
     return first - two - max(0.0, g_a**2 * first**2 + h_b**2 * two**2 + g_ab * first * two) ** 0.5, first - two + max(
-        0.0, above
+        0.0, h_a**2 * first**2 + g_b**2 * two**2 + h_ab * first * two
     ) ** 0.5
 
 

@@ -157,11 +157,10 @@ def _in_parts(population: Population, way: str, keys: Array, order_of_all: Indic
     parts = population.scan.part
     files = np.bincount(parts).tolist()
     masses = np.bincount(parts, population.masses[of]).tolist()
-    allocation = allocate(len(order_of_all) - 1, masses, files)
     order = np.lexsort((keys, parts))
     ends = np.cumsum([0, *files])
     chosen, samples = [], []
-    for part, n in enumerate(allocation):
+    for part, n in enumerate(allocate(len(order_of_all) - 1, masses, files)):
         mine = order[ends[part] : ends[part + 1]]
         some, after = mine[:n], mine[n : n + 1]
         chosen.append(some)

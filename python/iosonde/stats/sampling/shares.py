@@ -237,10 +237,9 @@ def _estimate_mean(
         if few
         else ()
     )
-    variance = inner + spread * part**2
     return PopulationEstimate(
         Estimate(split.value, split.value - below, split.value + above, level, n, warnings).within(low=0.0),
-        design_effect_of(variance, float(np.var(numbers[mask])) if n > 1 else 0.0, n),
+        design_effect_of(inner + spread * part**2, float(np.var(numbers[mask])) if n > 1 else 0.0, n),
         *bounds,
     )
 

@@ -242,7 +242,6 @@ def _estimate_mean(strata: Sequence[StratumValues], level: float, bounded: bool)
     if not combined.splits:
         return PopulationEstimate.without_value(level, bounds)
     rest = combined.rest / combined.mass
-    variance = combined.certain.variance / combined.mass**2 + combined.spread * rest**2
     down, up = (end / combined.mass for end in combined.certain.reach(level, combined.freedom, bounded))
     low, high = interval_of_mean(
         combined.weighted, combined.spread, combined.freedom, combined.effective, level, bounded
@@ -256,5 +255,11 @@ def _estimate_mean(strata: Sequence[StratumValues], level: float, bounded: bool)
     )
     values = np.concatenate([answers_of(stratum.sample, stratum.values, stratum.answered)[0] for stratum in strata])
     return PopulationEstimate(
-        estimate, design_effect_of(variance, float(np.var(values)) if len(values) > 1 else 0.0, combined.n), *bounds
+        estimate,
+        design_effect_of(
+            combined.certain.variance / combined.mass**2 + combined.spread * rest**2,
+            float(np.var(values)) if len(values) > 1 else 0.0,
+            combined.n,
+        ),
+        *bounds,
     )
