@@ -134,8 +134,10 @@ def _list_parts(factor: formula.TermFactor) -> Sequence[dict[str, Any]]:
 def _build_table(examples: Examples) -> Table:
     columns = {}
     for feature, values in zip(examples.features, examples.x.T, strict=True):
-        cells: Any = values
-        if not feature.numeric:
-            cells = np.array([str(level) for level in feature.levels], dtype=object)[values.astype(np.intp)]
+        cells: Any = (
+            values
+            if feature.numeric
+            else np.array([str(level) for level in feature.levels], dtype=object)[values.astype(np.intp)]
+        )
         columns[feature.name] = Column(feature.name, cells, split_unit(feature.name)[0], feature.unit)
     return Table(columns)

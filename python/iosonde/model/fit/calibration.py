@@ -63,10 +63,7 @@ def calibrate(observed: Array, predicted: Array, group: npt.NDArray[np.intp]) ->
     """Calibrate from out-of-fold predictions. Errors are ratios if the response is positive and spans more than a
     factor of ten."""
     in_proportion = observed.min() > 0 and predicted.min() > 0 and observed.max() > _WIDE * observed.min()
-    if in_proportion:
-        scores = np.exp(np.abs(np.log(observed) - np.log(predicted)))
-    else:
-        scores = np.abs(observed - predicted)
+    scores = np.exp(np.abs(np.log(observed) - np.log(predicted))) if in_proportion else np.abs(observed - predicted)
     _, index, sizes = np.unique(group, return_inverse=True, return_counts=True)
     order = np.argsort(scores)
     # A row stands for its share of a group; F(s) is the weight of the scores up to s.

@@ -105,9 +105,7 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
     columns = [table.column(name) for name in on]
     names = [column.name for column in columns]
     _check_names(table, measured.name, names)
-    usable = ~np.isnan(y)
-    for column in columns:
-        usable &= ~column.missing
+    usable = ~np.any([np.isnan(y), *(column.missing for column in columns)], axis=0)
     n_usable = int(usable.sum())
     if not n_usable:
         raise DataError(

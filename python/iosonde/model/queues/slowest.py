@@ -79,10 +79,11 @@ def _build_grid(clients: int, operations: int, cv: float) -> tuple[Array, Array]
 
 def _compute_slowdown(stations: Sequence[Station], clients: int, alone_s: float) -> Array:
     """Return for 0 … N active ranks how many times longer than alone one operation takes: j ÷ (X(j)·R₁); 0 for none."""
-    if clients < _POPULATIONS * 2:
-        populations = np.arange(1, clients + 1)
-    else:
-        populations = np.unique(np.round(np.geomspace(1, clients, _POPULATIONS)).astype(int))
+    populations = (
+        np.arange(1, clients + 1)
+        if clients < _POPULATIONS * 2
+        else np.unique(np.round(np.geomspace(1, clients, _POPULATIONS)).astype(int))
+    )
     speed = np.array([j / (rate_of(stations, int(j)) * alone_s) for j in populations])
     if len(populations) < clients:
         from scipy.interpolate import PchipInterpolator

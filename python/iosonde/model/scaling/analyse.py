@@ -105,9 +105,8 @@ def analyse(trials: Trials, level: float, at: Sequence[float] = (), resamples: i
 def _detect_limit(regime: Regime, trials: Trials, level: float) -> Limit:
     names = [law.law.name for law in regime.possible]
     amdahl = next((law for law in regime.laws if law.law.name == "amdahl" and law.fit), None)
-    linear = False if names and LINEAR not in names else None
-    if regime.is_compared and names[0] == LINEAR:
-        linear = True
+    is_best = regime.is_compared and names[0] == LINEAR
+    linear = True if is_best else False if names and LINEAR not in names else None
     return detect_limit(trials, level, linear, amdahl.parameters[words.ALPHA].high if amdahl else None)
 
 

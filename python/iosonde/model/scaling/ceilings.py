@@ -50,10 +50,11 @@ def fit(bend: Bend, points: Points, at: tuple[float, float] | None = None, theta
 
 def _select_best_theta(bend: Bend, points: Points, thetas: Array, at: tuple[float, float] | None) -> tuple[Array, int]:
     shapes = _compute_shapes(bend, points.sizes.tobytes(), thetas.tobytes())
-    if at is None:
-        level = (points.log_rates - shapes) @ points.weights / points.weights.sum()
-    else:
-        level = at[1] - _compute_shapes(bend, np.array([at[0]], dtype=float).tobytes(), thetas.tobytes())[:, 0]
+    level = (
+        (points.log_rates - shapes) @ points.weights / points.weights.sum()
+        if at is None
+        else at[1] - _compute_shapes(bend, np.array([at[0]], dtype=float).tobytes(), thetas.tobytes())[:, 0]
+    )
     off = points.log_rates - shapes - level[:, None]
     place = int(np.argmin(np.where(np.isfinite(level), (off * off) @ points.weights, np.inf)))
     return np.array([np.exp(np.minimum(level[place], 700.0)), thetas[place]]), place

@@ -74,11 +74,10 @@ def _linear_is_out(fits: Mapping[str, LawFit], losses: Mapping[str, float], poin
 
     for name, fitted in fits.items():
         extra, df = fitted.law.n_parameters - 1, points.n - fitted.law.n_parameters
-        if LINEAR not in fits or not extra or df < 1:
-            continue
-        gain = max(losses[LINEAR] - losses[name], 0.0) / extra / (losses[name] / df)
-        if f_upper_p(gain, extra, df) < 1 - level:
-            return True
+        if LINEAR in fits and extra and df >= 1:
+            gain = max(losses[LINEAR] - losses[name], 0.0) / extra / (losses[name] / df)
+            if f_upper_p(gain, extra, df) < 1 - level:
+                return True
     return False
 
 

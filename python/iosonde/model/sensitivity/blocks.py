@@ -109,16 +109,17 @@ def enter(
         parts = dict(
             sorted(((n, part) for n, (part, _) in alone.items()), key=lambda item: -(item[1].share.value or 0))
         )
-        if sample:
-            moves = {factor: moved for factor, (_, moved) in alone.items()}
-        else:
-            moves = drawn_shares(
+        moves = (
+            {factor: moved for factor, (_, moved) in alone.items()}
+            if sample
+            else drawn_shares(
                 {n: joint_basis[:, start:].T @ base for n, base in bases.items()},
                 along[:start],
                 along[start:],
                 scale,
                 rng,
             )
+        )
         candidates = [factor for factor in parts if factor in significant]
         added, rest_part = (
             part_of(design, scale, before, own, reference, sample)[0] for reference in (nothing, before)

@@ -52,10 +52,9 @@ def out_of_bag(design: Design, factors: list[int], seed: int, trees: int = _TREE
     for tree, rows in zip(forest.estimators_, forest.estimators_samples_, strict=True):
         unused = np.ones(len(y), bool)
         unused[rows] = False
-        if not unused.any():
-            continue
-        guess[unused] += tree.predict(x[unused])
-        times[unused] += 1
+        if unused.any():
+            guess[unused] += tree.predict(x[unused])
+            times[unused] += 1
     covered = times > 0
     guess[covered] /= times[covered]
     error = np.average((y - guess)[covered] ** 2, weights=weights[covered])

@@ -289,9 +289,7 @@ def _warn_refusals(ranking: Ranking) -> Iterator[str]:
     reasons = [
         w for f in ranking.factors for w in (*f.over_all.st.warnings, *(f.shapley.warnings if f.shapley else ()))
     ]
-    for reason in dict.fromkeys(reasons):
-        if not isinstance(reason, Message):
-            continue
+    for reason in dict.fromkeys(reason for reason in reasons if isinstance(reason, Message)):
         if reason.code in _REFUSALS:
             yield restore(reason.code, f"ST {reason}", reason.values)
         elif reason.code == "too-few-settings":

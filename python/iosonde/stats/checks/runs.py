@@ -20,10 +20,9 @@ def together_by_setting(runs: Sequence[StoredRun]) -> dict[str, list[StoredPhase
             continue
         nodes = run.factors.get("nodes")
         for phase in run.phases:
-            if phase.in_turn or not phase.is_step:
-                continue
-            name = phase.operation
-            phases_by_setting.setdefault(name if nodes is None else f"{name}, nodes={nodes}", []).append(phase)
+            if phase.is_step and not phase.in_turn:
+                name = phase.operation if nodes is None else f"{phase.operation}, nodes={nodes}"
+                phases_by_setting.setdefault(name, []).append(phase)
     return phases_by_setting
 
 

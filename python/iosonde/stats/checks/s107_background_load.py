@@ -47,10 +47,9 @@ def check(subject: Subject) -> Iterator[Finding]:
             host = load.get("host") or f"node {load.get('node')}"
             for key in _SHARES:
                 share = load.get(key)
-                if share is None or share <= SHARE:
-                    continue
-                loaded.setdefault(key, []).append(run.id)
-                worst[key] = max(worst.get(key, (0.0, "")), (float(share), str(host)))
+                if share is not None and share > SHARE:
+                    loaded.setdefault(key, []).append(run.id)
+                    worst[key] = max(worst.get(key, (0.0, "")), (float(share), str(host)))
     for key, ids in loaded.items():
         share, host = worst[key]
         yield Finding(

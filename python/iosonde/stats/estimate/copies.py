@@ -199,12 +199,11 @@ def _single_trials(cells: Sequence[TrialCell], limits: np.ndarray, records: Reco
     first: dict[tuple[float, Hashable], str] = {}
     for cell in cells:
         for number, observation in enumerate(_list_observations(cell, records)):
-            if observation[0] in limits:
-                continue
             place = cell.places[number] if number < len(cell.places) else f"{cell.name}, trial {number + 1}"
-            if observation in first:
-                yield (first[observation], place)
-            first.setdefault(observation, place)
+            if observation[0] not in limits:
+                if observation in first:
+                    yield (first[observation], place)
+                first.setdefault(observation, place)
 
 
 def _find_pattern(pairs: Sequence[tuple[TrialCell, TrialCell]], cells: Sequence[TrialCell]) -> Pattern | None:

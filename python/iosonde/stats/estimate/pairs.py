@@ -241,12 +241,13 @@ def _judge_cell(
 ) -> PairVerdict:
     values = list(_pair_values(name, pairs, rule))
     a, b = (np.array([pair[side] for pair in values], dtype=float) for side in (0, 1))
-    if a.size and min(a.min(), b.min()) <= 0:
-        ratio = Estimate(
+    ratio = (
+        Estimate(
             None, None, None, level, int(a.size), (Message("nonpositive-value", "values of 0 or below have no ratio"),)
         )
-    else:
-        ratio = sequential.interval(np.log(b) - np.log(a), level, rule.most)
+        if a.size and min(a.min(), b.min()) <= 0
+        else sequential.interval(np.log(b) - np.log(a), level, rule.most)
+    )
     return PairVerdict(dict(cell), name, primary, rule, a, b, ratio, alone)
 
 

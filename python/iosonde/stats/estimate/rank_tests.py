@@ -49,10 +49,11 @@ def unpaired(a: Array, b: Array, level: float) -> RankTest:
     if np.isnan(p):
         name, p = "Mann-Whitney", _mann_whitney_p(a, b, superiority)
     rank = _rank_of_pairs(a.size, b.size, level)
-    if a.size * b.size <= _MOST_PAIRS:
-        pick = _build_picker(np.subtract.outer(b, a).ravel())
-    else:
-        pick = _build_sum_picker(np.sort(-a), np.sort(b))
+    pick = (
+        _build_picker(np.subtract.outer(b, a).ravel())
+        if a.size * b.size <= _MOST_PAIRS
+        else _build_sum_picker(np.sort(-a), np.sort(b))
+    )
     return RankTest(name, p, _estimate_shift(pick, a.size * b.size, rank, level, min(a.size, b.size)), superiority)
 
 

@@ -89,11 +89,6 @@ class _Bins:
     end: float
 
     @property
-    def lengths_s(self) -> Array:
-        """Return the length of each bin."""
-        return np.diff(self.edges, prepend=0.0) / 1e9
-
-    @property
     def edges(self) -> Array:
         """Return the end of each bin."""
         return np.append(np.arange(1, self.count) * self.width, self.end)
@@ -167,7 +162,7 @@ def in_bins(rows: PhaseRows) -> OverTime:
     start, duration, ranks = rows.start, rows.duration, rows.ranks
     bins = _choose_bins(start.size, float((start + duration).max()))
     done = _compute_done(bins, start, start + np.maximum(duration, 1.0), rows.work, rows.of, ranks.size)
-    by_rank = done / bins.lengths_s
+    by_rank = done / (np.diff(bins.edges, prepend=0.0) / 1e9)
     p50, p99, longest = _summarise_durations(bins, start[rows.took_slow], duration[rows.took_slow] / 1e9)
     few = 2 <= ranks.size <= MOST_RANKS
     return OverTime(

@@ -254,9 +254,7 @@ def _build_latency(
     level: float,
 ) -> Iterator[OverviewLatency]:
     cells: dict[tuple[Any, ...], list[TrialPercentiles]] = {}
-    for run in runs:
-        if not run.counts:
-            continue
+    for run in filter(lambda run: run.counts, runs):
         setting = tuple(run.level(name) for name in by)
         for trial in latencies.get(run.id, ()):
             cells.setdefault((trial.operation, trial.kind, *setting), []).append(trial)

@@ -98,9 +98,7 @@ def _limit_by_links(summary: Mapping[str, Any], hosts: set[str]) -> ProbedLimit 
     """Sum the links of the nodes, each with the rate of its best pair."""
     best = dict.fromkeys(hosts, 0.0)
     for pair in (*summary["pairs"], *summary["tcp"]):
-        if pair.get("medium", NETWORK) != NETWORK:
-            continue
-        for host in hosts & set(pair["hosts"]):
+        for host in hosts & set(pair["hosts"]) if pair.get("medium", NETWORK) == NETWORK else ():
             best[host] = max(best[host], *(_get_upper_end(pair[way]) for way in ("bandwidth", "bandwidth_back")))
     return ProbedLimit(sum(best.values()), LINKS) if all(best.values()) else None
 

@@ -37,10 +37,8 @@ class SlowOperation:
 def slowest(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], count: int) -> list[SlowOperation]:
     """Return the ``count`` longest of the recorded operations of a run, failed ones included, the longest first."""
     durations = operations["duration_ns"]
-    if durations.size > count:
-        at = np.argpartition(durations, durations.size - count)[durations.size - count :]
-    else:
-        at = np.arange(durations.size)
+    fewer = max(0, durations.size - count)
+    at = np.argpartition(durations, fewer)[fewer:] if fewer else np.arange(durations.size)
     phases = {phase.index: phase for phase in run.phases}
     starts: dict[int, float] = {}
     for index in np.unique(operations["phase"][at]).tolist():

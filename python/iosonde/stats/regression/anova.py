@@ -264,10 +264,7 @@ def _read_query(
             response=response,
         )
     y = table.numbers(response)
-    keep = ~np.isnan(y)
-    for name in factors:
-        keep &= ~table.column(name).missing
-    rows = np.flatnonzero(keep)
+    rows = np.flatnonzero(~np.any([np.isnan(y), *(table.column(name).missing for name in factors)], axis=0))
     if same := alike(y[rows]):
         where = f"{table.source}: " if table.source else ""
         raise DataError(
@@ -360,11 +357,6 @@ class _Residual:
         """Return the variance of the noise."""
         return self.ss / self.df
 
-    @property
-    def variation(self) -> Variation:
-        """Return the variation that shares refer to."""
-        return Variation(self.total, SumOfSquares(self.ss, self.df), self.n)
-
 
 def _split_columns(shared: SharedErrors, terms: Sequence[Term], place: int, kind: int) -> tuple[Array, Array]:
     """Return (the columns before a term, its own columns)."""
@@ -384,13 +376,6 @@ def _in_stratum(
     blocks: set[str],
 ) -> VariationSource:
     (ss, df), (base, own) = added, sides
-    if df < 1:
-        raise DataError(
-            "aliased-terms",
-            "{term} cannot be separated from the other terms",
-            "leave it out of {spell.on}",
-            term=term.name,
-        )
     is_block = {factor.column for factor in term.factors} <= blocks
     depth = shared.strata.depth(shared.columns([term])[:, 1:])
     error = shared.strata.strata[depth].error
@@ -424,10 +409,18 @@ def _in_stratum(
 
 
 def _compute_added(data: CellMeans, terms: Sequence[Term], place: int, kind: int) -> tuple[float, int]:
-    """Return the sum of squares that a term adds to the terms before it, and its degrees of freedom."""
+    """Return the sum of squares that a term adds to the terms before it, and its degrees of freedom. Raises DataError
+    for an aliased term."""
     base = _select_base_terms(terms, place, kind)
     without, rank_without = data.explained(base, effects=kind == 3)
     with_it, rank_with = data.explained([*base, terms[place]], effects=kind == 3)
+    if rank_with <= rank_without:
+        raise DataError(
+            "aliased-terms",
+            "{term} cannot be separated from the other terms",
+            "leave it out of {spell.on}",
+            term=terms[place].name,
+        )
     return max(0.0, without - with_it), rank_with - rank_without
 
 
@@ -459,19 +452,14 @@ def _build_source(
     term: Term, added: tuple[float, int], residual: _Residual, level: float, blocks: set[str]
 ) -> VariationSource:
     ss, df = added
-    if df < 1:
-        raise DataError(
-            "aliased-terms",
-            "{term} cannot be separated from the other terms",
-            "leave it out of {spell.on}",
-            term=term.name,
-        )
     f = ss / df / residual.mean_square if residual.mean_square > 0 else None
     return VariationSource(
         term.name,
         ss,
         df,
-        residual.variation.explained_by(SumOfSquares(ss, df), level),
+        Variation(residual.total, SumOfSquares(residual.ss, residual.df), residual.n).explained_by(
+            SumOfSquares(ss, df), level
+        ),
         f,
         f_quantile(level, df, residual.df),
         None if f is None else f_upper_p(f, df, residual.df),

@@ -144,10 +144,7 @@ def fit_table(
         )
     raw = {name: column_values(table, factor) for name, factor in factors.items()}
     y = apply(y_factor.transform, table.numbers(y_factor.column), y_factor.column)
-    keep = ~np.isnan(y)
-    for name in factors:
-        keep &= ~table.column(name).missing
-    rows = np.flatnonzero(keep)
+    rows = np.flatnonzero(~np.any([np.isnan(y), *(table.column(name).missing for name in factors)], axis=0))
     warnings: list[str] = (
         [
             Message(

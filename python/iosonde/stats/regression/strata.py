@@ -74,9 +74,8 @@ def nest_units(units: Sequence[Indices]) -> list[Indices]:
             of if not groupings else groupings[-1] * (int(of.max(initial=0)) + 1) + of, return_inverse=True
         )
         codes = codes.astype(np.intp)
-        if groupings and codes.max(initial=0) == groupings[-1].max(initial=0):
-            continue
-        groupings.append(codes)
+        if not groupings or codes.max(initial=0) != groupings[-1].max(initial=0):
+            groupings.append(codes)
     rows = len(units[0]) if units else 0
     return [of for of in groupings if int(of.max(initial=-1)) + 1 < rows]
 

@@ -23,8 +23,7 @@ from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import binomial_interval
 
-from .pieces import certain_pieces
-from .rare import interval_of_mean
+from .pieces import certain_pieces, interval_of_mean
 
 Values = npt.NDArray[np.float64]
 _FEW = 30

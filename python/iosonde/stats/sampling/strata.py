@@ -18,8 +18,7 @@ import numpy.typing as npt
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import binomial_interval, t_critical
 
-from .pieces import CertainPieces, certain_pieces, joined
-from .rare import interval_of_mean
+from .pieces import CertainPieces, certain_pieces, interval_of_mean, joined
 from .shares import (
     DrawnSample,
     DrawnSplit,
