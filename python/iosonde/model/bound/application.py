@@ -78,8 +78,12 @@ def against(times: Array, predicted: Estimate, level: float) -> tuple[Estimate, 
     """(mean of the trials, mean ÷ predicted): the ratio's interval is that of the mean over both ends of T."""
     measured = mean(times, level).within(low=0.0)
     value, low, high = (
-        _divide(*pair)
-        for pair in ((measured.value, predicted.value), (measured.low, predicted.high), (measured.high, predicted.low))
+        of / by if of is not None and by else None
+        for of, by in (
+            (measured.value, predicted.value),
+            (measured.low, predicted.high),
+            (measured.high, predicted.low),
+        )
     )
     return measured, replace(measured, value=value, low=low, high=high)
 
@@ -116,7 +120,3 @@ def _compute_parts(work: Application, system: System, placement: str, level: flo
                 share = by_chance(moving, level)[end]
             parts[operation] = ceiling(moving, share).seconds(amount)
     return parts
-
-
-def _divide(of: float | None, by: float | None) -> float | None:
-    return of / by if of is not None and by else None

@@ -118,7 +118,16 @@ def choose(
     settings = int(np.unique(examples.cells).size)
     work = _plan_work(candidates, part_folds, folds, len(examples), tell)
     tried = [
-        _refuse_settings(candidate, settings, most, level)
+        refused(
+            candidate,
+            Message(
+                "too-many-settings",
+                "{settings:,} settings are too many: its limit is {limit:,}",
+                settings=settings,
+                limit=most,
+            ),
+            level,
+        )
         if part is not examples and (most := limit(candidate.family)) and settings > most
         else _judge_candidates(part, [candidate], group, part_folds, level, seed, work)[0]
         for candidate in candidates
@@ -200,19 +209,6 @@ def _judge_candidates(
     work: FitProgress,
 ) -> list[Judged]:
     return [judge(examples, candidate, folds, group, level, seed, work) for candidate in candidates]
-
-
-def _refuse_settings(candidate: Candidate, settings: int, limit: int, level: float) -> Judged:
-    return refused(
-        candidate,
-        Message(
-            "too-many-settings",
-            "{settings:,} settings are too many: its limit is {limit:,}",
-            settings=settings,
-            limit=limit,
-        ),
-        level,
-    )
 
 
 def simplest(tried: Sequence[Judged], examples: Examples, group: Groups) -> list[int]:

@@ -357,9 +357,10 @@ def _list_factor_sets(k: int, fixed_factors: Groups, kind: str) -> list[Groups]:
 
 
 def _describe_estimator(design: Design) -> str:
-    if design.kind in _NAMES:
-        return _NAMES[design.kind]
-    return "binned group means of scattered settings" if design.binned else "group means of scattered settings"
+    scattered_name = (
+        "binned group means of scattered settings" if design.binned else "group means of scattered settings"
+    )
+    return _NAMES.get(design.kind, scattered_name)
 
 
 def _add_importance(shares: Sequence[Shares], parts: Sequence[VariancePart] | None = None) -> list[Shares]:

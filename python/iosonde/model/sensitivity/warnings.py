@@ -15,7 +15,7 @@ from .aliases import MOST_FACTORS, format_aliases
 from .blocks import Blocks
 from .design import FACTORIAL, FRACTION, SCATTERED, Design
 from .order import adjusted_text, interval_text, ranged, ranked_names, ranked_text, total_text
-from .ranking import BY_ADJUSTED, FactorRank, Ranking
+from .ranking import BY_ADJUSTED, Ranking
 
 _LINEAR = 0.1  # of V(Y) explained by the group means but not by a straight line
 _NOISE_IN_ST = 0.03
@@ -42,7 +42,13 @@ def sentence(ranking: Ranking, taken: Collection[str] = ()) -> str:
         and (full_aliases := [alias for alias in factor.aliases if alias.is_full])
     ][:_MOST_LINKS]
     if ranking.fixed:
-        within = {factor.name: _number_within(factor) for factor in ranking.factors if factor.within}
+        within = {
+            factor.name: interval_text(factor.within)
+            if factor.adjusted_within is None
+            else adjusted_text(factor.adjusted_within)
+            for factor in ranking.factors
+            if factor.within
+        }
         if order_within:
             parts.append(f"within {listed(ranking.fixed)}: {ranked_text(order_within, within)}")
         elif not ranking.order_within:
@@ -111,11 +117,6 @@ def _share_text(effect: FactorEffect, is_first: bool) -> str:
     value, _, interval = effect.text.partition(" (")
     text = f"{value} of the variation" if is_first else value
     return f"{text}, {interval.rstrip(')')}" if interval else text
-
-
-def _number_within(factor: FactorRank) -> str:
-    assert factor.within is not None
-    return interval_text(factor.within) if factor.adjusted_within is None else adjusted_text(factor.adjusted_within)
 
 
 def blocks_text(blocks: Blocks) -> str:

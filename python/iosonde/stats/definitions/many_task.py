@@ -43,7 +43,8 @@ def _build_entry(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], ap
     own: dict[int, dict[str, float]] = {}
     for operation, kind, rank, value, unit in chosen:
         name = names.get(operation, operation) + (f" {kind}" if len(kinds[operation]) > 1 else "") + apart
-        plain, plain_unit = _in_thesis_unit(value, unit)
+        plain = _shorten_number(value / 1024 if unit == "bytes/s" else value)
+        plain_unit = KB_PER_S if unit == "bytes/s" else unit
         if rank is None:
             total[name], units[name] = plain, plain_unit
         else:
@@ -61,10 +62,6 @@ def _select_rates(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str,
         suffix = next((ending for ending in suffixes if row["metric"].endswith(ending)), None)
         if suffix is not None and (row["rank"] is None) is (suffix != _OWN):
             yield (row["operation"], row["metric"].removesuffix(suffix), row["rank"], row["value"], row["unit"])
-
-
-def _in_thesis_unit(value: float, unit: str) -> tuple[float, str]:
-    return (_shorten_number(value), unit) if unit != "bytes/s" else (_shorten_number(value / 1024), KB_PER_S)
 
 
 def _shorten_number(value: float) -> float:

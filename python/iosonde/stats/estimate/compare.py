@@ -223,7 +223,11 @@ def compare(
         paired=as_pairs,
         n_needed=None,
         warnings=(),
-        by_level=() if sealed is not None else _verdicts_by_level(a, b, ratio_at, as_pairs, (margin, wide)),
+        by_level=()
+        if sealed is not None
+        else at_levels(
+            lambda other: _decide_verdict(ratio_at(other), _estimate_difference(a, b, other, as_pairs), margin, wide)
+        ),
         at=None if sealed is not None else ratio_at,
     )
     return replace(
@@ -236,14 +240,6 @@ def compare(
 
 def _estimate_ratio_at(a: Group, b: Group, pairs: bool, base: float | None, level: float) -> Estimate | None:
     return _estimate_ratio(a, b, level, pairs=pairs, base=base)[0]
-
-
-def _verdicts_by_level(
-    a: Group, b: Group, ratio_at: Callable[[float], Estimate | None], as_pairs: bool, margins: tuple[float, float]
-) -> tuple[tuple[float, str], ...]:
-    return at_levels(
-        lambda level: _decide_verdict(ratio_at(level), _estimate_difference(a, b, level, as_pairs), *margins)
-    )
 
 
 def _contains(interval: Estimate, low: float | None, high: float | None = None) -> bool:

@@ -146,7 +146,9 @@ def phase_rows(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence
         unit,
         zero_ns,
         int(mine.size),
-        _count_operations(phase, mine),
+        int(mine.size)
+        if phase.recorded_all
+        else max(int(mine.size), sum(int(rank.get("operations") or 0) for rank in phase.ranks)),
     )
 
 
@@ -245,14 +247,6 @@ def _compute_weights(phase: StoredPhase, mine: npt.NDArray[Any], ranks: npt.NDAr
     recorded = np.bincount(mine["rank"], minlength=int(ranks.max()) + 1)[ranks]
     rank_totals = [totals.get(int(rank), 0) or int(n) for rank, n in zip(ranks, recorded, strict=True)]
     return np.array([every / n for every, n in zip(rank_totals, recorded.tolist(), strict=True)])
-
-
-def _count_operations(phase: StoredPhase, mine: npt.NDArray[Any]) -> int:
-    return (
-        int(mine.size)
-        if phase.recorded_all
-        else max(int(mine.size), sum(int(rank.get("operations") or 0) for rank in phase.ranks))
-    )
 
 
 def _compute_done(bins: _Bins, start: Array, end: Array, work: Array, of: npt.NDArray[np.intp], ranks: int) -> Array:

@@ -167,7 +167,9 @@ def _estimate_share(
     ends = [(sure + split.rest * end) / split.mass for end in (low, high)] if len(split.values) else [value, value]
     return PopulationEstimate(
         Estimate(value, min(value, ends[0]), max(value, min(1.0, ends[1])), level, n),
-        _design_effect(split, value * (1 - value), n),
+        design_effect_of(split.variance * (split.rest / split.mass) ** 2, value * (1 - value), n)
+        if len(split.values)
+        else 0.0,
         *bounds,
     )
 
@@ -324,10 +326,6 @@ def _estimate_interval(split: DrawnSplit, level: float) -> tuple[float, float]:
         return p, p
     effective = p * (1 - p) / split.share_variance if n > 1 and 0 < p < 1 else split.effective
     return binomial_interval(p * effective, effective, level)
-
-
-def _design_effect(split: DrawnSplit, spread: float, n: int) -> float | None:
-    return design_effect_of(split.variance * (split.rest / split.mass) ** 2, spread, n) if len(split.values) else 0.0
 
 
 def design_effect_of(variance: float, spread: float, n: int) -> float | None:
