@@ -34,7 +34,7 @@ def document(rows: Sequence[Mapping[str, Any]], iozone: Iterable[str], varying: 
 
 
 def _build_entry(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], apart: str) -> dict[str, Any]:
-    chosen = _select_rates(rows)
+    chosen = list(_select_rates(rows))
     kinds: dict[str, set[str]] = {}
     for operation, kind, _, _, _ in chosen:
         kinds.setdefault(operation, set()).add(kind)
