@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from iosonde.core.errors import InputError
 from iosonde.model.queues import slowest
-from iosonde.model.queues.open_queues import erlang_c, open_network
-from iosonde.model.queues.queueing import Kind, Station, bounds, check, rate_of, solve
+from iosonde.model.queues.queueing import Kind, Station, bounds, check, erlang_c, open_network, rate_of, solve
 from messages import raises
 
 CLIENT = Station("client", 5e-3, kind=Kind.DELAY)

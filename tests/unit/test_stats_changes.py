@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from iosonde.stats.changes.evidence import best_split, chance, normal_scores, times_as_uncertain
-from iosonde.stats.changes.find import Search, find, needed, newest_chance
-from iosonde.stats.changes.levels import levels
+from iosonde.stats.changes.find import Search, find, levels, needed, newest_chance
 from iosonde.stats.estimate.multiple import discovered_up_to
 
 sys.path.append(str(Path(__file__).parents[2] / "benches"))

@@ -12,7 +12,7 @@ from csv_table import table_from
 from iosonde.core.table import table_of
 from iosonde.stats import checks
 from iosonde.stats.estimate import copies
-from iosonde.stats.estimate.ticks import chance_of_ties, decimals, tick
+from iosonde.stats.estimate.coarse import chance_of_ties, decimals, tick
 from iosonde.stats.overview.cells import TrialCell
 from outside import published_table
 

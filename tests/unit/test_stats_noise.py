@@ -11,7 +11,7 @@ from statsmodels.stats.proportion import proportion_confint
 from iosonde.core.errors import DataError
 from iosonde.stats.estimate import noise
 from iosonde.stats.estimate.distributions import binomial_interval
-from iosonde.stats.estimate.power import detectable_effect, smallest_difference
+from iosonde.stats.estimate.noise import detectable_effect, smallest_difference
 from iosonde.stats.overview.cells import TrialCell
 from iosonde.stats.regression.components import components
 from messages import assert_problem, raises

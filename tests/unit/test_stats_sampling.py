@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from iosonde.stats.estimate.distributions import binomial_interval
-from iosonde.stats.sampling.rare import few_decide, rare_interval
+from iosonde.stats.sampling.pieces import few_decide, rare_interval
 from iosonde.stats.sampling.shares import DrawnSample, hansen_hurwitz, mean, share
-from iosonde.stats.sampling.size import margin_of, sample_size, sample_size_of_z
+from iosonde.stats.sampling.stopping import margin_of, sample_size, sample_size_of_z
 from iosonde.stats.sampling.strata import StratumValues, stratified_mean
 from messages import raises
 

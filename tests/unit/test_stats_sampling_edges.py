@@ -7,7 +7,7 @@ import pytest
 
 from iosonde.stats.estimate.clusters import Clustered, share_of_members
 from iosonde.stats.estimate.distributions import binomial_interval
-from iosonde.stats.sampling.rare import interval_of_mean
+from iosonde.stats.sampling.pieces import interval_of_mean
 from iosonde.stats.sampling.shares import DrawnSample, mean, share
 from iosonde.stats.sampling.strata import StratumValues, stratified_mean, stratified_share
 from time_limit import limited

@@ -166,10 +166,15 @@ def diagnose(conditions: Sequence[TimeCondition], size: float, observed_s: float
     near = abs(ordered[0].seconds(size) - observed_s)
     far = abs(ordered[1].seconds(size) - observed_s) if len(ordered) > 1 else float("inf")
     best = best_case(conditions, size)
-    margin = 1.0 if not far or far == float("inf") else 1 - near / far
-    beyond = observed_s > _BEYOND * max(condition.seconds(size) for condition in conditions)
     return Diagnosis(
-        size, observed_s, ordered[0].name, ordered[0].seconds(size), best, observed_s - best, margin, beyond
+        size,
+        observed_s,
+        ordered[0].name,
+        ordered[0].seconds(size),
+        best,
+        observed_s - best,
+        1.0 if not far or far == float("inf") else 1 - near / far,
+        observed_s > _BEYOND * max(condition.seconds(size) for condition in conditions),
     )
 
 
@@ -190,8 +195,7 @@ class Mixture:
 
 def mixture(conditions: Sequence[TimeCondition], size: float, observed_s: float) -> Mixture | None:
     """Fit the optional mixed model; None if the time lies outside all conditions."""
-    ordered = sorted(conditions, key=lambda condition: condition.seconds(size))
-    for faster, slower in itertools.pairwise(ordered):
+    for faster, slower in itertools.pairwise(sorted(conditions, key=lambda condition: condition.seconds(size))):
         low, high = faster.seconds(size), slower.seconds(size)
         if low <= observed_s <= high and high > low:
             return Mixture(faster.name, slower.name, (observed_s - low) / (high - low))
@@ -225,8 +229,12 @@ def classify(
         best += float(times.min(axis=0).sum())
         beyond += int((observed > _BEYOND * times.max(axis=0)).sum())
     total = float(seconds.sum())
-    shares = {condition.name: float(count) / sizes.size for condition, count in zip(conditions, counts, strict=True)}
-    return Classified(shares, 1 - best / total if total else 0.0, beyond / sizes.size, int(sizes.size))
+    return Classified(
+        {condition.name: float(count) / sizes.size for condition, count in zip(conditions, counts, strict=True)},
+        1 - best / total if total else 0.0,
+        beyond / sizes.size,
+        int(sizes.size),
+    )
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from iosonde.core.arrays import Array
 from iosonde.core.message import Message
 from iosonde.core.units import significant
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import counted
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, Comparison
 from iosonde.stats.estimate.compare_words import called
-from iosonde.stats.estimate.selection import Array, Selection, detect_selection
+from iosonde.stats.estimate.selection import Selection, detect_selection
 from iosonde.stats.overview.shared_bring_ups import Key
 
 from .caveat import Caveat

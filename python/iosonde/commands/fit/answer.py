@@ -84,7 +84,7 @@ class Fitted(Answer):
     def rules(self) -> list[TreeRule] | None:
         """Return the model as rules; None if it is not a tree."""
         form = self.choice.model.form
-        return rules_of(form["nodes"], form["factors"]) if "nodes" in form else None
+        return list(rules_of(form["nodes"], form["factors"])) if "nodes" in form else None
 
     @property
     def unseen(self) -> UnseenRows:

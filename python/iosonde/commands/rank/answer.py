@@ -23,8 +23,7 @@ from iosonde.model.fit.features import examples
 from iosonde.model.sensitivity.rank import rank as ranked
 from iosonde.model.sensitivity.ranking import Ranking
 from iosonde.model.sensitivity.warnings import sentence
-from iosonde.stats.regression.effect_types import ResponseEffects
-from iosonde.stats.regression.effect_verdicts import effect_verdicts
+from iosonde.stats.regression.effect_types import ResponseEffects, effect_verdicts
 
 _UNSAID = 0.5  # of the trials
 _SHARES = "in the intervals of S1 and ST: these are too narrow"

@@ -11,7 +11,7 @@ from .text_numbers import number, p_text, share, span
 
 if TYPE_CHECKING:
     from iosonde.model.sensitivity.blocks import Blocks
-    from iosonde.model.sensitivity.types import VariancePart
+    from iosonde.model.sensitivity.variances import VariancePart
 
 
 def block_lines(blocks: Blocks) -> Iterator[str]:

@@ -12,8 +12,7 @@ from iosonde.answers.answer import Answer
 from iosonde.core.errors import InputError
 from iosonde.core.units import format_rate, parse_seconds, significant
 from iosonde.core.words import listed
-from iosonde.model.queues.open_queues import OpenLoad, open_network
-from iosonde.model.queues.queueing import Kind, Solution, Station, check, solve
+from iosonde.model.queues.queueing import Kind, OpenLoad, Solution, Station, check, open_network, solve
 from iosonde.model.queues.slowest import SlowestPhase, phase
 
 _MOST_CLIENTS, _MOST_SERVERS = 10**6, 10**6

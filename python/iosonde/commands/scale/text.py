@@ -18,7 +18,7 @@ from . import text_stations as stations
 if TYPE_CHECKING:
     from iosonde.model.scaling.analyse import Scaling
     from iosonde.model.scaling.best import BestSetting
-    from iosonde.model.scaling.fitted_laws import Regime
+    from iosonde.model.scaling.comparison import Regime
     from iosonde.model.scaling.series import Series
 
     from .answer import ScaledSeries, ScalingLaws

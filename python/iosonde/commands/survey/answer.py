@@ -20,8 +20,7 @@ from iosonde.engine._native import give_way
 from iosonde.foreign.child import LIMIT_S, OnWait
 from iosonde.stats.sampling.population import CAPACITY, COUNT
 from iosonde.stats.sampling.shares import PopulationEstimate
-from iosonde.stats.sampling.size import sample_size
-from iosonde.stats.sampling.stopping import StopRule
+from iosonde.stats.sampling.stopping import StopRule, sample_size
 from iosonde.survey.codecs import codec_name
 from iosonde.survey.contents import LookOptions
 from iosonde.survey.from_list import walk_list

@@ -8,7 +8,7 @@ from typing import Any
 from iosonde.answers.answer import Answer
 from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
-from iosonde.stats.sampling.size import sample_size
+from iosonde.stats.sampling.stopping import sample_size
 from iosonde.survey.contents import FULL_READ_BYTES
 
 USUAL = (0.1, 0.05, 0.02, 0.01)

@@ -15,7 +15,7 @@ from iosonde.core.levels import check_level
 from iosonde.foreign.child import LIMIT_S, OnWait
 from iosonde.stats.sampling.population import Population
 from iosonde.stats.sampling.resampling import DrawnAgain, SimulatedEstimate, resampled
-from iosonde.stats.sampling.size import sample_size
+from iosonde.stats.sampling.stopping import sample_size
 from iosonde.survey.codecs import codec_name
 from iosonde.survey.scan import TreeScan, load_scan, scan_tree
 from iosonde.survey.tree import SurveyedTree

@@ -17,8 +17,7 @@ from iosonde.core.words import counted, decimals
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.stats.changes.facts import FactChange, changed_facts
-from iosonde.stats.changes.find import Break, Search, find, needed
-from iosonde.stats.changes.levels import BeforeAfter, levels
+from iosonde.stats.changes.find import BeforeAfter, Break, Search, find, levels, needed
 
 from .series import WatchedSeries, series_of
 

@@ -11,9 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from iosonde.core.arrays import Array
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.summarise import mean
 
@@ -71,16 +69,21 @@ def predict(
     cluster and the placement; its low end also covers overlap with computing. Raises InputError,
     UnlimitedSystemError."""
     middle, worst, best = (_compute_parts(work, system, placement, level, end) for end, system in enumerate(systems))
-    moving = sum(best.values()) - work.compute
-    return Estimate(sum(middle.values()), max(work.compute, moving), sum(worst.values()), level, 0), middle
+    return Estimate(
+        sum(middle.values()), max(work.compute, sum(best.values()) - work.compute), sum(worst.values()), level, 0
+    ), middle
 
 
-def against(times: npt.NDArray[np.float64], predicted: Estimate, level: float) -> tuple[Estimate, Estimate]:
+def against(times: Array, predicted: Estimate, level: float) -> tuple[Estimate, Estimate]:
     """(mean of the trials, mean ÷ predicted): the ratio's interval is that of the mean over both ends of T."""
     measured = mean(times, level).within(low=0.0)
     value, low, high = (
-        _divide(*pair)
-        for pair in ((measured.value, predicted.value), (measured.low, predicted.high), (measured.high, predicted.low))
+        of / by if of is not None and by else None
+        for of, by in (
+            (measured.value, predicted.value),
+            (measured.low, predicted.high),
+            (measured.high, predicted.low),
+        )
     )
     return measured, replace(measured, value=value, low=low, high=high)
 
@@ -117,7 +120,3 @@ def _compute_parts(work: Application, system: System, placement: str, level: flo
                 share = by_chance(moving, level)[end]
             parts[operation] = ceiling(moving, share).seconds(amount)
     return parts
-
-
-def _divide(of: float | None, by: float | None) -> float | None:
-    return of / by if of is not None and by else None

@@ -54,9 +54,11 @@ def by_chance(system: System, level: float = 0.95) -> tuple[float, float, float]
     if system.placement == "groups" and servers % copies == 0:
         groups = servers // copies
         return random_share(files, min(stripes, groups), groups, level)
-    if stripes * copies > servers:
-        return random_share(files * copies, stripes, servers, level)
-    return random_share(files, stripes * copies, servers, level)
+    return (
+        random_share(files * copies, stripes, servers, level)
+        if stripes * copies > servers
+        else random_share(files, stripes * copies, servers, level)
+    )
 
 
 def best_case(system: System) -> System:
@@ -114,6 +116,5 @@ def _busiest_of_many(files: int, stripes: int, servers: int) -> tuple[float, flo
     mean = files * stripes / servers
     counts = np.arange(int(mean), int(mean + 12 * math.sqrt(mean) + 20))
     below = bdtr(counts, files, stripes / servers) ** servers
-    expected = counts[0] + float(np.sum(1 - below))
     quantiles = [float(counts[int(np.searchsorted(below, p))]) for p in (0.975, 0.025)]
-    return expected, quantiles[0], quantiles[1]
+    return counts[0] + float(np.sum(1 - below)), quantiles[0], quantiles[1]

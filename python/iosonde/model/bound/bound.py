@@ -137,9 +137,7 @@ def ceiling(system: System, share: float | None = None) -> Ceiling:
         BoundTerm(name, values[name], *_describe_term(name, moved, share)) for name in TERMS if name in values
     )
     links = ("network_clients", "network_servers") if system.path == "network" else ()
-    classical = (*links, "disks")
-    missing = tuple(name for name in classical if name not in values)
-    return Ceiling(system, terms, missing, share)
+    return Ceiling(system, terms, tuple(name for name in (*links, "disks") if name not in values), share)
 
 
 def sweep(system: System, name: str, values: Sequence[float]) -> dict[str, list[float]]:

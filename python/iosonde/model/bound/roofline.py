@@ -72,7 +72,6 @@ def rooflines(
 
 
 def _get_field(against: str) -> str:
-    """The field of a System that the axis shows. Raises InputError."""
     if against not in AGAINST:
         raise InputError(
             "unknown-axis",
@@ -85,13 +84,11 @@ def _get_field(against: str) -> str:
 
 
 def _clear_field(share: MeasuredShare, field: str) -> System:
-    """Return the system of a cell without the axis field."""
     open_field: dict[str, Any] = {field: None}
     return replace(share.ceiling.system, **open_field)
 
 
 def _describe_setting(share: MeasuredShare, field: str) -> str:
-    """Describe the setting of a cell without the axis column."""
     axis = share.columns.get(field)
     return setting_text({name: value for name, value in share.by.items() if name != axis}, share.units)
 

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from iosonde.core.arrays import Array
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.summarise import mean
 
@@ -67,7 +65,7 @@ class MeasuredShare:
 
 
 def share_of(
-    values: npt.NDArray[np.float64],
+    values: Array,
     system_ceiling: Ceiling,
     level: float,
     low: float | None = None,

@@ -55,5 +55,4 @@ def erasure(k: int, m: int, chunk: float | None, request: float | None) -> tuple
         return full, 0.0
     width = min(rest, chunk)
     written = rest + m * width
-    read = min(written, max(0.0, k * width - rest))
-    return (stripes * (k + m) * chunk + written) / request, read / request
+    return (stripes * (k + m) * chunk + written) / request, min(written, max(0.0, k * width - rest)) / request

@@ -82,12 +82,11 @@ def assumptions(ceiling: Ceiling) -> list[str]:
             Message("even-load", "load is spread evenly over servers and disks ({spell.stripe} says how it really is)")
         )
     elif system.placement != "round_robin":
-        who = "servers" if system.placement == "random" else "groups of servers with the same copies"
         messages.append(
             Message(
                 "random-placement",
                 "{parts} are chosen at random: S is the mean over placements, the busiest server limits",
-                parts=who,
+                parts="servers" if system.placement == "random" else "groups of servers with the same copies",
             )
         )
     else:

@@ -35,11 +35,17 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         subsample=min(1.0, MOST_ROWS / len(examples)),
         random_state=seed,
     ).fit(matrix.ranks, examples.y)
-    trees = []
-    for (estimator,) in grown.estimators_:
-        leaves = [{"value": float(value)} for value in estimator.tree_.value[:, 0, 0]]
-        trees.append(nodes.read_out(estimator.tree_, factors, matrix, leaves))
-    return {"start": float(examples.y.mean()), "rate": float(chosen["rate"]), "factors": factors, "trees": trees}
+    return {
+        "start": float(examples.y.mean()),
+        "rate": float(chosen["rate"]),
+        "factors": factors,
+        "trees": [
+            nodes.read_out(
+                estimator.tree_, factors, matrix, [{"value": float(value)} for value in estimator.tree_.value[:, 0, 0]]
+            )
+            for (estimator,) in grown.estimators_
+        ],
+    }
 
 
 def predict(form: Mapping[str, Any], x: Array) -> Array:

@@ -7,7 +7,7 @@ rate of bytes; if its column has no unit, set it with ``unit=MB/s``. ``MB`` in a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         text = str(options.get(field) or "")
         if not text:
             continue
-        feature = _find_factor(examples.features, text)
+        feature = next((f for f in examples.features if text in (f.name, split_unit(f.name)[0])), None)
         if feature is None:
             system[field] = _parse_field(field, text)
         else:
@@ -75,10 +75,6 @@ def predict(form: Mapping[str, Any], x: Array) -> Array:
     return np.array(ceilings)[inverse.reshape(-1)]
 
 
-def _find_factor(features: Sequence[Feature], text: str) -> Feature | None:
-    return next((f for f in features if text in (f.name, split_unit(f.name)[0])), None)
-
-
 def _parse_field(field: str, text: str) -> Any:
     parse: Callable[[str], Any] = _parse_number
     if field in _WORDS:
@@ -104,7 +100,6 @@ def _to_integer(field: str, value: Any) -> Any:
 
 
 def _compute_scale(field: str, feature: Feature) -> float:
-    """Return one unit of a factor's column in base units."""
     if field in _RATES and bytes_per_s(feature.unit):
         return bytes_per_s(feature.unit)[0]
     if field in _SIZES and feature.unit:

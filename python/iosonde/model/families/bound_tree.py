@@ -21,8 +21,10 @@ OPTIONS: dict[str, Any] = {**tree.OPTIONS, **bound.OPTIONS}
 def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, Any]:
     """``{"bound": the form of bound, "share": the form of tree}``. Raises as ``bound`` does."""
     ceiling = bound.fit(examples, options, seed)
-    share = replace(examples, y=examples.y / bound.predict(ceiling, examples.x))
-    return {"bound": ceiling, "share": tree.fit(share, options, seed)}
+    return {
+        "bound": ceiling,
+        "share": tree.fit(replace(examples, y=examples.y / bound.predict(ceiling, examples.x)), options, seed),
+    }
 
 
 def predict(form: Mapping[str, Any], x: Array) -> Array:

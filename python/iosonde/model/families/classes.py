@@ -46,19 +46,25 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         warnings.filterwarnings("ignore", "The number of unique classes")  # few rows have many classes here
         grown.fit(matrix.ranks, class_numbers)
     counts = grown.tree_.value[:, 0, :] * grown.tree_.n_node_samples[:, None]
-    leaves = [_build_leaf(np.rint(row).astype(int), grown.classes_, middles, names) for row in counts]
     return {
         "bounds": bounds.tolist(),
         "factors": factors,
-        "nodes": nodes.read_out(grown.tree_, factors, matrix, leaves),
+        "nodes": nodes.read_out(
+            grown.tree_,
+            factors,
+            matrix,
+            [_build_leaf(np.rint(row).astype(int), grown.classes_, middles, names) for row in counts],
+        ),
     }
 
 
 def own_bounds(options: Mapping[str, Any], y: Array) -> Array | None:
     """Return the upper ends of custom classes; None without them, or for a response below 0."""
-    if not options.get("ends") or y.min() < 0:
-        return None
-    return _read_classes(options, float(options.get("maximum") or y.max()))[0]
+    return (
+        None
+        if not options.get("ends") or y.min() < 0
+        else _read_classes(options, float(options.get("maximum") or y.max()))[0]
+    )
 
 
 def _read_classes(options: Mapping[str, Any], maximum: float) -> tuple[Array, list[str]]:
@@ -95,9 +101,12 @@ def _read_classes(options: Mapping[str, Any], maximum: float) -> tuple[Array, li
 
 def _build_leaf(counts: Any, numbers: Any, middles: Array, names: list[str]) -> dict[str, Any]:
     chosen = int(numbers[counts.argmax()])
-    there = {str(int(number)): int(count) for number, count in zip(numbers, counts, strict=True) if count}
-    name = {"name": names[chosen - 1]} if names else {}
-    return {"class": chosen, **name, "value": float(middles[chosen - 1]), "classes": there}
+    return {
+        "class": chosen,
+        **({"name": names[chosen - 1]} if names else {}),
+        "value": float(middles[chosen - 1]),
+        "classes": {str(int(number)): int(count) for number, count in zip(numbers, counts, strict=True) if count},
+    }
 
 
 def predict(form: Mapping[str, Any], x: Array) -> Array:

@@ -27,18 +27,21 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
 
     factors = factors_json(examples.features)
     matrix, columns = nodes.matrix_of(factors, examples.x)
-    share = max(1, round(len(columns) / 3)) if len(columns) > 2 else len(columns)
     grown = RandomForestRegressor(
         int(options.get("trees") or OPTIONS["trees"]),
-        max_features=share,
+        max_features=max(1, round(len(columns) / 3)) if len(columns) > 2 else len(columns),
         random_state=seed,
         **limits(options, len(examples)),
     ).fit(matrix.ranks, examples.y)
-    trees = []
-    for estimator in grown.estimators_:
-        leaves = [{"value": float(value)} for value in estimator.tree_.value[:, 0, 0]]
-        trees.append(nodes.read_out(estimator.tree_, factors, matrix, leaves))
-    return {"factors": factors, "trees": trees}
+    return {
+        "factors": factors,
+        "trees": [
+            nodes.read_out(
+                estimator.tree_, factors, matrix, [{"value": float(value)} for value in estimator.tree_.value[:, 0, 0]]
+            )
+            for estimator in grown.estimators_
+        ],
+    }
 
 
 def predict(form: Mapping[str, Any], x: Array) -> Array:

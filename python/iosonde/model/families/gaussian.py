@@ -59,7 +59,6 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         warnings.simplefilter("ignore", ConvergenceWarning)  # a scale at its limit: a column that does not matter
         process.fit(u, (means - mean) / sd)
     smooth, noise = process.kernel_.k1, process.kernel_.k2
-    points = [{"at": at.tolist(), "weight": float(weight)} for at, weight in zip(settings, process.alpha_, strict=True)]
     return {
         "log": log,
         "mean": mean,
@@ -68,7 +67,9 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         "noise": float(noise.noise_level),
         "scales": np.atleast_1d(smooth.k2.length_scale).tolist(),
         "factors": factors,
-        "points": points,
+        "points": [
+            {"at": at.tolist(), "weight": float(weight)} for at, weight in zip(settings, process.alpha_, strict=True)
+        ],
     }
 
 

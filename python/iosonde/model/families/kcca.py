@@ -47,16 +47,15 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
         centred(kernel(means[:, None], means[:, None], _estimate_width(means[:, None]))),
     )
     correlations, weights = projections(kx, ky, float(chosen["ridge"]) * len(settings), int(chosen["dimensions"]))
-    points = [
-        {"at": at.tolist(), "value": float(value), "weights": row.tolist()}
-        for at, value, row in zip(settings, means, weights, strict=True)
-    ]
     return {
         "k": int(chosen["k"]),
         "width": width,
         "correlations": correlations.tolist(),
         "factors": factors,
-        "points": points,
+        "points": [
+            {"at": at.tolist(), "value": float(value), "weights": row.tolist()}
+            for at, value, row in zip(settings, means, weights, strict=True)
+        ],
     }
 
 
@@ -70,9 +69,10 @@ def predict(form: Mapping[str, Any], x: Array) -> Array:
     new = kernel(there, here, float(form["width"]))
     new = new - new.mean(axis=1, keepdims=True) - inside.mean(axis=0) + inside.mean()
     old, projected = centred(inside) @ weights, new @ weights
-    distance = ((projected[:, None, :] - old[None, :, :]) ** 2).sum(axis=2)
     # Rounded, so that the last bits do not choose among settings that are equally near.
-    nearest = np.argsort(np.round(distance, 12), axis=1, kind="stable")[:, : int(form["k"])]
+    nearest = np.argsort(
+        np.round(((projected[:, None, :] - old[None, :, :]) ** 2).sum(axis=2), 12), axis=1, kind="stable"
+    )[:, : int(form["k"])]
     return np.asarray(values[nearest].mean(axis=1), float)
 
 
@@ -100,6 +100,5 @@ def projections(kx: Array, ky: Array, ridge: float, dimensions: int) -> tuple[Ar
 
 
 def _estimate_width(u: Array) -> float:
-    squares = ((u[:, None, :] - u[None, :, :]) ** 2).sum(axis=2)
-    apart = squares[np.triu_indices(len(u), 1)]
+    apart = ((u[:, None, :] - u[None, :, :]) ** 2).sum(axis=2)[np.triu_indices(len(u), 1)]
     return float(np.median(apart[apart > 0])) if (apart > 0).any() else 1.0

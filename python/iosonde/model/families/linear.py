@@ -110,12 +110,16 @@ def expand_terms(text: str) -> list[str]:
 
 def direction(term: str, low: float, high: float, response: str) -> str:
     """Describe the sign of a coefficient."""
-    if low <= 0 <= high:
-        return Message(
-            "inconclusive", "inconclusive: {term} may raise or lower {response}", term=term, response=response
+    return (
+        Message("inconclusive", "inconclusive: {term} may raise or lower {response}", term=term, response=response)
+        if low <= 0 <= high
+        else Message(
+            "significant",
+            "more {term}, {way} {response}",
+            term=term,
+            way="more" if low > 0 else "less",
+            response=response,
         )
-    return Message(
-        "significant", "more {term}, {way} {response}", term=term, way="more" if low > 0 else "less", response=response
     )
 
 
@@ -130,8 +134,10 @@ def _list_parts(factor: formula.TermFactor) -> Sequence[dict[str, Any]]:
 def _build_table(examples: Examples) -> Table:
     columns = {}
     for feature, values in zip(examples.features, examples.x.T, strict=True):
-        cells: Any = values
-        if not feature.numeric:
-            cells = np.array([str(level) for level in feature.levels], dtype=object)[values.astype(np.intp)]
+        cells: Any = (
+            values
+            if feature.numeric
+            else np.array([str(level) for level in feature.levels], dtype=object)[values.astype(np.intp)]
+        )
         columns[feature.name] = Column(feature.name, cells, split_unit(feature.name)[0], feature.unit)
     return Table(columns)

@@ -33,12 +33,16 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
             "use {spell.family:tree} or forest",
             settings=len(settings),
         )
-    means = np.bincount(inverse.reshape(-1), examples.y) / counts
-    points = [
-        {"at": at.tolist(), "value": float(value), "n": int(n)}
-        for at, value, n in zip(settings, means, counts, strict=True)
-    ]
-    return {"k": int(options.get("k") or OPTIONS["k"]), "factors": factors_json(examples.features), "settings": points}
+    return {
+        "k": int(options.get("k") or OPTIONS["k"]),
+        "factors": factors_json(examples.features),
+        "settings": [
+            {"at": at.tolist(), "value": float(value), "n": int(n)}
+            for at, value, n in zip(
+                settings, np.bincount(inverse.reshape(-1), examples.y) / counts, counts, strict=True
+            )
+        ],
+    }
 
 
 def predict(form: Mapping[str, Any], x: Array) -> Array:
@@ -49,8 +53,7 @@ def predict(form: Mapping[str, Any], x: Array) -> Array:
     k = min(int(form["k"]), len(values))
     prediction = np.empty(len(x))
     for start in range(0, len(x), _BLOCK):
-        block = there[start : start + _BLOCK]
-        distance = np.sqrt(((block[:, None, :] - here[None, :, :]) ** 2).sum(axis=2))
+        distance = np.sqrt(((there[start : start + _BLOCK, None, :] - here[None, :, :]) ** 2).sum(axis=2))
         limit = np.partition(distance, k - 1, axis=1)[:, k - 1 : k]
         with np.errstate(divide="ignore"):
             weight = np.where(distance <= limit * (1 + 1e-12), 1 / distance, 0.0)

@@ -10,7 +10,7 @@ scikit-learn's 32-bit columns. A threshold lies in the middle between two neighb
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,8 +36,9 @@ class RankedMatrix:
 def ranked(matrix: Array) -> RankedMatrix:
     """Each value as its place among the distinct values of its column."""
     columns = [np.unique(column, return_inverse=True) for column in matrix.T]
-    ranks = np.column_stack([inverse for _, inverse in columns]).astype(np.float32)
-    return RankedMatrix(ranks, tuple(levels for levels, _ in columns))
+    return RankedMatrix(
+        np.column_stack([inverse for _, inverse in columns]).astype(np.float32), tuple(levels for levels, _ in columns)
+    )
 
 
 def read_out(tree: Any, factors: Factors, matrix: RankedMatrix, leaves: Sequence[Node]) -> list[Node]:
@@ -113,8 +114,7 @@ def leaf_of(nodes: Sequence[Node], factors: Factors, x: Array) -> npt.NDArray[np
 
 def predict(nodes: Sequence[Node], factors: Factors, x: Array) -> Array:
     """The value of the leaf that each row ends in."""
-    values = np.array([node.get("value", np.nan) for node in nodes], dtype=float)
-    return values[leaf_of(nodes, factors, x)]
+    return np.array([node.get("value", np.nan) for node in nodes], dtype=float)[leaf_of(nodes, factors, x)]
 
 
 def depth(nodes: Sequence[Node]) -> int:
@@ -137,17 +137,16 @@ class TreeRule:
         return f"if {' and '.join(self.conditions)}" if self.conditions else "always"
 
 
-def rules(nodes: Sequence[Node], factors: Factors = ()) -> list[TreeRule]:
+def rules(nodes: Sequence[Node], factors: Factors = ()) -> Iterator[TreeRule]:
     """Return every leaf, from the left. Conditions on one number are joined: ``4096 < size <= 65536``. With
     ``factors``, the complement of one of two levels is named by the other level."""
     pairs = {factor["name"]: list(factor.get("levels") or ()) for factor in factors}
-    rules: list[TreeRule] = []
     waiting: list[tuple[int, tuple[tuple[str, str, Any], ...]]] = [(0, ())]
     while waiting:
         number, path = waiting.pop()
         node = nodes[number]
         if "factor" not in node:
-            rules.append(TreeRule(_join_conditions(path), node))
+            yield TreeRule(_join_conditions(path), node)
             continue
         kind = "is" if "is" in node else "at_most"
         other = {"is": "is not", "at_most": "above"}[kind]
@@ -157,7 +156,6 @@ def rules(nodes: Sequence[Node], factors: Factors = ()) -> list[TreeRule]:
             away = (node["factor"], "is", levels[1 - levels.index(node["is"])])
         waiting.append((node["no"], (*path, away)))
         waiting.append((node["yes"], (*path, (node["factor"], kind, node[kind]))))
-    return rules
 
 
 def _join_conditions(path: Sequence[tuple[str, str, Any]]) -> tuple[str, ...]:

@@ -25,12 +25,13 @@ def fit(examples: Examples, options: Mapping[str, Any], seed: int) -> dict[str, 
     factors = factors_json(examples.features)
     matrix, _ = nodes.matrix_of(factors, examples.x)
     tree = _grow_tree(matrix.ranks, examples.y, limits(options, len(examples)), seed)
-    leaves = [{"value": value} for value in tree.value.ravel().tolist()]
-    return {"factors": factors, "nodes": nodes.read_out(tree, factors, matrix, leaves)}
+    return {
+        "factors": factors,
+        "nodes": nodes.read_out(tree, factors, matrix, [{"value": value} for value in tree.value.ravel().tolist()]),
+    }
 
 
 def _grow_tree(ranks: npt.NDArray[np.float32], y: Array, limits: Mapping[str, Any], seed: int) -> Any:
-    """Use ``one_column`` if it suffices."""
     if one_column.is_simple(ranks):
         return one_column.grow(ranks, y, limits)
     from sklearn.tree import DecisionTreeRegressor

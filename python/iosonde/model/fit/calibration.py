@@ -51,9 +51,7 @@ class Calibration:
         if position > 1 + 1e-12:
             return None
         score = self.scores[min(_GRID, math.ceil(min(1.0, position) * _GRID - 1e-9)) - 1]
-        if self.kind == RATIO:
-            return value / score, value * score
-        return value - score, value + score
+        return (value / score, value * score) if self.kind == RATIO else (value - score, value + score)
 
 
 def groups_needed(level: float) -> int:
@@ -65,15 +63,15 @@ def calibrate(observed: Array, predicted: Array, group: npt.NDArray[np.intp]) ->
     """Calibrate from out-of-fold predictions. Errors are ratios if the response is positive and spans more than a
     factor of ten."""
     in_proportion = observed.min() > 0 and predicted.min() > 0 and observed.max() > _WIDE * observed.min()
-    if in_proportion:
-        scores = np.exp(np.abs(np.log(observed) - np.log(predicted)))
-    else:
-        scores = np.abs(observed - predicted)
+    scores = np.exp(np.abs(np.log(observed) - np.log(predicted))) if in_proportion else np.abs(observed - predicted)
     _, index, sizes = np.unique(group, return_inverse=True, return_counts=True)
     order = np.argsort(scores)
     # A row stands for its share of a group; F(s) is the weight of the scores up to s.
-    weight = np.cumsum(1 / sizes[index][order]) / sizes.size
     quantiles = np.arange(1, _GRID + 1) / _GRID
-    at = np.minimum(np.searchsorted(weight, quantiles - 1e-9), scores.size - 1)
-    kind = RATIO if in_proportion else DIFFERENCE
-    return Calibration(kind, int(sizes.size), tuple(scores[order][at].tolist()), bool(observed.min() >= 0))
+    at = np.minimum(np.searchsorted(np.cumsum(1 / sizes[index][order]) / sizes.size, quantiles - 1e-9), scores.size - 1)
+    return Calibration(
+        RATIO if in_proportion else DIFFERENCE,
+        int(sizes.size),
+        tuple(scores[order][at].tolist()),
+        bool(observed.min() >= 0),
+    )

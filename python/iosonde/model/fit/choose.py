@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from iosonde.core.arrays import Indices
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
@@ -24,7 +25,7 @@ from .calibration import calibrate
 from .errors_of import RepeatNoise, grouped_mean, noise_of, standard_error
 from .features import Examples
 from .fitted import Model, train
-from .folds import Fold, Groups, Rows, k_folds, split
+from .folds import Fold, Groups, k_folds, split
 from .validate import Candidate, Judged, judge, refused, with_own_classes
 from .work import FitProgress, Tell
 
@@ -64,9 +65,8 @@ class Choice:
 
     def to_json(self) -> dict[str, Any]:
         """The stable form."""
-        judged = self.tried[self.chosen]
         return {
-            **judged.to_json(),
+            **self.tried[self.chosen].to_json(),
             "tried": [{k: v for k, v in attempt.to_json().items() if k != "folds"} for attempt in self.tried],
             "mean_model": self.baseline.to_json()["mae"],
             "gain_over_mean": self.gain.to_json() if self.gain else None,
@@ -84,9 +84,11 @@ class Choice:
 
 def standard_folds(together: Groups, n_folds: int | None, seed: int) -> list[Fold]:
     """Return ``n_folds`` folds; by default 10 (fewer if there are fewer groups), and one split for many rows."""
-    if n_folds is None and together.of.size > MANY:
-        return [split(together, 0.75, seed)]
-    return k_folds(together, min(FOLDS, together.n) if n_folds is None else n_folds, seed)
+    return (
+        [split(together, 0.75, seed)]
+        if n_folds is None and together.of.size > MANY
+        else k_folds(together, min(FOLDS, together.n) if n_folds is None else n_folds, seed)
+    )
 
 
 def choose(
@@ -116,7 +118,16 @@ def choose(
     settings = int(np.unique(examples.cells).size)
     work = _plan_work(candidates, part_folds, folds, len(examples), tell)
     tried = [
-        _refuse_settings(candidate, settings, most, level)
+        refused(
+            candidate,
+            Message(
+                "too-many-settings",
+                "{settings:,} settings are too many: its limit is {limit:,}",
+                settings=settings,
+                limit=most,
+            ),
+            level,
+        )
         if part is not examples and (most := limit(candidate.family)) and settings > most
         else _judge_candidates(part, [candidate], group, part_folds, level, seed, work)[0]
         for candidate in candidates
@@ -134,17 +145,28 @@ def choose(
         )
     tried[chosen] = judged
     noise = noise_of(examples)
-    calibration = calibrate(examples.y[judged.rows], judged.predicted, together.independent[judged.rows])
-    errors = {
-        **{k: v for k, v in judged.to_json().items() if k not in ("folds", "options", "family", "refused")},
-        "mean_model": baseline.mae.value,
-        "noise": noise.mae if noise else None,
-    }
-    trained = train(examples, winner.family, checked(winner.family, winner.options), seed, level)
-    warnings = (*examples.warnings, *note(winner.family, len(examples)))
-    model = replace(trained, calibration=calibration, errors=errors, warnings=warnings)
-    gain = _estimate_gain(judged, baseline, examples, together, level)
-    return Choice(tuple(tried), chosen, baseline, nested, noise, model, together, len(part), tuple(passed), gain)
+    model = replace(
+        train(examples, winner.family, checked(winner.family, winner.options), seed, level),
+        calibration=calibrate(examples.y[judged.rows], judged.predicted, together.independent[judged.rows]),
+        errors={
+            **{k: v for k, v in judged.to_json().items() if k not in ("folds", "options", "family", "refused")},
+            "mean_model": baseline.mae.value,
+            "noise": noise.mae if noise else None,
+        },
+        warnings=(*examples.warnings, *note(winner.family, len(examples))),
+    )
+    return Choice(
+        tuple(tried),
+        chosen,
+        baseline,
+        nested,
+        noise,
+        model,
+        together,
+        len(part),
+        tuple(passed),
+        _estimate_gain(judged, baseline, examples, together, level),
+    )
 
 
 def _estimate_gain(judged: Judged, mean: Judged, examples: Examples, together: Groups, level: float) -> Estimate | None:
@@ -189,11 +211,6 @@ def _judge_candidates(
     return [judge(examples, candidate, folds, group, level, seed, work) for candidate in candidates]
 
 
-def _refuse_settings(candidate: Candidate, settings: int, limit: int, level: float) -> Judged:
-    template = "{settings:,} settings are too many: its limit is {limit:,}"
-    return refused(candidate, Message("too-many-settings", template, settings=settings, limit=limit), level)
-
-
 def simplest(tried: Sequence[Judged], examples: Examples, group: Groups) -> list[int]:
     """Return the first candidate within one standard error of the smallest error, then those passed over.
 
@@ -209,8 +226,7 @@ def simplest(tried: Sequence[Judged], examples: Examples, group: Groups) -> list
             reason=tried[-1].refused,
         )
     best = tried[values.index(min(errors))]
-    off = np.abs(best.predicted - examples.y[best.rows])
-    limit = min(errors) + standard_error(off, group.independent[best.rows])
+    limit = min(errors) + standard_error(np.abs(best.predicted - examples.y[best.rows]), group.independent[best.rows])
     within = [i for i, value in enumerate(values) if value is not None and value <= limit]
     possible = [i for i in within if examples.y.min() < 0 or not (tried[i].predicted < 0).any()]
     chosen = (possible or within)[0]
@@ -238,7 +254,7 @@ def _estimate_nested_error(
     return grouped_mean(np.abs(np.concatenate(predictions) - examples.y[at]), group.independent[at], level)
 
 
-def _sample_groups(group: Rows, most: int, seed: int) -> Rows:
+def _sample_groups(group: Indices, most: int, seed: int) -> Indices:
     """Draw whole groups at random, about ``most`` rows in all; with fewer than 20 groups, random rows of each."""
     numbers, sizes = np.unique(group, return_counts=True)
     order = np.random.default_rng(seed).permutation(numbers.size)

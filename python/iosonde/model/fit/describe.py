@@ -50,5 +50,4 @@ def describe(model: Model, valid: Callable[[Mapping[str, Cell]], bool] | None = 
         # Designs at random: means of few designs differ by chance, by (levels - 1) ÷ (designs - 1) of the variance.
         chance = 0.0 if complete else (counts.size - 1) / (n - 1)
         shares[feature.name] = max(0.0, (share - chance) / (1 - chance)) if chance < 1 else 0.0
-    together = max(0.0, 1 - sum(shares.values())) if valid is None else None
-    return Description(shares, together, n, complete)
+    return Description(shares, max(0.0, 1 - sum(shares.values())) if valid is None else None, n, complete)

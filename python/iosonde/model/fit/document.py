@@ -47,7 +47,8 @@ def to_text(model: Model) -> str:
         "repeats": [repeat.to_json() for repeat in model.repeats],
     }
     content["sha256"] = _compute_hash(content)
-    text = _laid_out(content)
+    # One line for each key, and for each entry of a long list: nodes, terms and settings are lines.
+    text = _format_value(content, 0) + "\n"
     if len(text.encode()) > MOST_BYTES:
         raise InputError(
             "model-too-large",
@@ -223,11 +224,6 @@ def _verify_prediction(model: Model, source: str) -> Model:
             family=model.family,
         )
     return model
-
-
-def _laid_out(content: Mapping[str, Any]) -> str:
-    """JSON with one line for each key, and for each entry of a long list: nodes, terms and settings are lines."""
-    return _format_value(content, 0) + "\n"
 
 
 def _format_value(value: Any, deep: int) -> str:

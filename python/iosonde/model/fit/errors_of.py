@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Indices
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
@@ -21,8 +21,6 @@ from iosonde.stats.regression.ols import r2_of_predictions
 
 from . import speed_classes
 from .features import Array, Examples
-
-Rows = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ class ClassErrors:
         return {name: apart[name] for name in ("class_error_low", "class_error_high")} | self.right.flat("class_right")
 
 
-def class_errors(observed: Array, predicted: Array, bounds: Array, group: Rows, level: float) -> ClassErrors:
+def class_errors(observed: Array, predicted: Array, bounds: Array, group: Indices, level: float) -> ClassErrors:
     """Compute the class errors of rows in independent ``group``s."""
     steps = np.abs(speed_classes.classify(predicted, bounds) - speed_classes.classify(observed, bounds)).astype(float)
     return ClassErrors(grouped_mean(steps, group, level), share_of_members((steps == 0).astype(float), group, level))
@@ -86,7 +84,7 @@ def class_bounds(y: Array, reading: str = "width") -> Array | None:
     return speed_classes.upper_bounds(float(y.max()), reading) if y.min() >= 0 and y.max() > 0 else None
 
 
-def grouped_mean(values: Array, group: Rows, level: float) -> Estimate:
+def grouped_mean(values: Array, group: Indices, level: float) -> Estimate:
     """Return the mean of ``values`` (sizes of errors) with an interval that counts groups, not rows.
 
     The mean is a ratio, Σ values ÷ rows. Its variance is that of the groups' sums about it (the linearised ratio
@@ -104,7 +102,7 @@ def grouped_mean(values: Array, group: Rows, level: float) -> Estimate:
     return Estimate(mean, mean - half, mean + half, level, g).within(low=0.0)
 
 
-def standard_error(values: Array, group: Rows) -> float:
+def standard_error(values: Array, group: Indices) -> float:
     """The standard error of the mean of ``values`` over groups (see ``grouped_mean``)."""
     numbers, index = np.unique(group, return_inverse=True)
     g = numbers.size
@@ -142,8 +140,7 @@ def noise_of(examples: Examples) -> RepeatNoise | None:
     means = np.bincount(examples.cells, examples.y) / np.maximum(sizes, 1)
     off = (examples.y - means[examples.cells])[repeated]
     r = sizes[examples.cells][repeated]
-    df = repeated.sum() - np.unique(examples.cells[repeated]).size
-    variance = float(off @ off) / float(df)
+    variance = float(off @ off) / float(repeated.sum() - np.unique(examples.cells[repeated]).size)
     total = float(np.var(examples.y))
     return RepeatNoise(
         float(np.mean(np.abs(off) / np.sqrt(1 - 1 / r))),

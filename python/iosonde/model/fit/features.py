@@ -54,7 +54,6 @@ class Feature:
 
 
 def _to_number(level: Cell) -> float:
-    """A level of a numeric factor."""
     assert isinstance(level, (int, float)), level
     return float(level)
 
@@ -82,7 +81,6 @@ class Examples:
 
     def take(self, rows: npt.NDArray[Any]) -> Examples:
         """Select these rows; the features keep all tried levels."""
-        shared = None if self.bring_ups is None else self.bring_ups[rows]
         return Examples(
             self.features,
             self.x[rows],
@@ -91,7 +89,7 @@ class Examples:
             self.response,
             self.unit,
             (),
-            shared,
+            None if self.bring_ups is None else self.bring_ups[rows],
             self.class_ends,
         )
 
@@ -107,9 +105,7 @@ def examples(table: Table, response: str, on: Sequence[str]) -> Examples:
     columns = [table.column(name) for name in on]
     names = [column.name for column in columns]
     _check_names(table, measured.name, names)
-    usable = ~np.isnan(y)
-    for column in columns:
-        usable &= ~column.missing
+    usable = ~np.any([np.isnan(y), *(column.missing for column in columns)], axis=0)
     n_usable = int(usable.sum())
     if not n_usable:
         raise DataError(
@@ -284,6 +280,8 @@ def outside(features: Sequence[Feature], row: Array) -> list[Message]:
 
 
 def _describe_levels(feature: Feature) -> str:
-    if feature.numeric:
-        return f"{tidy(feature.low)} to {tidy(feature.high)}"
-    return ", ".join(map(str, feature.levels[:12])) + (", …" if len(feature.levels) > 12 else "")
+    return (
+        f"{tidy(feature.low)} to {tidy(feature.high)}"
+        if feature.numeric
+        else ", ".join(map(str, feature.levels[:12])) + (", …" if len(feature.levels) > 12 else "")
+    )

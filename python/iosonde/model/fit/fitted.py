@@ -109,7 +109,6 @@ class Prediction:
 def train(examples: Examples, name: str, options: Mapping[str, Any], seed: int, level: float = 0.95) -> Model:
     """Fit the model to all rows without validation; ``level`` is that of the coefficients' intervals. Raises DataError
     if the family cannot be fitted."""
-    form = family(name).fit(examples, {**options, "level": level}, seed)
     return Model(
         name,
         dict(options),
@@ -121,7 +120,7 @@ def train(examples: Examples, name: str, options: Mapping[str, Any], seed: int, 
         float(examples.y.max()),
         len(examples),
         int(np.unique(examples.cells).size),
-        form,
+        family(name).fit(examples, {**options, "level": level}, seed),
         None,
         {},
         repeats=repeats_of(examples),
@@ -161,7 +160,6 @@ def ask_all(model: Model, settings: Sequence[Mapping[str, Cell]], level: float) 
 
 
 def _list_between(features: Sequence[Feature], row: Array) -> list[Feature]:
-    """List the factors whose number lies between tried ones."""
     return [
         feature
         for feature, value in zip(features, row, strict=True)
@@ -198,14 +196,16 @@ def _interval_from_neighbours(
     value = prediction.value.value
     if value is None:
         return prediction
-    names = ", ".join(f"{f.name} {low} and {high}" for f, (low, high) in zip(apart, sides, strict=True))
     why = Message(
         "interval-of-neighbours",
         "the interval joins those of {levels}: it holds if the response is monotonic between them",
-        levels=names,
+        levels=", ".join(f"{f.name} {low} and {high}" for f, (low, high) in zip(apart, sides, strict=True)),
     )
-    estimate = Estimate(value, min(*lows, value), max(*highs, value), level, prediction.value.n, (why,))
-    return replace(prediction, value=estimate, between=True)
+    return replace(
+        prediction,
+        value=Estimate(value, min(*lows, value), max(*highs, value), level, prediction.value.n, (why,)),
+        between=True,
+    )
 
 
 def neighbours(feature: Feature, value: Cell) -> tuple[Cell, Cell]:
@@ -257,14 +257,13 @@ def _build_prediction(
         return Prediction(at, _estimate_from_repeats(value, own, model.low >= 0, level), False, n_alike, own)
     interval = None if why or model.calibration is None else model.calibration.interval(value, level)
     low, high = interval or (None, None)
-    n = model.calibration.groups if model.calibration else 0
-    floor = 0.0 if model.calibration and model.calibration.floor else None
-    estimate = Estimate(value, low, high, level, n, (*beyond, *why)).within(low=floor)
+    estimate = Estimate(
+        value, low, high, level, model.calibration.groups if model.calibration else 0, (*beyond, *why)
+    ).within(low=0.0 if model.calibration and model.calibration.floor else None)
     return Prediction(at, estimate, bool(beyond), n_alike)
 
 
 def _estimate_from_repeats(value: float, own: Repeats, floor: bool, level: float) -> Estimate:
-    """Return the model's value with the interval of the setting's own trials."""
     low, high = own.interval(level)
     message = Message(
         "model-off-repeats",

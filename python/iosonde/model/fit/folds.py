@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Flags, Indices
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import tidy
 from iosonde.stats.estimate import copies
@@ -23,7 +23,6 @@ from iosonde.stats.overview.cells import TrialCell
 
 from .features import Examples
 
-Rows = npt.NDArray[np.intp]
 TOGETHER = ("twins", "cells", "rows")
 _LEAST_PLOTS = 5  # groups of whole bring-ups: enough to leave one out
 
@@ -32,8 +31,8 @@ _LEAST_PLOTS = 5  # groups of whole bring-ups: enough to leave one out
 class Fold:
     """Row numbers for training and for testing, and a name if one is meaningful (``size=4096``)."""
 
-    train: Rows
-    test: Rows
+    train: Indices
+    test: Indices
     name: str = ""
 
 
@@ -44,10 +43,10 @@ class Groups:
     ``n_bring_ups``: bring-ups that groups keep together. With ``crossed``, the bring-up of each row, no group does
     so."""
 
-    of: Rows
+    of: Indices
     twins: int = 0
     n_bring_ups: int = 0
-    crossed: Rows | None = None
+    crossed: Indices | None = None
 
     @property
     def n(self) -> int:
@@ -55,11 +54,11 @@ class Groups:
         return int(np.unique(self.of).size)
 
     @property
-    def independent(self) -> Rows:
+    def independent(self) -> Indices:
         """The units with independent errors."""
         return self.of if self.crossed is None else self.crossed
 
-    def take(self, rows: Rows) -> Groups:
+    def take(self, rows: Indices) -> Groups:
         """Select these rows."""
         return replace(self, of=self.of[rows], crossed=None if self.crossed is None else self.crossed[rows])
 
@@ -80,13 +79,12 @@ def groups(examples: Examples, together: str = "twins") -> Groups:
     if together == "rows":
         return Groups(np.arange(len(examples)))
     pairs = _find_twins(examples) if together == "twins" else []
-    of = _join_groups(examples.cells, pairs)
     copied = {cell for pair in pairs for cell in pair}
-    groups = Groups(of, int(np.isin(examples.cells, list(copied)).sum()))
+    groups = Groups(_join_groups(examples.cells, pairs), int(np.isin(examples.cells, list(copied)).sum()))
     return groups if examples.bring_ups is None else _with_bring_ups(groups, examples.bring_ups)
 
 
-def _with_bring_ups(groups: Groups, shared: Rows) -> Groups:
+def _with_bring_ups(groups: Groups, shared: Indices) -> Groups:
     first = {int(unit): int(group) for unit, group in zip(shared[::-1], groups.of[::-1], strict=True)}
     plots = _join_groups(
         groups.of, [(first[int(unit)], int(group)) for unit, group in zip(shared, groups.of, strict=True)]
@@ -99,8 +97,7 @@ def _with_bring_ups(groups: Groups, shared: Rows) -> Groups:
     return replace(groups, n_bring_ups=n_bring_ups, crossed=shared)
 
 
-def _join_groups(of: Rows, pairs: Iterable[tuple[int, int]]) -> Rows:
-    """Merge the groups of each pair and renumber."""
+def _join_groups(of: Indices, pairs: Iterable[tuple[int, int]]) -> Indices:
     parent = np.arange(int(of.max()) + 1)
     for a, b in pairs:
         parent[_find_root(parent, b)] = _find_root(parent, a)
@@ -108,7 +105,7 @@ def _join_groups(of: Rows, pairs: Iterable[tuple[int, int]]) -> Rows:
     return np.unique(roots[of], return_inverse=True)[1].astype(np.intp)
 
 
-def _find_root(parent: Rows, cell: int) -> int:
+def _find_root(parent: Indices, cell: int) -> int:
     while parent[cell] != cell:
         cell = int(parent[cell])
     return cell
@@ -119,9 +116,8 @@ def _find_twins(examples: Examples) -> list[tuple[int, int]]:
     if np.unique(examples.y).size == len(examples):
         return []
     order = np.argsort(examples.cells, kind="stable")
-    starts = np.flatnonzero(np.diff(examples.cells[order], prepend=-1))
     cells = []
-    for rows in np.split(order, starts[1:]):
+    for rows in np.split(order, np.flatnonzero(np.diff(examples.cells[order], prepend=-1))[1:]):
         number = str(examples.cells[rows[0]])
         cells.append(TrialCell({"cell": number}, "", "", examples.y[rows], places=(number,) * rows.size))
     duplicates = copies.find(cells)
@@ -151,8 +147,7 @@ def k_folds(together: Groups, k: int, seed: int) -> list[Fold]:
     return [Fold(np.flatnonzero(fold != i), np.flatnonzero(fold == i)) for i in range(k)]
 
 
-def _fold_of(group: Rows, k: int, seed: int) -> Rows:
-    """The fold of each row."""
+def _fold_of(group: Indices, k: int, seed: int) -> Indices:
     numbers, sizes = np.unique(group, return_counts=True)
     order = np.random.default_rng(seed).permutation(numbers.size)
     # The largest first, each to the smallest fold so far: sizes differ as little as possible.
@@ -165,7 +160,7 @@ def _fold_of(group: Rows, k: int, seed: int) -> Rows:
     return fold_of[np.searchsorted(numbers, group)]
 
 
-def _build_blocks(group: Rows, crossed: Rows, k: int, seed: int) -> list[Fold]:
+def _build_blocks(group: Indices, crossed: Indices, k: int, seed: int) -> list[Fold]:
     """Build blocks of settings × bring-ups; training rows of a block share neither. Raises DataError."""
     across = max(2, math.ceil(math.sqrt(k)))
     a = _fold_of(group, min(across, np.unique(group).size), seed)
@@ -214,7 +209,7 @@ def split(together: Groups, train: float, seed: int) -> Fold:
     return Fold(np.flatnonzero(a & b), np.flatnonzero(~a & ~b))
 
 
-def _mark_training(group: Rows, train: float, seed: int) -> npt.NDArray[np.bool_]:
+def _mark_training(group: Indices, train: float, seed: int) -> Flags:
     """Return whether each row is a training row; at least one group never is."""
     numbers, sizes = np.unique(group, return_counts=True)
     order = np.random.default_rng(seed).permutation(numbers.size)

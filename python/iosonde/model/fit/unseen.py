@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Indices
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import level_texts
 from iosonde.core.table import Cell, tidy
@@ -17,16 +17,14 @@ from .features import Array, Examples, Feature, encode_level
 from .speed_classes import classify
 from .validate import Judged
 
-Rows = npt.NDArray[np.intp]
-
 
 @dataclass(frozen=True)
 class UnseenClasses:
     """Speed classes of rows, ordered by the observed ones, out of ``n_classes``; ``errors``: distance of observed and
     predicted."""
 
-    observed: Rows
-    predicted: Rows
+    observed: Indices
+    predicted: Indices
     n_classes: int
     errors: ClassErrors
 
@@ -85,25 +83,22 @@ def unseen_against(examples: Examples, judged: Judged, factor: str, fixed: Mappi
                 "its levels: {levels}",
                 factor=name,
                 level=level,
-                levels=_format_levels(feature),
+                levels=", ".join(
+                    str(tidy(entry)) if isinstance(entry, float) else str(entry) for entry in feature.levels[:12]
+                ),
             )
         mask &= x[:, place] == code
     if not mask.any():
         raise DataError("no-matching-rows", "no row has all fixed levels", "fix fewer factors")
     axis = examples.features[names.index(factor)]
-    levels = tuple(_decode_level(axis, float(value)) for value in x[mask, names.index(factor)])
-    units = {entry.name: entry.unit for entry in examples.features}
     varied = tuple(
         name for place, name in enumerate(names) if name not in (factor, *fixed) and np.ptp(x[mask, place]) > 0
     )
     return UnseenAgainst(
-        axis, levels, examples.y[judged.rows][mask], judged.predicted[mask], tuple(level_texts(fixed, units)), varied
+        axis,
+        tuple(float(value) if axis.numeric else axis.levels[int(value)] for value in x[mask, names.index(factor)]),
+        examples.y[judged.rows][mask],
+        judged.predicted[mask],
+        tuple(level_texts(fixed, {entry.name: entry.unit for entry in examples.features})),
+        varied,
     )
-
-
-def _decode_level(feature: Feature, code: float) -> Cell:
-    return code if feature.numeric else feature.levels[int(code)]
-
-
-def _format_levels(feature: Feature) -> str:
-    return ", ".join(str(tidy(level)) if isinstance(level, float) else str(level) for level in feature.levels[:12])

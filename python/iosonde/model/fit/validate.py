@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Indices
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
@@ -24,7 +24,6 @@ from .features import Array, Examples
 from .folds import Fold, Groups, groups, inverse, k_folds
 from .work import FitProgress
 
-Rows = npt.NDArray[np.intp]
 _OF_CLASSES = ("class_error_low", "class_error_high", "class_right", "class_right_low", "class_right_high")
 _LAST_BITS = 1e-12
 _LONGEST_NAME = 24
@@ -75,7 +74,7 @@ class Judged:
 
     candidate: Candidate
     folds: tuple[FoldResult, ...]
-    rows: Rows
+    rows: Indices
     predicted: Array
     mae: Estimate
     errors: Errors | None
@@ -90,14 +89,12 @@ class Judged:
 
     def to_json(self) -> dict[str, Any]:
         """The stable form: r2, mae, mae_low, mae_high, relative, class_error, class_right, folds."""
-        all_rows = self.errors.to_json() if self.errors else {"relative": None, "class_error": None, "r2": None}
-        in_classes = self.classes.to_json() if self.classes else dict.fromkeys(_OF_CLASSES)
         return {
             "model": self.candidate.name,
             "family": self.candidate.family,
             "options": dict(self.candidate.options),
-            **all_rows,
-            **in_classes,
+            **(self.errors.to_json() if self.errors else {"relative": None, "class_error": None, "r2": None}),
+            **(self.classes.to_json() if self.classes else dict.fromkeys(_OF_CLASSES)),
             **self.mae.flat("mae"),
             "level": self.mae.level,
             "n_groups": self.mae.n,
@@ -135,16 +132,18 @@ def judge(
             # Least squares of points on a line misses them by rounding only: this is 0.
             observed = examples.y[fold.test]
             predicted = np.where(np.abs(predicted - observed) <= _LAST_BITS * largest, observed, predicted)
-            errors = errors_of(observed, predicted, bounds)
-            results.append(FoldResult(fold.name, fold.train.size, fold.test.size, errors))
+            results.append(
+                FoldResult(fold.name, fold.train.size, fold.test.size, errors_of(observed, predicted, bounds))
+            )
             rows.append(fold.test)
             predictions.append(predicted)
             if work:
                 work.fitted(candidate.family, fold.train.size)
     except IosondeError as error:
-        learned = {"reason": error.message, "n_train": fold.train.size, "n_rows": len(examples)}
         reason = Message(
-            error.code, "{reason} (learning from {n_train} of {n_rows} rows)", **{**error.values, **learned}
+            error.code,
+            "{reason} (learning from {n_train} of {n_rows} rows)",
+            **{**error.values, "reason": error.message, "n_train": fold.train.size, "n_rows": len(examples)},
         )
         return refused(candidate, reason, level)
     at, predicted = np.concatenate(rows), np.concatenate(predictions)
@@ -179,8 +178,9 @@ def with_own_classes(examples: Examples, candidates: Sequence[Candidate]) -> Exa
 
 def refused(candidate: Candidate, why: str, level: float) -> Judged:
     """Return a candidate that could not be fitted."""
-    empty = np.array([], dtype=np.intp)
-    return Judged(candidate, (), empty, np.array([]), Estimate(None, None, None, level, 0), None, why)
+    return Judged(
+        candidate, (), np.array([], dtype=np.intp), np.array([]), Estimate(None, None, None, level, 0), None, why
+    )
 
 
 @dataclass(frozen=True)

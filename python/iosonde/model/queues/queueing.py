@@ -7,22 +7,25 @@ It is exact for exponential service (and any delay): the product form (Baskett e
 computed by convolution (Buzen 1973, Comm. ACM 16, 527-531). The numbers are those of mean value analysis (Reiser and
 Lavenberg 1980, J. ACM 27, 313-322). That analysis loses its digits for stations of several servers; convolution does
 not.
+
+In an open network operations arrive at a given rate, independent of completions. Each station is then M/M/c by itself
+(Jackson 1957, Operations Research 5, 518-521; Erlang's C for the wait).
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import reduce
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array
 from iosonde.core.errors import InputError
 
-Array = npt.NDArray[np.float64]
 MOST_EXACT = 20_000  # clients: convolution takes their square
 _ITERATIONS = 10_000
 
@@ -123,8 +126,9 @@ def solve(stations: Sequence[Station], clients: int) -> Solution:
         for delay in [station.kind == Kind.DELAY]
     )
     low, high = bounds(stations, clients)
-    limiting = tuple(station.name for station in bottlenecks(stations))
-    return Solution(clients, rate, clients / rate, low, high, loads, limiting, exact)
+    return Solution(
+        clients, rate, clients / rate, low, high, loads, tuple(station.name for station in bottlenecks(stations)), exact
+    )
 
 
 def bottlenecks(stations: Sequence[Station]) -> list[Station]:
@@ -157,23 +161,20 @@ def rate_of(stations: Sequence[Station], clients: int) -> float:
 def _solve_exactly(stations: Sequence[Station], clients: int) -> tuple[float, tuple[float, ...], bool]:
     """(rate, operations at each station, whether it worked)."""
     scale = _approximate_rate(stations, clients)[0]
-    weights = _compute_weights(stations, clients, scale)
-    before = [np.eye(1, clients + 1)[0]]
-    for weight in weights:
-        before.append(_convolve(before[-1], weight))
+    weights = list(_compute_weights(stations, clients, scale))
+    before = list(itertools.accumulate(weights, _convolve, initial=np.eye(1, clients + 1)[0]))
     product = before[-1]
     if not product[-1] > 0:
         return 0.0, (), False
     behind, present = np.eye(1, clients + 1)[0], []
     for place in range(len(weights) - 1, -1, -1):
-        others = _convolve(before[place], behind)
-        chance = weights[place] * others[::-1] / product[-1]
+        chance = weights[place] * _convolve(before[place], behind)[::-1] / product[-1]
         present.append(float(chance @ np.arange(clients + 1)))
         behind = _convolve(behind, weights[place])
     return float(scale * product[-2] / product[-1]), tuple(present[::-1]), True
 
 
-def _compute_weights(stations: Sequence[Station], clients: int, scale: float) -> list[Array]:
+def _compute_weights(stations: Sequence[Station], clients: int, scale: float) -> Iterator[Array]:
     """Return the factor of each station in the product form for 0 … N operations there.
 
     Each is multiplied by ``scale``ⁿ and by a constant: neither changes a ratio of sums over n₁ + n₂ + … = N. With a
@@ -182,7 +183,6 @@ def _compute_weights(stations: Sequence[Station], clients: int, scale: float) ->
     from scipy.special import gammaln
 
     n = np.arange(clients + 1)
-    weights = []
     for station in stations:
         logs = n * math.log(max(station.demand_s * scale, 1e-300))
         if station.kind == Kind.DELAY:
@@ -192,8 +192,7 @@ def _compute_weights(stations: Sequence[Station], clients: int, scale: float) ->
             logs = logs - n * math.log(m) + gammaln(n + m) - gammaln(n + 1) - gammaln(m)
         else:
             logs = logs - np.concatenate([[0.0], np.cumsum(np.log(np.minimum(n[1:], station.servers)))])
-        weights.append(np.exp(logs - logs.max()))
-    return weights
+        yield np.exp(logs - logs.max())
 
 
 def _convolve(a: Array, b: Array) -> Array:
@@ -220,3 +219,40 @@ def _approximate_rate(stations: Sequence[Station], clients: int) -> tuple[float,
         if abs(rate - before) <= 1e-10 * rate:
             break
     return rate, tuple((rate * (fast_s + fixed)).tolist())
+
+
+@dataclass(frozen=True)
+class OpenLoad:
+    """``utilisation`` of each server (None for a delay) and the time of one operation there; infinite if operations
+    arrive faster than they are served."""
+
+    station: Station
+    utilisation: float | None
+    residence_s: float
+
+
+def open_network(stations: Sequence[Station], arrivals_per_s: float) -> list[OpenLoad]:
+    """Compute the load of every station at this arrival rate."""
+    return [_compute_load(station, arrivals_per_s) for station in stations]
+
+
+def _compute_load(station: Station, arrivals_per_s: float) -> OpenLoad:
+    if station.kind == Kind.DELAY:
+        return OpenLoad(station, None, station.demand_s)
+    offered = arrivals_per_s * station.demand_s
+    busy = offered / station.servers
+    if busy >= 1:
+        return OpenLoad(station, busy, math.inf)
+    if station.kind == Kind.QUEUES:
+        return OpenLoad(station, busy, station.demand_s / (1 - busy))
+    wait_s = erlang_c(station.servers, offered) * station.demand_s / (station.servers - offered)
+    return OpenLoad(station, busy, station.demand_s + wait_s)
+
+
+def erlang_c(servers: int, offered: float) -> float:
+    """Return the probability of waiting at ``servers`` servers with an offered load below their number, by Erlang's
+    recursion."""
+    loss = 1.0
+    for server in range(1, servers + 1):
+        loss = offered * loss / (server + offered * loss)
+    return servers * loss / (servers - offered * (1 - loss))

@@ -18,11 +18,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from iosonde.core.arrays import Array
 
 from .queueing import Station, rate_of
 
-Array = npt.NDArray[np.float64]
 _POINTS = 240  # of the integral
 _POPULATIONS = 32  # at which the network is solved; between them its speed is interpolated
 
@@ -48,8 +48,7 @@ def phase(stations: Sequence[Station], clients: int, operations: int, cv: float 
     slowed = _compute_slowdown(stations, clients, alone_s)
     x, weight = _build_grid(clients, operations, cv)
     survival = _compute_survival(x, operations, cv)
-    active = np.array([_compute_expectation(slowed, clients, share) for share in survival])
-    seconds = alone_s * float(active @ weight)
+    seconds = alone_s * float(np.array([_compute_expectation(slowed, clients, share) for share in survival]) @ weight)
     # Finished ranks wait at the barrier: N·T minus the ranks' active time, in the same stretched time.
     busy = alone_s * float(
         np.array([_compute_expectation(slowed * np.arange(clients + 1), clients, s) for s in survival]) @ weight
@@ -80,10 +79,11 @@ def _build_grid(clients: int, operations: int, cv: float) -> tuple[Array, Array]
 
 def _compute_slowdown(stations: Sequence[Station], clients: int, alone_s: float) -> Array:
     """Return for 0 … N active ranks how many times longer than alone one operation takes: j ÷ (X(j)·R₁); 0 for none."""
-    if clients < _POPULATIONS * 2:
-        populations = np.arange(1, clients + 1)
-    else:
-        populations = np.unique(np.round(np.geomspace(1, clients, _POPULATIONS)).astype(int))
+    populations = (
+        np.arange(1, clients + 1)
+        if clients < _POPULATIONS * 2
+        else np.unique(np.round(np.geomspace(1, clients, _POPULATIONS)).astype(int))
+    )
     speed = np.array([j / (rate_of(stations, int(j)) * alone_s) for j in populations])
     if len(populations) < clients:
         from scipy.interpolate import PchipInterpolator

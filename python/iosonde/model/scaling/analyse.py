@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,8 +15,7 @@ from iosonde.stats.estimate.scaling import efficiencies
 from iosonde.stats.estimate.summarise import mean
 
 from . import laws as words
-from .comparison import LINEAR, LawComparison, compare_laws
-from .fitted_laws import FittedLaw, Regime
+from .comparison import LINEAR, FittedLaw, LawComparison, Regime, compare_laws
 from .forecast import SizePrediction, forecast
 from .intervals import bootstrap_ends, profile_interval
 from .laws import LAWS, Law, LawFit, fit, sse
@@ -39,14 +38,13 @@ class MeasuredSize:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        efficiency = self.efficiency.flat("efficiency") if self.efficiency else {}
         return {
             "size": self.size,
             "n": self.rate.n,
             **self.rate.flat("rate"),
-            "per_one": _compute_rate_per_node(self.rate, self.size),
+            "per_one": None if self.rate.value is None else self.rate.value / self.size,
             "warnings": list(self.rate.warnings),
-            **efficiency,
+            **(self.efficiency.flat("efficiency") if self.efficiency else {}),
         }
 
 
@@ -83,35 +81,33 @@ def analyse(trials: Trials, level: float, at: Sequence[float] = (), resamples: i
     points = points_of(trials)
     changes = changes_in(points, level)
     lows, highs = [0.0, *(change.first for change in changes)], [*(change.last for change in changes), math.inf]
-    parts = [_select_sizes(trials, low, high) for low, high in zip(lows, highs, strict=True)]
+    parts = [
+        {size: rates for size, rates in trials.items() if low <= size <= high}
+        for low, high in zip(lows, highs, strict=True)
+    ]
     regimes = [_build_regime(part, level, resamples, seed) for part in parts]
     limit = _detect_limit(regimes[-1], parts[-1], level)
-    if limit.fall and limit.fall.is_significant:
-        regimes[-1] = replace(regimes[-1], possible=_select_falling_laws(regimes[-1]))
+    # The USL alone has a peak. If the sizes vary more than their trials, a single low point proves no fall.
+    if limit.fall and limit.fall.is_significant and not regimes[-1].lacks_fit:
+        regimes[-1] = replace(regimes[-1], possible=tuple(law for law in regimes[-1].possible if law.law.name == "usl"))
     last = points_of(parts[-1]).to_means() if regimes[-1].lacks_fit else points_of(parts[-1])
-    predictions = tuple(forecast(regimes[-1], last, size, level) for size in at)
-    warnings = tuple(_list_warnings(points, trials, resamples))
-    return Scaling(_measure_sizes(trials, level), changes, tuple(regimes), limit, predictions, level, warnings)
+    return Scaling(
+        _measure_sizes(trials, level),
+        changes,
+        tuple(regimes),
+        limit,
+        tuple(forecast(regimes[-1], last, size, level) for size in at),
+        level,
+        tuple(_list_warnings(points, trials, resamples)),
+    )
 
 
 def _detect_limit(regime: Regime, trials: Trials, level: float) -> Limit:
-    """Detect the limit of one regime, from its trials and its laws."""
     names = [law.law.name for law in regime.possible]
     amdahl = next((law for law in regime.laws if law.law.name == "amdahl" and law.fit), None)
-    linear = False if names and LINEAR not in names else None
-    if regime.is_compared and names[0] == LINEAR:
-        linear = True
+    is_best = regime.is_compared and names[0] == LINEAR
+    linear = True if is_best else False if names and LINEAR not in names else None
     return detect_limit(trials, level, linear, amdahl.parameters[words.ALPHA].high if amdahl else None)
-
-
-def _select_falling_laws(regime: Regime) -> tuple[FittedLaw, ...]:
-    """Select the laws that allow a falling rate: the USL alone has a peak. If the sizes vary more than their trials, a
-    single low point proves no fall, and all laws remain."""
-    return regime.possible if regime.lacks_fit else tuple(law for law in regime.possible if law.law.name == "usl")
-
-
-def _select_sizes(trials: Trials, low: float, high: float) -> dict[float, Sequence[float]]:
-    return {size: rates for size, rates in trials.items() if low <= size <= high}
 
 
 def _measure_sizes(trials: Trials, level: float) -> tuple[MeasuredSize, ...]:
@@ -129,7 +125,7 @@ def _build_regime(trials: Trials, level: float, resamples: int, seed: int) -> Re
     comparison = compare_laws(fits, basis, level)
     laws = [_fitted_law(law, fits.get(law.name), comparison, (points, basis), level) for law in LAWS]
     if resamples and basis is points and min(map(len, trials.values())) >= _LEAST_TO_RESAMPLE:
-        laws = _with_bootstrap(laws, trials, level, resamples, seed)
+        laws = list(_with_bootstrap(laws, trials, level, resamples, seed))
     by_name = {law.law.name: law for law in laws}
     return Regime(
         float(points.sizes[0]),
@@ -154,14 +150,13 @@ def _fitted_law(
             n=len(points),
         )
         return FittedLaw(law, {}, None, None, None, None, reason)
-    misfit = points.lack_of_fit_p(sse(fitted, points), law.n_parameters)
     return FittedLaw(
         law,
         _estimate_parameters(fitted, basis, level),
         fitted,
         comparison.criteria[law.name],
         comparison.deltas[law.name],
-        misfit,
+        points.lack_of_fit_p(sse(fitted, points), law.n_parameters),
     )
 
 
@@ -186,15 +181,14 @@ def _estimate_parameters(fitted: LawFit, points: Points, level: float) -> dict[s
 
 def _with_bootstrap(
     laws: Sequence[FittedLaw], trials: Trials, level: float, resamples: int, seed: int
-) -> list[FittedLaw]:
+) -> Iterator[FittedLaw]:
     """Replace the laws' intervals by percentile ones. A parameter at its edge in too many samples for the level keeps
     its profile interval."""
     rng = np.random.default_rng(seed)
     samples = [resampled(trials, rng) for _ in range(resamples)]
-    results = []
     for fitted in laws:
         if fitted.fit is None:
-            results.append(fitted)
+            yield fitted
             continue
         fits = [fit(fitted.law, sample) for sample in samples]
         parameters = {}
@@ -203,34 +197,21 @@ def _with_bootstrap(
             edge = np.mean(~np.isfinite(values) | (values <= 0)) > (1 - level) / 2
             low, high = (estimate.low, estimate.high) if edge else bootstrap_ends(values, level)
             parameters[name] = replace(estimate, low=low, high=high)
-        results.append(replace(fitted, parameters=parameters))
-    return results
+        yield replace(fitted, parameters=parameters)
 
 
-def _list_warnings(points: Points, trials: Trials, resamples: int) -> list[str]:
-    messages: list[str] = []
+def _list_warnings(points: Points, trials: Trials, resamples: int) -> Iterator[str]:
     if len(points) < LEAST_SIZES:
-        messages.append(
-            Message(
-                "too-few-sizes",
-                "{n_sizes} sizes cannot distinguish a cliff from contention: measure at {least_sizes} or more",
-                n_sizes=len(points),
-                least_sizes=LEAST_SIZES,
-            )
+        yield Message(
+            "too-few-sizes",
+            "{n_sizes} sizes cannot distinguish a cliff from contention: measure at {least_sizes} or more",
+            n_sizes=len(points),
+            least_sizes=LEAST_SIZES,
         )
     if not points.spread_df:
-        messages.append(
-            Message(
-                "single-trial",
-                "one trial a size: the noise is estimated from the residuals of a law; repeat each, 3 times or more",
-            )
+        yield Message(
+            "single-trial",
+            "one trial a size: the noise is estimated from the residuals of a law; repeat each, 3 times or more",
         )
     if resamples and min(map(len, trials.values())) < _LEAST_TO_RESAMPLE:
-        messages.append(
-            Message("too-few-trials", "fewer than 3 trials at some size: profile intervals instead of the bootstrap")
-        )
-    return messages
-
-
-def _compute_rate_per_node(rate: Estimate, size: float) -> float | None:
-    return None if rate.value is None else rate.value / size
+        yield Message("too-few-trials", "fewer than 3 trials at some size: profile intervals instead of the bootstrap")

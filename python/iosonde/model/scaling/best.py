@@ -66,9 +66,7 @@ def _select_best(there: Sequence[Series], size: float, level: float) -> BestSett
     alike = None
     if all(len(rates) > 1 for rates in (best.trials[size], *others)):
         strict = 1 - (1 - level) / len(others)
-        alike = sum(not _is_different(best.trials[size], rates, strict) for rates in others)
+        best_rates = group("best", best.trials[size])
+        comparisons = [compare(best_rates, group("other", rates), strict, 0.0) for rates in others]
+        alike = sum(comparison.verdict not in (DIFFERENT, NEGLIGIBLE) for comparison in comparisons)
     return BestSetting(best.response, best.unit, size, best.by, each, len(there), alike, best.units)
-
-
-def _is_different(best: Sequence[float], other: Sequence[float], level: float) -> bool:
-    return compare(group("best", best), group("other", other), level, 0.0).verdict in (DIFFERENT, NEGLIGIBLE)

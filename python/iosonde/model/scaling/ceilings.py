@@ -50,13 +50,13 @@ def fit(bend: Bend, points: Points, at: tuple[float, float] | None = None, theta
 
 def _select_best_theta(bend: Bend, points: Points, thetas: Array, at: tuple[float, float] | None) -> tuple[Array, int]:
     shapes = _compute_shapes(bend, points.sizes.tobytes(), thetas.tobytes())
-    if at is None:
-        level = (points.log_rates - shapes) @ points.weights / points.weights.sum()
-    else:
-        level = at[1] - _compute_shapes(bend, np.array([at[0]], dtype=float).tobytes(), thetas.tobytes())[:, 0]
+    level = (
+        (points.log_rates - shapes) @ points.weights / points.weights.sum()
+        if at is None
+        else at[1] - _compute_shapes(bend, np.array([at[0]], dtype=float).tobytes(), thetas.tobytes())[:, 0]
+    )
     off = points.log_rates - shapes - level[:, None]
-    sse = np.where(np.isfinite(level), (off * off) @ points.weights, np.inf)
-    place = int(np.argmin(sse))
+    place = int(np.argmin(np.where(np.isfinite(level), (off * off) @ points.weights, np.inf)))
     return np.array([np.exp(np.minimum(level[place], 700.0)), thetas[place]]), place
 
 
@@ -112,8 +112,9 @@ def _compute_laguerre_rule() -> tuple[Array, Array]:
 def _queue_grid(largest: float) -> Array:
     """Return shares of the server in an operation; below 1/64 of the inverse of the largest size no queue is
     visible."""
-    far = np.geomspace(1 / (_FAR * largest), 1 / (128 * largest), _SPARSE)
-    return np.append(far, np.geomspace(1 / (64 * largest), 1.0, _GRID))
+    return np.append(
+        np.geomspace(1 / (_FAR * largest), 1 / (128 * largest), _SPARSE), np.geomspace(1 / (64 * largest), 1.0, _GRID)
+    )
 
 
 MIN_LAW = Bend(_min_shape, _min_grid)

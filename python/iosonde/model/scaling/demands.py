@@ -13,7 +13,7 @@ from typing import Any
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
-from .fitted_laws import Regime
+from .comparison import Regime
 from .laws import CEILING, LAMBDA
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
-from .fitted_laws import Regime
+from .comparison import Regime
 from .intervals import profile_interval
 from .laws import sse
 from .points import Points
@@ -62,10 +62,19 @@ def forecast(regime: Regime, points: Points, size: float, level: float) -> SizeP
     is_bounded = len(highs) == len(ends)
     if size > regime.high:
         highs.append(_growth_going_on(regime, points, size, level))
-    low = min(lows) if len(lows) == len(ends) else None
-    high = max(highs) if is_bounded else None
-    warnings = tuple(dict.fromkeys(warning for end in ends for warning in end.warnings))
-    return SizePrediction(size, Estimate(value, low, high, level, regime.n, warnings), kind, by_law)
+    return SizePrediction(
+        size,
+        Estimate(
+            value,
+            min(lows) if len(lows) == len(ends) else None,
+            max(highs) if is_bounded else None,
+            level,
+            regime.n,
+            tuple(dict.fromkeys(warning for end in ends for warning in end.warnings)),
+        ),
+        kind,
+        by_law,
+    )
 
 
 def _why_no_interval(regime: Regime, kind: str) -> str:
@@ -97,6 +106,9 @@ def _growth_going_on(regime: Regime, points: Points, size: float, level: float) 
     spread = float(weights @ (x - middle) ** 2)
     ahead = math.log(size) - middle
     slope = float(weights @ ((x - middle) * (y - height))) / spread
-    line = height + slope * ahead + reach * math.sqrt(1 / total + ahead**2 / spread)
-    linear = height + ahead + reach * math.sqrt(1 / total)
-    return math.exp(min(line, linear))
+    return math.exp(
+        min(
+            height + slope * ahead + reach * math.sqrt(1 / total + ahead**2 / spread),
+            height + ahead + reach * math.sqrt(1 / total),
+        )
+    )

@@ -36,8 +36,9 @@ def profile_interval(fitted: LawFit, points: Points, name: str, level: float, si
     """Return the parameter ``name``, or the rate at ``size``, with its interval. An end that the data do not bound is
     None, with a warning."""
     value = fitted.rate(size) if size is not None else fitted.parameter(name)
-    least = sse(fitted, points)
-    excess = _build_excess(profile(fitted.law, points, name, size), least, points.n - fitted.law.n_parameters, level)
+    excess = _build_excess(
+        profile(fitted.law, points, name, size), sse(fitted, points), points.n - fitted.law.n_parameters, level
+    )
     bottom, top = _BOUNDS.get(name, (None, None))
     # A value this far away counts as infinite; its lower end may be finite, and is searched from there.
     unit = {ALPHA: 1.0, KAPPA: 1.0, KNEE: points.sizes[-1], PEAK: points.sizes[-1]}.get(
@@ -80,8 +81,7 @@ def _build_excess(loss: Excess, least: float, df: int, level: float) -> Excess:
 
     @lru_cache(None)
     def measure_excess(value: float) -> float:
-        more = max(loss(value) / least - 1, 0.0) * df
-        return min(math.sqrt(more), _OUTSIDE) - t
+        return min(math.sqrt(max(loss(value) / least - 1, 0.0) * df), _OUTSIDE) - t
 
     return measure_excess
 
@@ -89,12 +89,18 @@ def _build_excess(loss: Excess, least: float, df: int, level: float) -> Excess:
 def _list_warnings(low: float | None, high: float | None) -> tuple[str, ...]:
     if low is not None and high is not None:
         return ()
-    ends = "its ends are" if low is None and high is None else f"its {'lower' if low is None else 'upper'} end is"
-    return (Message("unbounded-interval", "{ends} not bounded by the data: measure at more sizes", ends=ends),)
+    return (
+        Message(
+            "unbounded-interval",
+            "{ends} not bounded by the data: measure at more sizes",
+            ends="its ends are"
+            if low is None and high is None
+            else f"its {'lower' if low is None else 'upper'} end is",
+        ),
+    )
 
 
 def _search_down(excess: Excess, value: float, bound: float | None) -> float | None:
-    """Return the lower end: growing steps down, then the border."""
     edge = 0.0 if bound is None else bound
     if value <= edge or bound is not None and excess(bound) <= 0:
         return edge

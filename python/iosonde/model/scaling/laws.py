@@ -87,9 +87,11 @@ class LawFit:
 
 def fit(law: Law, points: Points) -> LawFit:
     """Fit the law by least squares in logs."""
-    if law.name in _BENDS:
-        return LawFit(law, ceilings.fit(_BENDS[law.name], points))
-    return LawFit(law, rational.fit(points, _TERMS[law.name]))
+    return (
+        LawFit(law, ceilings.fit(_BENDS[law.name], points))
+        if law.name in _BENDS
+        else LawFit(law, rational.fit(points, _TERMS[law.name]))
+    )
 
 
 def sse(fitted: LawFit, points: Points) -> float:

@@ -76,6 +76,4 @@ def detect_fall(trials: Trials, level: float) -> Fall | None:
 
 def _least_efficiency(base: float, size: float, contention_high: float | None) -> float:
     """Return the efficiency of ``size`` against ``base`` at contention ``contention_high``."""
-    if contention_high is None:
-        return 0.0
-    return (1 + contention_high * (base - 1)) / (1 + contention_high * (size - 1))
+    return 0.0 if contention_high is None else (1 + contention_high * (base - 1)) / (1 + contention_high * (size - 1))

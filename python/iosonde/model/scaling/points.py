@@ -65,8 +65,9 @@ def points_of(trials: Mapping[float, Sequence[float]]) -> Points:
     logs = [np.log(np.asarray(trials[size], dtype=float)) for size in sizes]
     spread = math.fsum(float(np.sum((log - log.mean()) ** 2)) for log in logs)
     counts = np.array([log.size for log in logs], dtype=float)
-    means = np.array([log.mean() for log in logs])
-    return Points(np.array(sizes, dtype=float), means, counts, spread, int(counts.sum()))
+    return Points(
+        np.array(sizes, dtype=float), np.array([log.mean() for log in logs]), counts, spread, int(counts.sum())
+    )
 
 
 def resampled(trials: Mapping[float, Sequence[float]], rng: np.random.Generator) -> Points:
@@ -80,7 +81,8 @@ def resampled(trials: Mapping[float, Sequence[float]], rng: np.random.Generator)
         rates = np.asarray(trials[size], dtype=float)
         if rates.size > 1:
             logs = np.log(rates)
-            wide = logs.mean() + (logs - logs.mean()) * math.sqrt(rates.size / (rates.size - 1))
-            rates = np.exp(rng.choice(wide, rates.size))
+            rates = np.exp(
+                rng.choice(logs.mean() + (logs - logs.mean()) * math.sqrt(rates.size / (rates.size - 1)), rates.size)
+            )
         drawn[size] = rates.tolist()
     return points_of(drawn)

@@ -61,8 +61,6 @@ def changes_in(points: Points, level: float) -> tuple[Change, ...]:
 
 @dataclass(frozen=True)
 class _ChangeSet:
-    """Changes of ``points``, with the residuals of their fit."""
-
     changes: tuple[Change, ...]
     points: Points
     sse: float

@@ -72,9 +72,8 @@ def series_of(
     _check_rows(table, sizes, rates, complete, column.name, table.column(on).name)
     values = 1 / rates if is_time else rates
     unit = f"1/{column.unit or column.name}" if is_time else column.unit
-    part = table.take(complete)
     series = []
-    for key, rows in part.groups(by):
+    for key, rows in table.take(complete).groups(by):
         trials: dict[float, list[float]] = {}
         for size, rate in zip(sizes[complete][rows], values[complete][rows], strict=True):
             trials.setdefault(float(size), []).append(float(rate))
@@ -93,7 +92,6 @@ def series_of(
 
 
 def _check_rows(table: Table, sizes: Any, rates: Any, complete: Any, response: str, on: str) -> None:
-    """Raise DataError at the first row with an invalid size or rate."""
     if not complete.any():
         raise DataError(
             "no-complete-rows",

@@ -12,8 +12,7 @@ from iosonde.core.verdict import VerdictState
 
 from . import laws
 from .analyse import Scaling
-from .comparison import LINEAR
-from .fitted_laws import FittedLaw, Regime
+from .comparison import LINEAR, FittedLaw, Regime
 from .limit import Fall
 from .regimes import Change
 
@@ -74,7 +73,6 @@ def _describe_fall(fall: Fall, on: str) -> Message:
 
 
 def _is_bent(regime: Regime) -> bool:
-    """Return whether the best law's own interval excludes linear."""
     if not regime.possible:
         return False
     best = regime.possible[0]
@@ -82,9 +80,11 @@ def _is_bent(regime: Regime) -> bool:
     if best.law.name == "min":
         knee = best.parameters[laws.KNEE]
         return knee.high is not None and (knee.value or 0.0) <= regime.high
-    if best.law.name == "queue":
-        return best.parameters[laws.CEILING].high is not None
-    return max(low.get(laws.ALPHA, 0.0), low.get(laws.KAPPA, 0.0)) > 0
+    return (
+        best.parameters[laws.CEILING].high is not None
+        if best.law.name == "queue"
+        else max(low.get(laws.ALPHA, 0.0), low.get(laws.KAPPA, 0.0)) > 0
+    )
 
 
 def _describe_change(change: Change, on: str) -> Message:
@@ -125,13 +125,13 @@ def _laws(scaling: Scaling, on: str, rate: Number) -> list[Message]:
         ]
     if best.law.name == LINEAR:
         return _describe_linear(scaling, on, rate)  # a case of all others: it can rule out none of them
-    if scaling.limit.is_detected and not _is_bent(regime):
-        conclusion = Message("best-law", "Of the laws {law} fits best.", law=TITLES[best.law.name])
-    else:
-        conclusion = _SAY[best.law.name](best, regime, on, rate)
-    if not others:
-        return [conclusion]
-    return [conclusion, Message("other-laws", "Not ruled out either: {laws}.", laws=_titles(others))]
+    conclusion = (
+        Message("best-law", "Of the laws {law} fits best.", law=TITLES[best.law.name])
+        if scaling.limit.is_detected and not _is_bent(regime)
+        else _SAY[best.law.name](best, regime, on, rate)
+    )
+    also = Message("other-laws", "Not ruled out either: {laws}.", laws=_titles(others))
+    return [conclusion, also] if others else [conclusion]
 
 
 def _titles(laws: Iterable[FittedLaw]) -> str:
@@ -163,9 +163,8 @@ def _describe_linear(scaling: Scaling, on: str, rate: Number) -> list[Message]:
         unit=on,
         rate=each,
     )
-    if contention == "~":
-        return [no_limit]
-    return [no_limit, Message("contention-bound", "Contention is at most {contention}.", contention=contention)]
+    bound = Message("contention-bound", "Contention is at most {contention}.", contention=contention)
+    return [no_limit] if contention == "~" else [no_limit, bound]
 
 
 def _describe_amdahl(best: FittedLaw, regime: Regime, on: str, rate: Number) -> Message:
@@ -278,7 +277,6 @@ def _percent_of(estimate: Estimate) -> str:
 
 
 def _format_share(estimate: Estimate) -> str:
-    """Return a ratio with its interval if it has one."""
     value, interval = estimate_parts(estimate)
     return value if estimate.low is None or estimate.high is None else f"{value} ({interval})"
 

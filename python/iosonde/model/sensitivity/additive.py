@@ -22,8 +22,7 @@ def columns(design: Design, factor: int) -> Array:
     """Return the (cells, columns) of one factor: its levels but the first, or the pieces of a broken line."""
     feature, x = design.features[factor], design.x[:, factor]
     if feature.name not in design.binned:
-        codes = design.codes[:, factor]
-        return np.asarray(codes[:, None] == np.arange(1, design.n_groups[factor]), float)
+        return np.asarray(design.codes[:, factor][:, None] == np.arange(1, design.n_groups[factor]), float)
     pieces = int(np.clip(design.n_cells // (_CELLS_A_PIECE * len(design.features)), 1, _MOST_PIECES))
     low, high = float(x.min()), float(x.max())
     scaled = (x - low) / (high - low)

@@ -19,8 +19,7 @@ from iosonde.stats.estimate.variance_share import LEAST_DF, SumOfSquares
 from .additive import basis, columns
 from .design import FRACTION, GRID, SCATTERED, Design
 from .parts import Scale, drawn_shares, part_of, scale_of, squares
-from .types import VariancePart
-from .variances import Array, Groups
+from .variances import Array, Groups, VariancePart
 
 _MOST_COLUMNS = 400
 FEW_CELLS = 40  # scattered cells: too few shuffles, or too coarse bins, for a small p
@@ -43,9 +42,11 @@ class Adjusted:
     def zero_line(self, factor: int, level: float) -> float | None:
         """Return the share that noise alone rarely exceeds, by F; None if the noise is unknown."""
         df, noise = self.parts[factor].df, self.scale.noise
-        if df < 1 or noise.df < 1 or self.scale.total <= 0:
-            return None
-        return min(1.0, f_quantile(level, df, noise.df) * df * self.scale.variance / self.scale.total)
+        return (
+            None
+            if df < 1 or noise.df < 1 or self.scale.total <= 0
+            else min(1.0, f_quantile(level, df, noise.df) * df * self.scale.variance / self.scale.total)
+        )
 
 
 def ranks_by_adjusted(design: Design) -> bool:
@@ -89,8 +90,14 @@ def adjusted(design: Design, fixed_factors: Groups, level: float, rng: np.random
         moves = _draw_moves(own, joint_basis, along[:0], along, scale, rng)
         f = fixed.shape[1]
         moves_within = _draw_moves({i: own[i] for i in within}, rest, along[:f], along[f:], scale, rng)
-    inter = None if beyond is None or beyond.df < 1 else scale.part(beyond, SumOfSquares(0.0, 0))
-    return Adjusted(parts, within, moves, moves_within, inter, scale)
+    return Adjusted(
+        parts,
+        within,
+        moves,
+        moves_within,
+        None if beyond is None or beyond.df < 1 else scale.part(beyond, SumOfSquares(0.0, 0)),
+        scale,
+    )
 
 
 def _build_empty(design: Design) -> Array:

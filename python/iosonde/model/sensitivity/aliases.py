@@ -70,10 +70,7 @@ def _build_interaction(design: Design, first: Array, other: Array) -> Array:
 
 
 def _compute_cosine(first: Array, other: Array) -> float:
-    """Return the cosine of the smallest angle between two spaces."""
-    if not first.shape[1] or not other.shape[1]:
-        return 0.0
-    return float(np.linalg.norm(first.T @ other, 2))
+    return 0.0 if not first.shape[1] or not other.shape[1] else float(np.linalg.norm(first.T @ other, 2))
 
 
 def format_aliases(aliases: Sequence[Alias], most: int = 3) -> str:

@@ -23,7 +23,7 @@ from .additive import basis, columns
 from .design import SCATTERED, Design
 from .order import tied
 from .parts import drawn_shares, part_of, scale_of
-from .types import VariancePart
+from .variances import VariancePart
 
 _MOST_COLUMNS = 400
 
@@ -63,10 +63,9 @@ class Blocks:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        inter = None if self.interactions is None else self.interactions.to_json()
         return {
             "blocks": [block.to_json() for block in self.blocks],
-            "interactions": inter,
+            "interactions": None if self.interactions is None else self.interactions.to_json(),
             "unexplained": self.unexplained,
             "unexplained_df": self.unexplained_df,
         }
@@ -110,21 +109,33 @@ def enter(
         parts = dict(
             sorted(((n, part) for n, (part, _) in alone.items()), key=lambda item: -(item[1].share.value or 0))
         )
-        if sample:
-            moves = {factor: moved for factor, (_, moved) in alone.items()}
-        else:
-            moves = drawn_shares(
+        moves = (
+            {factor: moved for factor, (_, moved) in alone.items()}
+            if sample
+            else drawn_shares(
                 {n: joint_basis[:, start:].T @ base for n, base in bases.items()},
                 along[:start],
                 along[start:],
                 scale,
                 rng,
             )
+        )
         candidates = [factor for factor in parts if factor in significant]
-        order = tied(candidates, {n: parts[n].share.value or 0.0 for n in candidates}, moves, level, scale.noise.df)
         added, rest_part = (
             part_of(design, scale, before, own, reference, sample)[0] for reference in (nothing, before)
         )
-        results.append(FactorBlock(name, added, rest_part.share, parts, order))
-    between = None if interactions is None else scale.part(interactions, SumOfSquares(0.0, 0))
-    return Blocks(tuple(results), between, scale.unexplained_share, scale.noise.df)
+        results.append(
+            FactorBlock(
+                name,
+                added,
+                rest_part.share,
+                parts,
+                tied(candidates, {n: parts[n].share.value or 0.0 for n in candidates}, moves, level, scale.noise.df),
+            )
+        )
+    return Blocks(
+        tuple(results),
+        None if interactions is None else scale.part(interactions, SumOfSquares(0.0, 0)),
+        scale.unexplained_share,
+        scale.noise.df,
+    )

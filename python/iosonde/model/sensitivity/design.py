@@ -13,15 +13,12 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array, Indices
 from iosonde.core.errors import DataError
 from iosonde.model.fit.features import Examples, Feature
 from iosonde.stats.estimate.distributions import chi2_upper_p
 from iosonde.stats.estimate.variance_share import LEAST_DF
-
-Array = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.intp]
 
 FACTORIAL, FRACTION, GRID, SCATTERED = "factorial", "fraction", "grid", "scattered"
 _NEARLY_COMPLETE, _GOOD_PART = 0.8, 0.2  # of all combinations
@@ -50,7 +47,7 @@ class Design:
 
     kind: str
     features: tuple[Feature, ...]
-    codes: Codes
+    codes: Indices
     n_groups: tuple[int, ...]
     counts: Array
     means: Array
@@ -77,7 +74,7 @@ class Design:
         return self.n - self.n_cells
 
     @cached_property
-    def starts(self) -> Codes:
+    def starts(self) -> Indices:
         """The first of each cell's rows."""
         return np.concatenate([[0], np.cumsum(self.counts)[:-1]]).astype(np.intp)
 
@@ -91,18 +88,19 @@ class Design:
         """V(Y), population variance of the rows."""
         return float(np.mean((self.y - self.y.mean()) ** 2))
 
-    def joint(self, factors: list[int]) -> tuple[Codes, int]:
+    def joint(self, factors: list[int]) -> tuple[Indices, int]:
         """Return (group of each cell by these factors together, number of groups)."""
         return joint_codes(self.codes[:, factors])
 
 
-def joint_codes(codes: Codes) -> tuple[Codes, int]:
+def joint_codes(codes: Indices) -> tuple[Indices, int]:
     """Return (number of each row's combination, number of combinations); no column makes one group."""
     joint = np.zeros(len(codes), np.intp)
     count = 1
     for column in codes.T:
-        pairs = joint.astype(np.int64) * (int(column.max(initial=0)) + 1) + column
-        distinct, joint = np.unique(pairs, return_inverse=True)
+        distinct, joint = np.unique(
+            joint.astype(np.int64) * (int(column.max(initial=0)) + 1) + column, return_inverse=True
+        )
         joint, count = joint.reshape(-1).astype(np.intp), len(distinct)
     return joint, count
 
@@ -122,16 +120,27 @@ def design_of(data: Examples) -> Design:
     _, starts, counts = np.unique(data.cells[order], return_index=True, return_counts=True)
     y, x = data.y[order], data.x[order][starts]
     means = np.add.reduceat(y, starts) / counts
-    ss = np.add.reduceat((y - np.repeat(means, counts)) ** 2, starts)
     levels = np.column_stack([np.unique(column, return_inverse=True)[1].reshape(-1) for column in x.T]).astype(np.intp)
     kind = _classify_design(levels, n)
     codes, binned = _bin_numbers(data.features, x, levels, counts) if kind == SCATTERED else (levels, ())
-    groups = tuple(int(column.max()) + 1 for column in codes.T)
     links, imbalance = _find_links(data.features, x, levels, counts.astype(float), sample=kind == SCATTERED)
-    return Design(kind, data.features, codes, groups, counts.astype(float), means, ss, y, x, links, binned, imbalance)
+    return Design(
+        kind,
+        data.features,
+        codes,
+        tuple(int(column.max()) + 1 for column in codes.T),
+        counts.astype(float),
+        means,
+        np.add.reduceat((y - np.repeat(means, counts)) ** 2, starts),
+        y,
+        x,
+        links,
+        binned,
+        imbalance,
+    )
 
 
-def _classify_design(levels: Codes, n: int) -> str:
+def _classify_design(levels: Indices, n: int) -> str:
     sizes = [int(column.max()) + 1 for column in levels.T]
     cells = len(levels)
     if len(sizes) == 1 and cells == n:
@@ -142,12 +151,10 @@ def _classify_design(levels: Codes, n: int) -> str:
         _is_balanced(levels[:, a], levels[:, b], sizes[a] * sizes[b]) for a, b in combinations(range(len(sizes)), 2)
     ):
         return FRACTION
-    if n - cells >= LEAST_DF and cells >= _GOOD_PART * math.prod(sizes):
-        return GRID
-    return SCATTERED
+    return GRID if n - cells >= LEAST_DF and cells >= _GOOD_PART * math.prod(sizes) else SCATTERED
 
 
-def _is_balanced(a: Codes, b: Codes, combinations_: int) -> bool:
+def _is_balanced(a: Indices, b: Indices, combinations_: int) -> bool:
     table = np.bincount(joint_codes(np.column_stack([a, b]))[0])
     return len(table) == combinations_ and np.ptp(table) == 0
 
@@ -159,8 +166,8 @@ def bins_for(cells: int) -> int:
 
 
 def _bin_numbers(
-    features: tuple[Feature, ...], x: Array, levels: Codes, counts: npt.NDArray[np.intp]
-) -> tuple[Codes, tuple[str, ...]]:
+    features: tuple[Feature, ...], x: Array, levels: Indices, counts: Indices
+) -> tuple[Indices, tuple[str, ...]]:
     """Bin numbers with more levels than bins, equally many rows each; code the rest by levels."""
     bins, codes, names = bins_for(len(x)), [], []
     for place, feature in enumerate(features):
@@ -172,17 +179,20 @@ def _bin_numbers(
     return np.column_stack(codes), tuple(names)
 
 
-def _rank_groups(values: Array, counts: Array | npt.NDArray[np.intp], groups: int) -> Codes:
+def _rank_groups(values: Array, counts: Array | Indices, groups: int) -> Indices:
     """Return groups of about equally many rows, equal values in one group."""
     distinct, inverse = np.unique(values, return_inverse=True)
     weights = np.bincount(inverse.reshape(-1), counts)
     middle = (np.cumsum(weights) - weights / 2) / weights.sum()
-    group = np.minimum((middle * groups).astype(np.intp), groups - 1)
-    return np.unique(group, return_inverse=True)[1].reshape(-1).astype(np.intp)[inverse.reshape(-1)]
+    return (
+        np.unique(np.minimum((middle * groups).astype(np.intp), groups - 1), return_inverse=True)[1]
+        .reshape(-1)
+        .astype(np.intp)[inverse.reshape(-1)]
+    )
 
 
 def _find_links(
-    features: tuple[Feature, ...], x: Array, levels: Codes, counts: Array, sample: bool
+    features: tuple[Feature, ...], x: Array, levels: Indices, counts: Array, sample: bool
 ) -> tuple[tuple[FactorLink, ...], float]:
     """Return (pairs of dependent factors, the strongest first; the largest V of all pairs). In a ``sample`` weak
     dependence is due to chance."""
@@ -202,7 +212,7 @@ def _find_links(
     return tuple(sorted(links, key=lambda link: -link.strength)), largest
 
 
-def _cramers_v(a: Codes, b: Codes, counts: Array, sample: bool) -> float:
+def _cramers_v(a: Indices, b: Indices, counts: Array, sample: bool) -> float:
     """Return Cramér's V; for a sample without its bias (Bergsma, J. Korean Statistical Society 42, 2013), 0 if not
     significant.
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.arrays import Indices
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
 from iosonde.core.table import Cell, tidy
@@ -20,7 +21,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.words import level_text
 from iosonde.stats.estimate.distributions import normal_quantile
 
-from .design import Codes, Design
+from .design import Design
 from .variances import Array
 
 _LEAST_LEVELS = 3
@@ -84,13 +85,12 @@ class Effects:
 
     def to_json(self) -> dict[str, Any]:
         """Levels and the change from each to the next."""
-        steps = [
-            {"from": a.name, "to": b.name, "change": _get_mean(b) - _get_mean(a)}
-            for a, b in zip(self.levels[:-1], self.levels[1:], strict=True)
-        ]
         return {
             "levels": [level.to_json() for level in self.levels],
-            "steps": steps,
+            "steps": [
+                {"from": a.name, "to": b.name, "change": _get_mean(b) - _get_mean(a)}
+                for a, b in zip(self.levels[:-1], self.levels[1:], strict=True)
+            ],
             "monotone": not self.turns,
             "turns": self.turns or None,
         }
@@ -115,9 +115,8 @@ def effects(design: Design, factor: int, level: float, noise: float | None) -> E
     for group in range(design.n_groups[factor]):
         ends = _find_ends(design, factor, codes == group)
         half = z * float(errors[group])
-        is_finite = math.isfinite(half)
         mean = float(means[group])
-        low, high = (mean - half, mean + half) if is_finite else (None, None)
+        low, high = (mean - half, mean + half) if math.isfinite(half) else (None, None)
         levels.append(Level(*ends, Estimate(mean, low, high, level, int(rows[group])), feature.unit))
     turns = _find_turn(levels, means, errors, level) if feature.numeric else ""
     if feature.numeric and not turns:
@@ -128,13 +127,11 @@ def effects(design: Design, factor: int, level: float, noise: float | None) -> E
 def _find_ends(design: Design, factor: int, cells: npt.NDArray[np.bool_]) -> tuple[Cell, Cell]:
     """Return the smallest and the largest value of these cells; for a category its level twice."""
     inside, feature = design.x[cells, factor], design.features[factor]
-    if not feature.numeric:
-        return (feature.levels[int(inside[0])],) * 2
-    return tidy(float(inside.min())), tidy(float(inside.max()))
-
-
-def _describe_cells(design: Design, factor: int, cells: npt.NDArray[np.bool_]) -> str:
-    return _format_range(*_find_ends(design, factor, cells), design.features[factor].unit)
+    return (
+        (tidy(float(inside.min())), tidy(float(inside.max())))
+        if feature.numeric
+        else (feature.levels[int(inside[0])],) * 2
+    )
 
 
 def _format_range(low: Cell, high: Cell, unit: str) -> str:
@@ -142,7 +139,7 @@ def _format_range(low: Cell, high: Cell, unit: str) -> str:
 
 
 def _compute_means(
-    design: Design, codes: Codes, cells: npt.NDArray[np.bool_], noise: float | None
+    design: Design, codes: Indices, cells: npt.NDArray[np.bool_], noise: float | None
 ) -> tuple[Array, Array, Array]:
     """Return (mean, rows, standard error of the mean) of each group of these cells; the error of a single setting is
     infinite."""
@@ -198,11 +195,10 @@ def _turn_inside(design: Design, factor: int, levels: list[Level], level: float,
                     "{turn}, where {factor} is {levels}",
                     turn=turn,
                     factor=design.features[other].name,
-                    levels=_describe_cells(design, other, chosen),
+                    levels=_format_range(*_find_ends(design, other, chosen), design.features[other].unit),
                 )
     return ""
 
 
 def _shorten_cell(level: Level, cell: Cell) -> str:
-    """Format an end of a range of levels."""
     return f"{cell:.3g}" if isinstance(cell, float) and cell != int(cell) else level.format_cell(cell)

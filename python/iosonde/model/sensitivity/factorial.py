@@ -34,9 +34,7 @@ def noise_source(design: Design) -> str | None:
         return BY_REPEATS
     if design.kind == FACTORIAL and len(design.features) > 1 and _df_interaction(design) >= LEAST_DF:
         return BY_INTERACTION
-    if design.kind == FRACTION and _df_model(design) >= LEAST_DF:
-        return BY_MODEL
-    return None
+    return BY_MODEL if design.kind == FRACTION and _df_model(design) >= LEAST_DF else None
 
 
 def _df_model(design: Design) -> int:
@@ -87,8 +85,9 @@ def _scaled_residuals(design: Design, noise: float) -> Array:
     drawn, it represents the noise in the truth)."""
     rows = np.repeat(np.arange(design.n_cells), design.counts.astype(int))
     scale = np.sqrt(design.counts / np.maximum(design.counts - 1, 1))
-    residuals = (design.y - design.means[rows]) * scale[rows]
-    return np.asarray(np.where(design.counts[rows] == 1, np.sqrt(noise), residuals), float)
+    return np.asarray(
+        np.where(design.counts[rows] == 1, np.sqrt(noise), (design.y - design.means[rows]) * scale[rows]), float
+    )
 
 
 def _draw_residuals(design: Design, residuals: Array, rounds: int, rng: np.random.Generator) -> Array:
@@ -161,5 +160,10 @@ def _compute_variances(
     center = sums.sum(-1, keepdims=True) / n
     total = (((cells - center) ** 2) @ design.counts + ss_within) / n
     plain = {key: between(sums, group) for key, group in groups.items()}
-    corrected = {key: value - (groups[key].n - 1) * noise / n for key, value in plain.items()}
-    return Variances(total, total + noise / n, noise, plain, corrected)
+    return Variances(
+        total,
+        total + noise / n,
+        noise,
+        plain,
+        {key: value - (groups[key].n - 1) * noise / n for key, value in plain.items()},
+    )

@@ -11,8 +11,7 @@ from iosonde.core.words import listed
 from iosonde.stats.estimate.distributions import normal_quantile, t_critical
 from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects
 
-from .types import Shares, VariancePart
-from .variances import Array
+from .variances import Array, Shares, VariancePart
 
 WORTH_A_WORD = 0.05  # ST - S1
 

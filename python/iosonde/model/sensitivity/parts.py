@@ -17,8 +17,7 @@ from iosonde.stats.estimate.variance_share import LEAST_DF, NO_NOISE, SumOfSquar
 
 from .additive import residuals
 from .design import SCATTERED, Design
-from .types import VariancePart
-from .variances import Array
+from .variances import Array, VariancePart
 
 DRAWS = 999
 
@@ -55,10 +54,16 @@ class Scale:
         if self.noise.df < LEAST_DF:
             share = Estimate(value, None, None, self.level, self.n, (NO_NOISE,))
             return VariancePart(share, value, effect.df, None, None)
-        others = SumOfSquares(max(0.0, total - effect.ss - self.residual_ss), self.effects_df - effect.df - before.df)
-        limits = share_limits(effect, others, self.noise, self.rows, self.level)
-        corrected = (effect.ss - effect.df * self.variance) / (total + self.variance)
-        share = clamp_share(corrected, limits, self.level, self.n)
+        limits = share_limits(
+            effect,
+            SumOfSquares(max(0.0, total - effect.ss - self.residual_ss), self.effects_df - effect.df - before.df),
+            self.noise,
+            self.rows,
+            self.level,
+        )
+        share = clamp_share(
+            (effect.ss - effect.df * self.variance) / (total + self.variance), limits, self.level, self.n
+        )
         return VariancePart(share, value, effect.df, *self.f_test(effect))
 
     def f_test(self, effect: SumOfSquares) -> tuple[float | None, float | None]:
@@ -119,8 +124,12 @@ def part_of(
     """Return what the columns ``own`` add to the columns ``before``, as a share of the residual of the columns
     ``reference``. For a ``sample`` of settings also return each setting's influence on it."""
     if sample:
-        after = np.column_stack([before, own])
-        return sampled(Additive(design, before), Additive(design, after), Additive(design, reference), scale.level)
+        return sampled(
+            Additive(design, before),
+            Additive(design, np.column_stack([before, own])),
+            Additive(design, reference),
+            scale.level,
+        )
     return scale.part(squares(own.T @ design.centred_means), squares(reference.T @ design.centred_means)), None
 
 
@@ -134,13 +143,20 @@ def scale_of(design: Design, along: Array, level: float) -> tuple[Scale, SumOfSq
     total, inside, model = design.total * design.n, float(design.ss_within.sum()), squares(along)
     beyond = SumOfSquares(max(0.0, total - inside - model.ss), design.n_cells - 1 - model.df)
     if design.kind != SCATTERED and design.df_repeats >= LEAST_DF:
-        effects_df = design.n_cells - 1
-        noise = SumOfSquares(inside, design.df_repeats)
-        return Scale(total, inside, effects_df, noise, design.n, level, design.n), beyond
+        return Scale(
+            total, inside, design.n_cells - 1, SumOfSquares(inside, design.df_repeats), design.n, level, design.n
+        ), beyond
     # A setting is one row; its repeats add to the total only.
     variance = beyond.ss / beyond.df if beyond.df else 0.0
-    rows = design.n_cells + (inside / variance if variance > 0 else 0.0)
-    return Scale(total, beyond.ss + inside, model.df, beyond, rows, level, design.n), None
+    return Scale(
+        total,
+        beyond.ss + inside,
+        model.df,
+        beyond,
+        design.n_cells + (inside / variance if variance > 0 else 0.0),
+        level,
+        design.n,
+    ), None
 
 
 def drawn_shares(

@@ -45,8 +45,9 @@ def shuffles(design: Design, level: float) -> int:
     rows."""
     if design.n > _MANY_ROWS:
         return _SHUFFLES_OF_MANY
-    n_needed = math.ceil(2 * len(design.features) / (1 - level)) - 1
-    return max(_SHUFFLES, min(n_needed, _MOST_SHUFFLES, _MOST_NUMBERS // design.n))
+    return max(
+        _SHUFFLES, min(math.ceil(2 * len(design.features) / (1 - level)) - 1, _MOST_SHUFFLES, _MOST_NUMBERS // design.n)
+    )
 
 
 def nulls(design: Design, level: float, rng: np.random.Generator, beyond: Adjusted | None = None) -> list[Null]:
@@ -54,9 +55,11 @@ def nulls(design: Design, level: float, rng: np.random.Generator, beyond: Adjust
     rounds = shuffles(design, level)
     if design.kind == SCATTERED:
         shuffled = _over_cells(design, level, rounds, rng)
-        if beyond is None or design.n_cells >= FEW_CELLS:
-            return shuffled
-        return [replace(null, p=_combine_p(null.p, _p_of_f(beyond, i))) for i, null in enumerate(shuffled)]
+        return (
+            shuffled
+            if beyond is None or design.n_cells >= FEW_CELLS
+            else [replace(null, p=_combine_p(null.p, _p_of_f(beyond, i))) for i, null in enumerate(shuffled)]
+        )
     nulls = []
     for i in range(len(design.features)):
         if design.kind != FRACTION and _varies_inside(design, i):
@@ -95,8 +98,7 @@ def _build_null(
 
 def _varies_inside(design: Design, factor: int) -> bool:
     """Return whether any setting of the other factors was measured at several levels of this one."""
-    others = [i for i in range(len(design.features)) if i != factor]
-    return design.joint(others)[1] < design.n_cells
+    return design.joint([i for i in range(len(design.features)) if i != factor])[1] < design.n_cells
 
 
 def _inside_strata(design: Design, factor: int, level: float, rounds: int, rng: np.random.Generator) -> Null:
@@ -142,16 +144,13 @@ def _p_within(values: Array, groups: Grouping, df: int) -> float | None:
     residuals. None without any."""
     explained = float(between(values, groups)) * len(values)
     residual = float(values @ values) - explained
-    if df < 1:
-        return None
-    return f_upper_p(explained / (groups.n - 1) / max(residual / df, 1e-300), groups.n - 1, df)
+    return None if df < 1 else f_upper_p(explained / (groups.n - 1) / max(residual / df, 1e-300), groups.n - 1, df)
 
 
 def _shuffle_residuals(design: Design, factor: int, level: float, rounds: int, rng: np.random.Generator) -> Null:
-    """Shuffle the residuals of the other factors' main effects over the cells."""
     values, groups = _without_others(design)[factor], grouping(design.codes[:, factor], design.counts)
     parts = [
-        between(_shuffle_values(values, size, rng) * design.counts, groups)
+        between(rng.permuted(np.broadcast_to(values, (size, len(values))), axis=1) * design.counts, groups)
         for size in batches(rounds, 2 * design.n_cells)
     ]
     shuffled = np.concatenate(parts)
@@ -194,7 +193,3 @@ def _compute_between(sums: Array, groups: Grouping) -> float:
 
 def _without_others(design: Design) -> list[Array]:
     return remove_other_factors(design, min(_MOST_COLUMNS, _MOST_PART * design.n_cells))
-
-
-def _shuffle_values(values: Array, times: int, rng: np.random.Generator) -> Array:
-    return rng.permuted(np.broadcast_to(values, (times, len(values))), axis=1)

@@ -6,7 +6,7 @@ variances. They are shares of what the *line* explains, not of what was measured
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +19,7 @@ from iosonde.core.words import listed
 from .order import interval_text, ranked_text, tied
 from .rank import SEED
 from .ranking import FactorRank, Ranking, Slope
-from .types import Shares
+from .variances import Shares
 
 _DRAWS = 4000
 _NO_ERRORS = Message("no-standard-errors", "no interval: the coefficients come without standard errors")
@@ -45,12 +45,13 @@ def rank_line(
         raise DataError(
             "zero-coefficients", "{response}: all coefficients are 0", "look at the file", response=response
         )
-    drawn = None
-    if errors is not None:
-        error = np.array([errors[name] for name in names])
-        drawn = np.random.default_rng(seed).normal(b, error, (_DRAWS, len(b)))
+    drawn = (
+        None
+        if errors is None
+        else np.random.default_rng(seed).normal(b, np.array([errors[name] for name in names]), (_DRAWS, len(b)))
+    )
     everything = list(range(len(names)))
-    over_all = _compute_shares(b, drawn, spread, everything, level)
+    over_all = list(_compute_shares(b, drawn, spread, everything, level))
     fixed_indices = [names.index(name) for name in fixed]
     rest = [i for i in everything if i not in fixed_indices]
     within = dict(zip(rest, _compute_shares(b, drawn, spread, rest, level), strict=True)) if fixed_indices else {}
@@ -60,17 +61,23 @@ def rank_line(
         raw = _compute_interval(float(b[i]), None if drawn is None else drawn[:, i], level)
         scale = float(np.sqrt(spread[i] / total))
         ends = [None if end is None else end * scale for end in (raw.low, raw.high)]
-        slope = Slope(raw, replace(raw, value=float(b[i]) * scale, low=ends[0], high=ends[1]))
         factors.append(
-            FactorRank(name, "", over_all[i], None, None, slope, None, None, within.get(i), i in fixed_indices)
+            FactorRank(
+                name,
+                "",
+                over_all[i],
+                None,
+                None,
+                Slope(raw, replace(raw, value=float(b[i]) * scale, low=ends[0], high=ends[1])),
+                None,
+                None,
+                within.get(i),
+                i in fixed_indices,
+            )
         )
-    ranked = tuple(sorted(factors, key=lambda f: -(f.over_all.s1.value or 0)))
     order = _compute_order({names[i]: over_all[i] for i in everything}, drawn, spread, names, everything, level)
     inner = _compute_order({names[i]: share for i, share in within.items()}, drawn, spread, names, rest, level)
-    other_features = [name for name in coefficients if name not in names and coefficients[name] != 0]
-    fixed_share = None
-    if fixed_indices:
-        fixed_share = Estimate(sum(over_all[i].s1.value or 0.0 for i in fixed_indices), None, None, level, 0)
+    fixed_sum = sum(over_all[i].s1.value or 0.0 for i in fixed_indices)
     sentence = _build_sentence(
         order,
         inner,
@@ -88,17 +95,21 @@ def rank_line(
         "published line over a full factorial of its levels",
         "as S1: a line has no interactions",
         "" if drawn is None else "coefficients drawn from their standard errors",
-        ranked,
+        tuple(sorted(factors, key=lambda f: -(f.over_all.s1.value or 0))),
         None,
         order,
         inner,
         (),
         tuple(fixed),
-        fixed_share,
+        Estimate(fixed_sum, None, None, level, 0) if fixed_indices else None,
         (),
         seed,
         sentence,
-        tuple(_list_warnings(other_features, drawn is None)),
+        tuple(
+            _list_warnings(
+                [name for name in coefficients if name not in names and coefficients[name] != 0], drawn is None
+            )
+        ),
     )
 
 
@@ -142,15 +153,16 @@ def _check_features(names: Sequence[str], fixed: Sequence[str]) -> None:
 
 def _compute_shares(
     b: np.ndarray, drawn: np.ndarray | None, spread: np.ndarray, chosen: list[int], level: float
-) -> list[Shares]:
+) -> Iterator[Shares]:
     total = float(b[chosen] ** 2 @ spread[chosen])
-    shares = []
     for i in chosen:
         value = float(b[i] ** 2 * spread[i]) / total if total else 0.0
-        many = None if drawn is None else drawn[:, i] ** 2 * spread[i] / (drawn[:, chosen] ** 2 @ spread[chosen])
-        s = _compute_interval(value, many, level)
-        shares.append(Shares(s, None, s, None, value))
-    return shares
+        s = _compute_interval(
+            value,
+            None if drawn is None else drawn[:, i] ** 2 * spread[i] / (drawn[:, chosen] ** 2 @ spread[chosen]),
+            level,
+        )
+        yield Shares(s, None, s, None, value)
 
 
 def _compute_interval(value: float, drawn: np.ndarray | None, level: float) -> Estimate:
@@ -173,8 +185,12 @@ def _compute_order(
     if drawn is None:
         return tuple((name,) for name in ranked)
     totals = drawn[:, chosen] ** 2 @ spread[chosen]
-    deviations = {name: drawn[:, names.index(name)] ** 2 * spread[names.index(name)] / totals for name in ranked}
-    return tied(ranked, {name: shares[name].s1.value or 0.0 for name in ranked}, deviations, level)
+    return tied(
+        ranked,
+        {name: shares[name].s1.value or 0.0 for name in ranked},
+        {name: drawn[:, names.index(name)] ** 2 * spread[names.index(name)] / totals for name in ranked},
+        level,
+    )
 
 
 def _build_sentence(

@@ -15,7 +15,6 @@ import numpy as np
 from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
 from iosonde.core.message import spell
-from iosonde.core.types import Estimate
 from iosonde.model.fit.features import Examples
 from iosonde.stats.regression.effect_types import FactorEffect, ResponseEffects, correct
 
@@ -29,11 +28,9 @@ from .order import tied, with_blocks
 from .permutation import Null, nulls
 from .ranking import BY_ADJUSTED, BY_S1, FactorRank, Ranking
 from .shapley import Shapley, effects_of
-from .slopes import slopes
-from .tested import effects_of_bins, effects_of_examples
+from .slopes import effects_of_bins, effects_of_examples, slopes
 from .total import Total, TotalShares, total_shares
-from .types import Shares, VariancePart
-from .variances import Array, Groups, Resampled, VarianceShare
+from .variances import Array, Groups, Resampled, Shares, VariancePart, VarianceShare
 from .within import Within, within
 
 SEED = 20_130
@@ -78,7 +75,9 @@ class _Estimates:
         if not self.design.binned:
             return self.levels
         parts = self.shares if self.adjusted is None else self.adjusted.parts
-        return effects_of_bins(self.design, self.dummies, [_share_of(part) for part in parts])
+        return effects_of_bins(
+            self.design, self.dummies, [part.s1 if isinstance(part, Shares) else part.share for part in parts]
+        )
 
     @cached_property
     def blocks(self) -> list[FactorEffect]:
@@ -105,8 +104,10 @@ class _Estimates:
     def shares(self) -> list[Shares]:
         """The shares of each factor over all."""
         every = range(len(self.names))
-        shares = [self._shares(self.resampled, VarianceShare(frozenset([i])), self.totals.of[i]) for i in every]
-        return _add_importance(shares, self._weights(self.adjusted.parts) if self.adjusted else None)
+        return _add_importance(
+            [self._shares(self.resampled, VarianceShare(frozenset([i])), self.totals.of[i]) for i in every],
+            self._weights(self.adjusted.parts) if self.adjusted else None,
+        )
 
     def _weights(self, parts: Sequence[VariancePart]) -> Sequence[VariancePart] | None:
         """Return the weights of VI: the adjusted shares, but None (S1) if some factors always change together, as these
@@ -119,17 +120,27 @@ class _Estimates:
         if self.inner is None:
             return {}
         shares = self.inner.shares
-        parts = [self._shares(self.inner.resampled, share, self.totals.within[i]) for i, share in shares.items()]
-        inner = None if self.adjusted is None else self._weights([self.adjusted.within[i] for i in shares])
-        return dict(zip(shares, _add_importance(parts, inner), strict=True))
+        return dict(
+            zip(
+                shares,
+                _add_importance(
+                    [self._shares(self.inner.resampled, share, self.totals.within[i]) for i, share in shares.items()],
+                    None if self.adjusted is None else self._weights([self.adjusted.within[i] for i in shares]),
+                ),
+                strict=True,
+            )
+        )
 
     def order(self) -> tuple[tuple[str, ...], ...]:
         """The significant factors, in groups whose order is inconclusive; factors that change together are in one."""
         if self.adjusted is not None:
             order = self._adjusted_order(dict(enumerate(self.adjusted.parts)), self.adjusted.moves)
         else:
-            both = {self.names[i]: (self.shares[i], VarianceShare(frozenset([i]))) for i in self.significant_factors}
-            order = _compute_order(self.resampled, both, self.level)
+            order = _compute_order(
+                self.resampled,
+                {self.names[i]: (self.shares[i], VarianceShare(frozenset([i]))) for i in self.significant_factors},
+                self.level,
+            )
         return with_blocks(order, self.blocks, self.effects)
 
     def order_within(self) -> tuple[tuple[str, ...], ...]:
@@ -149,12 +160,21 @@ class _Estimates:
         assert self.adjusted is not None
         significant = sorted((i for i in self.significant_factors if i in parts), key=lambda i: -_get_value(parts[i]))
         values = {self.names[i]: _get_value(parts[i]) for i in significant}
-        moves_by_name = {self.names[i]: moves[i] for i in significant}
-        return tied(list(values), values, moves_by_name, self.level, self.adjusted.scale.noise.df)
+        return tied(
+            list(values),
+            values,
+            {self.names[i]: moves[i] for i in significant},
+            self.level,
+            self.adjusted.scale.noise.df,
+        )
 
     def _shares(self, resampled: Resampled, share: VarianceShare, total: Total) -> Shares:
-        corrected = float(share.corrected(resampled.observed)) if resampled.drawn is not None else None
-        return Shares(resampled.estimate(share, self.level, self.design.n), corrected, *total, 0.0)
+        return Shares(
+            resampled.estimate(share, self.level, self.design.n),
+            float(share.corrected(resampled.observed)) if resampled.drawn is not None else None,
+            *total,
+            0.0,
+        )
 
 
 def rank(
@@ -178,8 +198,9 @@ def rank(
     fixed_factors = _index_fixed(fixed, names)
     ordered = _index_blocks(blocks or {}, names)
     rng = np.random.default_rng(seed)
-    tested = effects or correct([effects_of_examples(data, level)])[0]
-    estimates = _estimate_all(design, fixed_factors, level, rng, progress, tested)
+    estimates = _estimate_all(
+        design, fixed_factors, level, rng, progress, effects or correct([effects_of_examples(data, level)])[0]
+    )
     progress("the effect of each level")
     factors, r2 = _build_factors(estimates, fixed_factors)
     order = estimates.order()
@@ -212,8 +233,11 @@ def rank(
         effects=estimates.effects,
         by_levels=not design.binned,
     )
-    messages = warnings.warnings(ranking, design, data.warnings, r2, estimates.beyond)
-    return replace(ranking, sentence=warnings.sentence(ranking), warnings=messages)
+    return replace(
+        ranking,
+        sentence=warnings.sentence(ranking),
+        warnings=warnings.warnings(ranking, design, data.warnings, r2, estimates.beyond),
+    )
 
 
 def _index_fixed(fixed: Sequence[str], names: Sequence[str]) -> Groups:
@@ -238,8 +262,9 @@ def _estimate_all(
     resampled = room.resample(design, _list_factor_sets(len(design.features), fixed_factors, design.kind), rng)
     inner = within(design, resampled, fixed_factors, level, rng) if fixed_factors else None
     progress("total shares")
-    remaining_share = 1.0 if inner is None else max(0.0, 1 - (inner.fixed.value or 0.0))
-    totals = total_shares(design, resampled, fixed_factors, remaining_share, level, rng)
+    totals = total_shares(
+        design, resampled, fixed_factors, 1.0 if inner is None else max(0.0, 1 - (inner.fixed.value or 0.0)), level, rng
+    )
     shapley = effects_of(design, level, rng) if design.links else None
     progress("the shares of a dummy")
     beyond = adjusted(design, fixed_factors, level, rng.spawn(1)[0])
@@ -292,7 +317,6 @@ def _noise_from(estimates: _Estimates) -> str:
 
 
 def _index_names(chosen: Sequence[str], names: Sequence[str], option: str) -> list[int]:
-    """Return the factors' numbers. Raises InputError."""
     for name in chosen:
         if name not in names:
             raise InputError(
@@ -333,9 +357,10 @@ def _list_factor_sets(k: int, fixed_factors: Groups, kind: str) -> list[Groups]:
 
 
 def _describe_estimator(design: Design) -> str:
-    if design.kind in _NAMES:
-        return _NAMES[design.kind]
-    return "binned group means of scattered settings" if design.binned else "group means of scattered settings"
+    scattered_name = (
+        "binned group means of scattered settings" if design.binned else "group means of scattered settings"
+    )
+    return _NAMES.get(design.kind, scattered_name)
 
 
 def _add_importance(shares: Sequence[Shares], parts: Sequence[VariancePart] | None = None) -> list[Shares]:
@@ -345,10 +370,6 @@ def _add_importance(shares: Sequence[Shares], parts: Sequence[VariancePart] | No
     return [
         replace(share, importance=value / total if total else 0.0) for share, value in zip(shares, values, strict=True)
     ]
-
-
-def _share_of(part: Shares | VariancePart) -> Estimate:
-    return part.s1 if isinstance(part, Shares) else part.share
 
 
 def _get_value(part: VariancePart) -> float:

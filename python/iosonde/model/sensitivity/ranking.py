@@ -13,7 +13,7 @@ from .aliases import Alias
 from .blocks import Blocks
 from .design import FactorLink
 from .effects import Effects
-from .types import Shares, VariancePart
+from .variances import Shares, VariancePart
 
 BY_S1, BY_ADJUSTED = "s1", "adjusted"
 

@@ -23,8 +23,7 @@ HOW = "whole settings resampled"
 def resample(design: Design, factor_sets: Iterable[Groups], rng: np.random.Generator) -> Resampled:
     """Compute variances of the data and of resampled ones, for the groups of factors ``factor_sets``."""
     groups = groupings(design, factor_sets)
-    ones = np.ones((1, design.n_cells))
-    observed = _squeeze_variances(_compute_variances(design, groups, ones))
+    observed = _squeeze_variances(_compute_variances(design, groups, np.ones((1, design.n_cells))))
     truth = Variances(observed.total, observed.total, observed.noise, observed.plain, observed.plain)
     drawn = []
     for rounds in batches(BOOTSTRAPS if design.n_cells <= _MANY else _FEWER, 4 * design.n_cells):
@@ -42,8 +41,11 @@ def _estimate_unseen(design: Design, groups: dict[Groups, Grouping], observed: V
     for i, feature in enumerate(design.features):
         key = frozenset([i])
         if feature.name in design.binned and key in groups:
-            coarse = {key: grouping(design.codes[:, i] // 2, design.counts)}
-            wider = _squeeze_variances(_compute_variances(design, coarse, np.ones((1, design.n_cells))))
+            wider = _squeeze_variances(
+                _compute_variances(
+                    design, {key: grouping(design.codes[:, i] // 2, design.counts)}, np.ones((1, design.n_cells))
+                )
+            )
             losses[key] = max(0.0, float((observed.corrected[key] - wider.corrected[key]) / observed.total_corrected))
     return losses
 
@@ -64,8 +66,9 @@ def _compute_variances(design: Design, groups: dict[Groups, Grouping], times: Ar
         plain[key], bias = _compute_explained(group, by_cell, counts, means, center[:, 0], n)
         corrected[key] = plain[key] - np.maximum(bias - lost, 0.0)
     df = times @ (counts - 1)
-    noise = np.where(df > 0, times @ design.ss_within / np.maximum(df, 1), 0.0)
-    return Variances(total, total + lost, noise, plain, corrected)
+    return Variances(
+        total, total + lost, np.where(df > 0, times @ design.ss_within / np.maximum(df, 1), 0.0), plain, corrected
+    )
 
 
 def _compute_explained(
@@ -95,8 +98,7 @@ def _compute_explained(
     shift = first / safe
     explained = (rows * (base[:, None] + shift - center) ** 2).sum(0) / n
     spread = np.maximum(second - 2 * shift * cross + shift**2 * square, 0.0)
-    inflation = np.where(cells > 1, cells / np.maximum(cells - 1, 1), 0.0)
-    return explained, (rows * inflation * spread / safe**2).sum(0) / n
+    return explained, (rows * np.where(cells > 1, cells / np.maximum(cells - 1, 1), 0.0) * spread / safe**2).sum(0) / n
 
 
 def _squeeze_variances(v: Variances) -> Variances:

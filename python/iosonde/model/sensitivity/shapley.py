@@ -8,6 +8,7 @@ enough, else by forests out of the bag (Williamson & Feng, ICML 2020); for many 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -76,9 +77,11 @@ def _by_additive(design: Design, level: float, rng: np.random.Generator) -> Shap
 
 def _limit_effect(effects: AdditiveEffects, factor: int, level: float, n: int) -> Estimate:
     value, limits = float(effects.observed[factor]), effects.limits(factor, level)
-    if limits is None:
-        return Estimate(float(np.clip(value, 0, 1)), None, None, level, n, (NO_NOISE,))
-    return clamp_share(value, limits, level, n)
+    return (
+        Estimate(float(np.clip(value, 0, 1)), None, None, level, n, (NO_NOISE,))
+        if limits is None
+        else clamp_share(value, limits, level, n)
+    )
 
 
 def _groups_are_full(design: Design) -> bool:
@@ -96,9 +99,9 @@ def _by_means(design: Design, resampled: Resampled, level: float) -> list[Estima
             return []
         source = {"seen": resampled.observed, "drawn": resampled.drawn, "truth": resampled.truth}[kind]
         reading = "true" if kind == "truth" else "corrected"
-        return _compute_values({u: getattr(VarianceShare(u), reading)(source) for u in names}, k)
+        return list(_compute_values({u: getattr(VarianceShare(u), reading)(source) for u in names}, k))
 
-    plain = _compute_values({u: VarianceShare(u).plain(resampled.observed) for u in names}, k)
+    plain = list(_compute_values({u: VarianceShare(u).plain(resampled.observed) for u in names}, k))
     observed, drawn, truth = compute_closed("seen"), compute_closed("drawn"), compute_closed("truth")
     estimates = []
     for i in range(k):
@@ -106,15 +109,12 @@ def _by_means(design: Design, resampled: Resampled, level: float) -> list[Estima
             estimates.append(Estimate(float(plain[i]), None, None, level, design.n))
             continue
         tails = np.quantile(drawn[i] - truth[i], [0.5 + level / 2, 0.5 - level / 2])
-        value = float(np.clip(observed[i], 0, 1))
         low, high = (float(np.clip(observed[i] - tail, 0, 1)) for tail in tails)
-        estimates.append(Estimate(value, low, high, level, design.n))
+        estimates.append(Estimate(float(np.clip(observed[i], 0, 1)), low, high, level, design.n))
     return estimates
 
 
-def _compute_values(closed: dict[Groups, Array], k: int) -> list[Array]:
-    """Compute the Shapley values of the set function ``closed``."""
-    values = []
+def _compute_values(closed: dict[Groups, Array], k: int) -> Iterator[Array]:
     for i in range(k):
         others = [j for j in range(k) if j != i]
         value: Array = np.zeros(())
@@ -122,5 +122,4 @@ def _compute_values(closed: dict[Groups, Array], k: int) -> list[Array]:
             weight = math.factorial(size) * math.factorial(k - size - 1) / math.factorial(k)
             for u in combinations(others, size):
                 value = value + weight * (closed[frozenset(u) | {i}] - closed[frozenset(u)])
-        values.append(value)
-    return values
+        yield value

@@ -67,8 +67,7 @@ def additive_effects(design: Design, level: float, rng: np.random.Generator) -> 
     joint_basis = basis(design, np.column_stack(matrices))
     along = joint_basis.T @ design.centred_means
     scale, _ = scale_of(design, along, level)
-    turned = [joint_basis.T @ basis(design, matrix) for matrix in matrices]
-    closed = _build_closed(turned, along, scale, rng)
+    closed = _build_closed([joint_basis.T @ basis(design, matrix) for matrix in matrices], along, scale, rng)
     k = len(matrices)
     effects, error = (
         (_compute_exact(closed, k), np.zeros(k)) if k <= MOST_EXACT else sampled(closed, k, _PERMUTATIONS, rng)
@@ -115,8 +114,7 @@ def _compute_explained(gram: Array, pulled: Array) -> tuple[Array, int]:
     """Return (sums of squares along these columns, one per world; the rank)."""
     values, vectors = np.linalg.eigh(gram)
     mask = values > _SINGULAR * values[-1]
-    turned = vectors[:, mask].T @ pulled
-    return np.asarray((turned**2 / values[mask, None]).sum(0), float), int(mask.sum())
+    return np.asarray(((vectors[:, mask].T @ pulled) ** 2 / values[mask, None]).sum(0), float), int(mask.sum())
 
 
 def _compute_exact(closed: Closed, k: int) -> Array:
@@ -137,13 +135,12 @@ def sampled(closed: Closed, k: int, permutations: int, rng: np.random.Generator)
     for _ in range(permutations // 2):
         order = rng.permutation(k)
         pairs.append((_walk_order(closed, order) + _walk_order(closed, order[::-1])) / 2)
-    mean = np.mean(pairs, axis=0)
-    error = np.std([pair[:, 0] for pair in pairs], axis=0, ddof=1) / math.sqrt(len(pairs))
-    return mean, np.asarray(error, float)
+    return np.mean(pairs, axis=0), np.asarray(
+        np.std([pair[:, 0] for pair in pairs], axis=0, ddof=1) / math.sqrt(len(pairs)), float
+    )
 
 
 def _walk_order(closed: Closed, order: np.ndarray) -> Array:
-    """Return what each factor adds to those before it."""
     added, before, u = [], closed(frozenset()), frozenset[int]()
     for i in order.tolist():
         u |= {i}

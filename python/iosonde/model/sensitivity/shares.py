@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.intp]
+from iosonde.core.arrays import Array, Indices
 
 
 @dataclass(frozen=True)
@@ -16,10 +14,10 @@ class Grouping:
     """Cells in groups, ready for sums: ``order`` sorts the cells by group, ``starts`` are the groups' first cells,
     ``weights`` their rows."""
 
-    order: Codes
-    starts: Codes
+    order: Indices
+    starts: Indices
     weights: Array
-    codes: Codes
+    codes: Indices
 
     @property
     def n(self) -> int:
@@ -27,7 +25,7 @@ class Grouping:
         return len(self.starts)
 
 
-def grouping(codes: Codes, counts: Array) -> Grouping:
+def grouping(codes: Indices, counts: Array) -> Grouping:
     """Build the groups with these numbers, of cells with ``counts`` rows each."""
     order = np.argsort(codes, kind="stable").astype(np.intp)
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1)).astype(np.intp)

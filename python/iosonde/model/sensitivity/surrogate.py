@@ -44,17 +44,17 @@ def out_of_bag(design: Design, factors: list[int], seed: int, trees: int = _TREE
     from sklearn.ensemble import ExtraTreesRegressor
 
     x, y, weights = design.x[:, factors], design.means, design.counts
-    most = min(len(y), _MOST_SETTINGS)
-    forest = ExtraTreesRegressor(trees, bootstrap=True, max_samples=most, random_state=seed, n_jobs=1)
+    forest = ExtraTreesRegressor(
+        trees, bootstrap=True, max_samples=min(len(y), _MOST_SETTINGS), random_state=seed, n_jobs=1
+    )
     forest.fit(x, y, weights)
     guess, times = np.zeros(len(y)), np.zeros(len(y))
     for tree, rows in zip(forest.estimators_, forest.estimators_samples_, strict=True):
         unused = np.ones(len(y), bool)
         unused[rows] = False
-        if not unused.any():
-            continue
-        guess[unused] += tree.predict(x[unused])
-        times[unused] += 1
+        if unused.any():
+            guess[unused] += tree.predict(x[unused])
+            times[unused] += 1
     covered = times > 0
     guess[covered] /= times[covered]
     error = np.average((y - guess)[covered] ** 2, weights=weights[covered])

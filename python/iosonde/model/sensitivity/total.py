@@ -54,8 +54,12 @@ def total_shares(
         return _build_refusal(design, _LINKED, level, "none: correlated factors")
     if design.kind == FRACTION:
         return _build_refusal(design, _ALIASED, level, "none: aliased fraction")
-    noise = float(resampled.observed.noise / resampled.observed.total_corrected) if design.df_repeats else 0.0
-    surrogate_shares = surrogate.total_shares(design, level, noise, rng)
+    surrogate_shares = surrogate.total_shares(
+        design,
+        level,
+        float(resampled.observed.noise / resampled.observed.total_corrected) if design.df_repeats else 0.0,
+        rng,
+    )
     if surrogate_shares.refused:
         return _build_refusal(design, surrogate_shares.refused, level, "none: the surrogate is too poor")
     of: dict[int, Total] = {i: (surrogate_shares.of[i], surrogate_shares.of[i].value) for i in factors}
@@ -107,8 +111,10 @@ def _has_interaction(
     df = full.df - alone.df
     if df < 1:
         return False
-    f = (full.ss - alone.ss) / df / noise if noise > 0 else np.inf
-    return f_upper_p(f, df, resampled.noise_df) <= (1 - level) / factors
+    return (
+        f_upper_p((full.ss - alone.ss) / df / noise if noise > 0 else np.inf, df, resampled.noise_df)
+        <= (1 - level) / factors
+    )
 
 
 def _is_above(total: Estimate, first: Estimate) -> bool:

@@ -4,12 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.variance_share import NO_NOISE, SumOfSquares, clamp_share, share_limits
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Shares of a variance of one factor. ``s1_corrected`` and ``st_corrected`` exclude the noise's part;
+    ``importance`` is S1 over the sum of all S1. ``st`` without a value was refused, with the reason in its warnings."""
+
+    s1: Estimate
+    s1_corrected: float | None
+    st: Estimate
+    st_corrected: float | None
+    importance: float
+
+    def to_json(self) -> dict[str, Any]:
+        """The flat form."""
+        return {
+            **self.s1.flat("s1"),
+            "s1_corrected": self.s1_corrected,
+            **self.st.flat("st"),
+            "st_corrected": self.st_corrected,
+            "importance": self.importance,
+        }
+
+
+@dataclass(frozen=True)
+class VariancePart:
+    """A part of the variance. ``share`` excludes what noise adds to it (adjusted R², ω²), ``plain`` includes it; ``f``
+    and ``p`` are against the noise, for ``df`` degrees of freedom; None: unknown."""
+
+    share: Estimate
+    plain: float
+    df: int
+    f: float | None
+    p: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The flat form."""
+        return {**self.share.flat("share"), "share_plain": self.plain, "df": self.df, "f": self.f, "p": self.p}
+
 
 Array = npt.NDArray[np.float64]
 Groups = frozenset[int]  # factors, by number
@@ -83,17 +123,19 @@ class Resampled:
 
     def deviations(self, share: VarianceShare) -> Array | None:
         """Return corrected estimate minus truth, once for each resampling."""
-        if self.drawn is None or self.truth is None:
-            return None
-        return share.corrected(self.drawn) - share.true(self.truth)
+        return (
+            None if self.drawn is None or self.truth is None else share.corrected(self.drawn) - share.true(self.truth)
+        )
 
     def estimate(self, share: VarianceShare, level: float, n: int) -> Estimate:
         """Return the plug-in share with its interval."""
         value, center = float(share.plain(self.observed)), float(share.corrected(self.observed))
-        if self.noise_df:
-            return clamp_share(value, self._compute_limits(share, level), level, n)
-        return _compute_interval(
-            value, center, self.deviations(share), level, n, self.unseen.get(share.upper or Groups(), 0.0)
+        return (
+            clamp_share(value, self._compute_limits(share, level), level, n)
+            if self.noise_df
+            else _compute_interval(
+                value, center, self.deviations(share), level, n, self.unseen.get(share.upper or Groups(), 0.0)
+            )
         )
 
     def sum_of_squares(self, share: VarianceShare) -> SumOfSquares:
@@ -113,9 +155,8 @@ class Resampled:
     def _compute_limits(self, share: VarianceShare, level: float) -> tuple[float, float]:
         """Compute the limits from the sums of squares of the effect, of all other effects, and of the noise."""
         noise = float(self.observed.noise) * self.noise_df
-        within = float(self.observed.plain[share.within])
         effect = self.sum_of_squares(share)
-        rest = self.n * (float(self.observed.total) - within) - noise - effect.ss
+        rest = self.n * (float(self.observed.total) - float(self.observed.plain[share.within])) - noise - effect.ss
         rest_df = self.n - self.noise_df - self.groups[share.within] - effect.df
         return share_limits(effect, SumOfSquares(rest, rest_df), SumOfSquares(noise, self.noise_df), self.n, level)
 
@@ -127,9 +168,12 @@ class Resampled:
                 self.n * float(self.observed.total) - self.noise_df * float(self.observed.noise),
                 self.n - self.noise_df - 1,
             )
-            none = SumOfSquares(0.0, 0)
             low, high = share_limits(
-                signal, none, SumOfSquares(self.noise_df * float(self.observed.noise), self.noise_df), self.n, level
+                signal,
+                SumOfSquares(0.0, 0),
+                SumOfSquares(self.noise_df * float(self.observed.noise), self.noise_df),
+                self.n,
+                level,
             )
             return clamp_share(value, (1 - high, 1 - low), level, n)
         if self.drawn is not None and self.truth is not None:

@@ -8,15 +8,14 @@ import numpy as np
 
 from iosonde.core.message import Message, restore
 from iosonde.core.words import listed
-from iosonde.stats.regression.effect_types import FactorEffect
-from iosonde.stats.regression.effect_verdicts import block_sentences, drift_sentences
+from iosonde.stats.regression.effect_types import FactorEffect, block_sentences, drift_sentences
 
 from .adjusted import Adjusted
-from .aliases import MOST_FACTORS, Alias, format_aliases
+from .aliases import MOST_FACTORS, format_aliases
 from .blocks import Blocks
 from .design import FACTORIAL, FRACTION, SCATTERED, Design
 from .order import adjusted_text, interval_text, ranged, ranked_names, ranked_text, total_text
-from .ranking import BY_ADJUSTED, FactorRank, Ranking
+from .ranking import BY_ADJUSTED, Ranking
 
 _LINEAR = 0.1  # of V(Y) explained by the group means but not by a straight line
 _NOISE_IN_ST = 0.03
@@ -37,13 +36,19 @@ def sentence(ranking: Ranking, taken: Collection[str] = ()) -> str:
     parts += drift_sentences(ranking.effects)
     parts += [
         f"the effect of {factor.name} is confounded with {format_aliases(full_aliases)} unless "
-        f"{_describe_absence(full_aliases)} absent"
+        f"{'that interaction is' if len(full_aliases) == 1 else 'these interactions are'} absent"
         for factor in ranking.factors
         if factor.name not in (*ranking.silent, *taken)
         and (full_aliases := [alias for alias in factor.aliases if alias.is_full])
     ][:_MOST_LINKS]
     if ranking.fixed:
-        within = {factor.name: _number_within(factor) for factor in ranking.factors if factor.within}
+        within = {
+            factor.name: interval_text(factor.within)
+            if factor.adjusted_within is None
+            else adjusted_text(factor.adjusted_within)
+            for factor in ranking.factors
+            if factor.within
+        }
         if order_within:
             parts.append(f"within {listed(ranking.fixed)}: {ranked_text(order_within, within)}")
         elif not ranking.order_within:
@@ -93,7 +98,10 @@ def _merge_units(ranking: Ranking, order: Sequence[Sequence[str]]) -> list[list[
 
 def _format_numbers(ranking: Ranking) -> dict[str, str]:
     """Map each unit to its share: by levels as in every other command, by bins as in the table."""
-    numbers = {factor.name: _format_number(factor) for factor in ranking.factors}
+    numbers = {
+        factor.name: interval_text(factor.over_all) if factor.adjusted is None else adjusted_text(factor.adjusted)
+        for factor in ranking.factors
+    }
     if ranking.by_levels:
         st = {factor.name: total_text(factor.over_all) for factor in ranking.factors}
         first = ranking.effects.effect_of(ranking.order[0][0])
@@ -109,19 +117,6 @@ def _share_text(effect: FactorEffect, is_first: bool) -> str:
     value, _, interval = effect.text.partition(" (")
     text = f"{value} of the variation" if is_first else value
     return f"{text}, {interval.rstrip(')')}" if interval else text
-
-
-def _format_number(factor: FactorRank) -> str:
-    return interval_text(factor.over_all) if factor.adjusted is None else adjusted_text(factor.adjusted)
-
-
-def _number_within(factor: FactorRank) -> str:
-    assert factor.within is not None
-    return interval_text(factor.within) if factor.adjusted_within is None else adjusted_text(factor.adjusted_within)
-
-
-def _describe_absence(aliases: Sequence[Alias]) -> str:
-    return "that interaction is" if len(aliases) == 1 else "these interactions are"
 
 
 def blocks_text(blocks: Blocks) -> str:
@@ -185,7 +180,6 @@ def _warn_noise(ranking: Ranking, design: Design) -> Iterator[str]:
 
 
 def _warn_fraction(ranking: Ranking, design: Design) -> Iterator[str]:
-    """Warn about main effects of a fraction that are aliased."""
     aliased_factors = [factor for factor in ranking.factors if any(alias.is_full for alias in factor.aliases)]
     for factor in aliased_factors[:_MOST_LINKS]:
         aliases = [alias for alias in factor.aliases if alias.is_full]
@@ -239,7 +233,6 @@ def _warn_settings(ranking: Ranking, design: Design) -> Iterator[str]:
 
 
 def _warn_links(ranking: Ranking, design: Design) -> Iterator[str]:
-    """Warn about dependent factors and the remedy."""
     for link in ranking.links[:_MOST_LINKS]:
         if link.strength > 0.999:
             yield Message(
@@ -297,9 +290,7 @@ def _warn_refusals(ranking: Ranking) -> Iterator[str]:
     reasons = [
         w for f in ranking.factors for w in (*f.over_all.st.warnings, *(f.shapley.warnings if f.shapley else ()))
     ]
-    for reason in dict.fromkeys(reasons):
-        if not isinstance(reason, Message):
-            continue
+    for reason in dict.fromkeys(reason for reason in reasons if isinstance(reason, Message)):
         if reason.code in _REFUSALS:
             yield restore(reason.code, f"ST {reason}", reason.values)
         elif reason.code == "too-few-settings":

@@ -41,8 +41,11 @@ def within(
     in."""
     rest = [i for i in range(len(design.features)) if i not in fixed_factors]
     if design.kind != SCATTERED:
-        shares = {i: VarianceShare(fixed_factors | {i}, fixed_factors, fixed_factors) for i in rest}
-        return Within(resampled, shares, resampled.estimate(VarianceShare(fixed_factors), level, design.n))
+        return Within(
+            resampled,
+            {i: VarianceShare(fixed_factors | {i}, fixed_factors, fixed_factors) for i in rest},
+            resampled.estimate(VarianceShare(fixed_factors), level, design.n),
+        )
     of = basis(design, joint_columns(design, sorted(fixed_factors), LEAST_ROWS))
     if of.shape[1] > _MOST_COLUMNS * design.n_cells:
         raise DataError(
@@ -64,7 +67,7 @@ def _fixed_share(design: Design, residual_design: Design, df: int, level: float)
     total, rest = design.total * design.n, residual_design.total * design.n
     effect, noise = SumOfSquares(total - rest, df), SumOfSquares(rest, design.n_cells - 1 - df)
     if noise.df < LEAST_DF:
-        share = min(max(effect.ss / total, 0.0), 1.0)
-        return Estimate(share, None, None, level, design.n, (NO_NOISE,))
-    limits = share_limits(effect, SumOfSquares(0.0, 0), noise, design.n_cells, level)
-    return clamp_share(effect.ss / total, limits, level, design.n)
+        return Estimate(min(max(effect.ss / total, 0.0), 1.0), None, None, level, design.n, (NO_NOISE,))
+    return clamp_share(
+        effect.ss / total, share_limits(effect, SumOfSquares(0.0, 0), noise, design.n_cells, level), level, design.n
+    )

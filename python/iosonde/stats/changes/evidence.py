@@ -20,11 +20,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array
 from iosonde.stats.estimate.distributions import normal_quantile, t_two_sided_p
 
-Floats = npt.NDArray[np.float64]
 _MOST_CORRELATED = 0.95
 _NEARLY = 3.0  # in log likelihood
 _STEPS = 64  # of an integral
@@ -44,7 +43,7 @@ class RankSplit:
     last: int
 
 
-def best_split(values: Floats, least: int, correlated: float = 0.0) -> RankSplit | None:
+def best_split(values: Array, least: int, correlated: float = 0.0) -> RankSplit | None:
     """Return the most significant place with at least ``least`` values on either side, or None if there is none or no
     spread.
 
@@ -69,12 +68,16 @@ def best_split(values: Floats, least: int, correlated: float = 0.0) -> RankSplit
     telling = apart / errors
     place = int(np.argmax(np.abs(telling)))
     near = before[telling**2 >= telling[place] ** 2 - 2 * _NEARLY]
-    df = max(1.0, (n - 2) * (1 - correlation**2) / 2)
-    z = _as_normal(float(telling[place]), df)
-    return RankSplit(int(before[place]), z, correlation, int(near[0]), int(near[-1]))
+    return RankSplit(
+        int(before[place]),
+        _as_normal(float(telling[place]), max(1.0, (n - 2) * (1 - correlation**2) / 2)),
+        correlation,
+        int(near[0]),
+        int(near[-1]),
+    )
 
 
-def normal_scores(values: Floats) -> Floats:
+def normal_scores(values: Array) -> Array:
     """Φ⁻¹((rank - 3/8) / (n + 1/4)) (Blom 1958); equal values have the mean of their scores."""
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.concatenate([[0.0], np.cumsum(_compute_expected_scores(values.size))])
@@ -84,21 +87,20 @@ def normal_scores(values: Floats) -> Floats:
 
 
 @lru_cache(2048)
-def _compute_expected_scores(n: int) -> Floats:
+def _compute_expected_scores(n: int) -> Array:
     half = [normal_quantile((rank - 0.375) / (n + 0.25)) for rank in range(1, n // 2 + 1)]
     return np.array([*half, *([0.0] * (n % 2)), *(-score for score in reversed(half))])
 
 
-def _estimate_correlation(rest: Floats, square: float) -> float:
+def _estimate_correlation(rest: Array, square: float) -> float:
     """Estimate the correlation of neighbours from residuals. It is at least 0: values that repel each other add no
     certainty."""
     uncorrected = float(rest[1:] @ rest[:-1]) / square
     n = rest.size
-    corrected = (uncorrected + 2 / n) / max(0.1, 1 - 4 / n)
-    return min(max(corrected, 0.0), _MOST_CORRELATED)
+    return min(max((uncorrected + 2 / n) / max(0.1, 1 - 4 / n), 0.0), _MOST_CORRELATED)
 
 
-def lasting_correlation(values: Floats) -> float:
+def lasting_correlation(values: Array) -> float:
     """Estimate the correlation of neighbours in a series whose level may change a few times. A few changes hardly
     affect the mean squares of differences over one and two steps: 2σ²(1-ρ) and 2σ²(1-ρ²) of a first-order
     autoregressive series."""
@@ -107,7 +109,7 @@ def lasting_correlation(values: Floats) -> float:
     return min(max(two / lag1_square - 1, 0.0), _MOST_CORRELATED) if lag1_square > 0 else 0.0
 
 
-def times_as_uncertain(correlation: float, most: int) -> Floats:
+def times_as_uncertain(correlation: float, most: int) -> Array:
     """Return, for each number of neighbours up to ``most``, the variance of their mean relative to independent
     values."""
     n = np.arange(1, most + 1)

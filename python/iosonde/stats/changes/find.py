@@ -1,18 +1,25 @@
 """All changes of many series at once. The search is hierarchical, as E-divisive (Matteson & James 2014, JASA 109,
 334-345; Hunter: Fleming et al. 2023, ICPE), on seeded intervals (Kovács et al. 2023, Biometrika 110, 249-256), which
-also detect a temporary dip. Benjamini & Hochberg limit the false discovery rate among the series."""
+also detect a temporary dip. Benjamini & Hochberg limit the false discovery rate among the series. The levels before
+and after a change, and their ratio, have intervals that know the autocorrelation."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
+from iosonde.core.arrays import Array
+from iosonde.core.message import Message
+from iosonde.core.types import Estimate
+from iosonde.stats.estimate.distributions import t_critical
 from iosonde.stats.estimate.multiple import discovered_up_to
+from iosonde.stats.estimate.ratio import Moments, ratio_of_means, side
 
-from .evidence import Floats, best_split, chance, lasting_correlation
+from .evidence import best_split, chance, lasting_correlation, times_as_uncertain
 
 _MANY = 1000
 LEAST = 5  # values on either side of a change
@@ -50,7 +57,7 @@ class Break:
     n_until_detected: int = 0
 
 
-def find(series: Sequence[Floats], search: Search) -> list[tuple[Break, ...]]:
+def find(series: Sequence[Array], search: Search) -> list[tuple[Break, ...]]:
     """Return the changes of each series in order of time. Values are finite and in order of time.
 
     The newest values are judged among themselves: an old change in another series must not make an alarm today
@@ -77,14 +84,13 @@ def _compute_p_limit(breaks: Sequence[Break | None], search: Search) -> float:
     return discovered_up_to([1.0 if change is None else change.p for change in breaks], search.rate)
 
 
-def _is_new(change: Break, values: Floats, search: Search) -> bool:
+def _is_new(change: Break, values: Array, search: Search) -> bool:
     return change.at >= values.size - search.newest
 
 
 def _select_significant(
-    values: Floats, breaks: Sequence[Break], search: Search, most: float, newest_limit: float
+    values: Array, breaks: Sequence[Break], search: Search, most: float, newest_limit: float
 ) -> Iterator[Break]:
-    """Iterate over the significant changes, with the delay until a look detects them."""
     for change in breaks:
         limit = newest_limit if _is_new(change, values, search) else most
         if change.p <= limit:
@@ -92,7 +98,7 @@ def _select_significant(
 
 
 def _split_segment(
-    values: Floats, begin: int, end: int, search: Search, most: float, top: Break | None
+    values: Array, begin: int, end: int, search: Search, most: float, top: Break | None
 ) -> Iterator[Break]:
     """Iterate over the changes of a segment from left to right; ``top`` is the most significant one."""
     if top is None or top.p > most:
@@ -103,7 +109,7 @@ def _split_segment(
         yield from _split_segment(values, low, high, search, most, _find_strongest(values, low, high, search, most))
 
 
-def _find_strongest(values: Floats, begin: int, end: int, search: Search, most: float) -> Break | None:
+def _find_strongest(values: Array, begin: int, end: int, search: Search, most: float) -> Break | None:
     """Return the most significant change in a segment that is large enough to count, or None."""
     candidates = (
         _find_break(values, begin + low, begin + high, search) for low, high in seeded(end - begin, 4 * search.least)
@@ -115,7 +121,7 @@ def _find_strongest(values: Floats, begin: int, end: int, search: Search, most: 
     )
 
 
-def _find_break(values: Floats, begin: int, end: int, search: Search) -> Break | None:
+def _find_break(values: Array, begin: int, end: int, search: Search) -> Break | None:
     part = values[begin:end]
     # A short stretch of a series that wanders looks like two levels and is too short to estimate its correlation.
     split = best_split(part, search.least, 0.0 if part.size == values.size else _compute_correlation(values.tobytes()))
@@ -124,8 +130,15 @@ def _find_break(values: Floats, begin: int, end: int, search: Search) -> Break |
     before, after = float(part[: split.at].mean()), float(part[split.at :].mean())
     if abs(after - before) < search.share * abs(before):
         return None
-    p = chance(abs(split.z), search.looks, search.least, search.newest)
-    return Break(begin, end, begin + split.at, p, split.correlation, begin + split.first, begin + split.last)
+    return Break(
+        begin,
+        end,
+        begin + split.at,
+        chance(abs(split.z), search.looks, search.least, search.newest),
+        split.correlation,
+        begin + split.first,
+        begin + split.last,
+    )
 
 
 @lru_cache(64)
@@ -133,7 +146,7 @@ def _compute_correlation(values: bytes) -> float:
     return lasting_correlation(np.frombuffer(values))
 
 
-def _measure_delay(values: Floats, change: Break, search: Search, most: float) -> int:
+def _measure_delay(values: Array, change: Break, search: Search, most: float) -> int:
     """Return the number of values after a change that a look needs to detect it."""
     for end in range(change.at + search.least, change.end):
         candidate = _find_break(values, change.begin, end, search)
@@ -168,9 +181,44 @@ def seeded(n: int, shortest: int) -> tuple[tuple[int, int], ...]:
     return tuple(intervals)
 
 
-def newest_chance(values: Floats, search: Search) -> float:
+def newest_chance(values: Array, search: Search) -> float:
     """Return the p-value of the most significant change among the newest values of a series, or 1 if there is none. It
     is that of :func:`find` for one series in the segments that end with it."""
     n = values.size
     ends = [_find_break(values, begin, end, search) for begin, end in seeded(n, 4 * search.least) if end == n]
     return min((candidate.p for candidate in ends if candidate and _is_new(candidate, values, search)), default=1.0)
+
+
+@dataclass(frozen=True)
+class BeforeAfter:
+    """Means before and after, and their ratio after / before. ``n`` counts points."""
+
+    before: Estimate
+    after: Estimate
+    ratio: Estimate
+
+
+def levels(before: Array, after: Array, correlation: float, level: float) -> BeforeAfter:
+    """Estimate the levels of two segments of a series with this ``correlation`` of neighbours.
+
+    The standard deviation is scaled by the square root of the variance that the correlation adds to a mean. The
+    interval is Student's, and that of the ratio is that of ``compare``. The largest of many possible changes is, in a
+    series with few or noisy values, overestimated.
+    """
+    sides = [_widen_by_correlation(side(part), correlation) for part in (before, after)]
+    means = [_estimate_mean(moments, level) for moments in sides]
+    return BeforeAfter(means[0], means[1], ratio_of_means(sides[1], sides[0], level))
+
+
+def _widen_by_correlation(of: Moments, correlation: float) -> Moments:
+    times = math.sqrt(times_as_uncertain(correlation, of.n)[of.n])
+    return replace(of, sd=of.sd * times, log_sd=None if of.log_sd is None else of.log_sd * times)
+
+
+def _estimate_mean(of: Moments, level: float) -> Estimate:
+    if of.n < 2:
+        return Estimate(of.mean, None, None, level, of.n, (Message("single-trial", "one trial shows no spread"),))
+    half = t_critical(level, of.n - 1) * of.sd / math.sqrt(of.n)
+    return Estimate(of.mean, of.mean - half, of.mean + half, level, of.n).within(
+        low=0.0 if of.log_mean is not None else None
+    )

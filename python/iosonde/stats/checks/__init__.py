@@ -1,7 +1,7 @@
 """Findings about data: one file per check. Its docstring is the manual page that ``iosonde explain CODE`` prints.
 
-A check is a module ``sNNN_name.py`` with ``CODE`` and ``check(subject) -> list[Finding]`` (S1xx and S2xx, about data)
-or ``check_fit(subject)`` (S3xx, about a regression). The number decides where it is shown: ``summary`` and the page
+A check is a module ``sNNN_name.py`` with ``check(subject) -> list[Finding]`` (S1xx and S2xx, about data) or
+``check_fit(subject)`` (S3xx, about a regression). The number decides where it is shown: ``summary`` and the page
 show those up to S120 and some more (``SUMMARY``), ``check`` all below S300. A check with ``NEEDS_RUNS = True`` is
 skipped without run.json, as for a plain table. A new check needs no other change in code.
 
@@ -76,7 +76,6 @@ class Subject:
 
     @cached_property
     def _metric_counts(self) -> Counter[str]:
-        """Count the metrics of each operation."""
         return Counter(operation for operation, _ in self.families)
 
     @cached_property
@@ -135,6 +134,4 @@ def worst_first(findings: Sequence[Finding]) -> list[Finding]:
 
 def some(names: Sequence[str]) -> str:
     """Return a few names as text: ``a, b and 7 more``."""
-    if len(names) <= 3:
-        return ", ".join(names)
-    return f"{', '.join(names[:2])} and {len(names) - 2} more"
+    return ", ".join(names) if len(names) <= 3 else f"{', '.join(names[:2])} and {len(names) - 2} more"

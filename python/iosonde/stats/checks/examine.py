@@ -5,7 +5,7 @@ No finding does not mean clean data: gaps list the checks that had too few trial
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -84,8 +84,14 @@ def examine_table(
         )
     ordered = _in_time(table, ignored)
     cells = [cell for cell in cells_of(ordered, responses, by) if cell.values.size]
-    hidden = hidden_factors(ordered, cells, [*responses, *ignored])
-    subject = checks.Subject(cells, level, table=ordered, hidden=hidden, bound=bound, limit=limit)
+    subject = checks.Subject(
+        cells,
+        level,
+        table=ordered,
+        hidden=hidden_factors(ordered, cells, [*responses, *ignored]),
+        bound=bound,
+        limit=limit,
+    )
     return _run_examination(subject, responses, by, ignored)
 
 
@@ -105,21 +111,24 @@ def examine_store(
     measured: MeasuredCells, level: float, content: StoreContent, bound: float | None = None
 ) -> Examination:
     """Examine a store."""
-    records = None if content.all_results is None else copies.records_of(content.all_results)
-    hidden = hidden_in_store(measured)
     subject = checks.Subject(
         measured.cells,
         level,
         content.runs,
         measured.rows,
-        hidden,
+        hidden_in_store(measured),
         bound,
         observed=content.observed,
         probes=content.probes,
-        records=records,
+        records=None if content.all_results is None else copies.records_of(content.all_results),
     )
-    metrics = tuple(dict.fromkeys(f"{cell.operation} {cell.metric}" for cell in measured.cells))
-    return _run_examination(subject, metrics, measured.by, (), content.problems)
+    return _run_examination(
+        subject,
+        tuple(dict.fromkeys(f"{cell.operation} {cell.metric}" for cell in measured.cells)),
+        measured.by,
+        (),
+        content.problems,
+    )
 
 
 def _run_examination(
@@ -145,43 +154,36 @@ def _run_examination(
     )
 
 
-def _list_blind_spots(subject: checks.Subject, sizes: Sequence[int]) -> list[str]:
-    most, gaps = max(sizes, default=0), []
+def _list_blind_spots(subject: checks.Subject, sizes: Sequence[int]) -> Iterator[str]:
+    most = max(sizes, default=0)
     repeated = sum(size for size in sizes if size >= 3)
     if most < 2:
-        return [
-            Message(
-                "no-replication", "one trial per setting: spread, drift, autocorrelation and outliers cannot be checked"
-            )
-        ] + _list_unchecked_limits(subject)
-    if repeated < autocorrelation.LEAST:
-        gaps.append(
-            Message(
-                "too-few-trials",
-                "drift and autocorrelation need at least {least} repeated trials",
-                least=autocorrelation.LEAST,
-            )
+        yield Message(
+            "no-replication", "one trial per setting: spread, drift, autocorrelation and outliers cannot be checked"
         )
-    if most < outliers.LEAST:
-        gaps.append(Message("too-few-trials", "outliers need at least {least} trials per cell", least=outliers.LEAST))
-    if most < modes.LEAST:
-        gaps.append(Message("too-few-trials", "two modes need at least {least} trials per cell", least=modes.LEAST))
-    return gaps + _list_unchecked_limits(subject)
+    elif repeated < autocorrelation.LEAST:
+        yield Message(
+            "too-few-trials",
+            "drift and autocorrelation need at least {least} repeated trials",
+            least=autocorrelation.LEAST,
+        )
+    if 2 <= most < outliers.LEAST:
+        yield Message("too-few-trials", "outliers need at least {least} trials per cell", least=outliers.LEAST)
+    if 2 <= most < modes.LEAST:
+        yield Message("too-few-trials", "two modes need at least {least} trials per cell", least=modes.LEAST)
+    yield from _list_unchecked_limits(subject)
 
 
-def _list_unchecked_limits(subject: checks.Subject) -> list[str]:
-    gaps: list[str] = []
+def _list_unchecked_limits(subject: checks.Subject) -> Iterator[str]:
     if (subject.bound, subject.limit) == (None, None) and not subject.probes:
-        gaps.append(Message("missing-bound", "values above the hardware limit need {spell.bound}"))
+        yield Message("missing-bound", "values above the hardware limit need {spell.bound}")
     if not subject.runs:
-        gaps.append(Message("unknown-machines", "caches, loads and clocks of a table's machines are unknown"))
+        yield Message("unknown-machines", "caches, loads and clocks of a table's machines are unknown")
     if why := wire.unknown(subject.runs):
-        gaps.append(Message("unknown-traffic", "network traffic: {reason}", reason=why))
-    return gaps
+        yield Message("unknown-traffic", "network traffic: {reason}", reason=why)
 
 
 def _in_time(table: Table, names: Sequence[str]) -> Table:
-    """Sort the rows by the first of these columns that holds dates, if any."""
     dated = next((name for name in names if not table.column(name).numeric), None)
     if dated is None:
         return table

@@ -20,10 +20,9 @@ def together_by_setting(runs: Sequence[StoredRun]) -> dict[str, list[StoredPhase
             continue
         nodes = run.factors.get("nodes")
         for phase in run.phases:
-            if phase.in_turn or not phase.is_step:
-                continue
-            name = phase.operation
-            phases_by_setting.setdefault(name if nodes is None else f"{name}, nodes={nodes}", []).append(phase)
+            if phase.is_step and not phase.in_turn:
+                name = phase.operation if nodes is None else f"{phase.operation}, nodes={nodes}"
+                phases_by_setting.setdefault(name, []).append(phase)
     return phases_by_setting
 
 
@@ -32,8 +31,7 @@ def read_facts(run: StoredRun) -> Iterator[tuple[str, dict[str, Any]]]:
     machine = run.facts.get("machine") or {}
     mount, memory = machine.get("mount") or {}, machine.get("memory") or {}
     for phase in run.phases:
-        read = sum(phase.totals.get(kind, {}).get("bytes", 0) for kind in ("read", "mmap_read"))
-        if not read:
+        if not sum(phase.totals.get(kind, {}).get("bytes", 0) for kind in ("read", "mmap_read")):
             continue
         facts: dict[str, Any] = dict(phase.cache)
         facts["in_memory"] = mount.get("type") in MEMORY_TYPES
@@ -61,10 +59,12 @@ def _network_facts(
     for rank in phase.ranks:
         by_node[rank.get("node")] = by_node.get(rank.get("node"), 0) + rank.get("bytes", 0)
     seconds = (phase.duration_ns or 0) / 1e9
-    if not by_node or not seconds:
-        return {}
-    return {
-        "rate_bytes_per_s": max(by_node.values()) / seconds,
-        "limit_bytes_per_s": sum(speed for speed in speeds if speed) / 8,
-        "limit": "node's network",
-    }
+    return (
+        {}
+        if not by_node or not seconds
+        else {
+            "rate_bytes_per_s": max(by_node.values()) / seconds,
+            "limit_bytes_per_s": sum(speed for speed in speeds if speed) / 8,
+            "limit": "node's network",
+        }
+    )

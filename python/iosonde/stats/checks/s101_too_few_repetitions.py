@@ -26,8 +26,6 @@ from iosonde.core.types import Finding, Severity
 from ..estimate.summarise import least_trials_for_median
 from . import MAX_LISTED, Subject, some
 
-CODE = "S101"
-
 
 def check(subject: Subject) -> list[Finding]:
     """Cells with fewer trials than the median's interval needs."""
@@ -42,7 +40,7 @@ def check(subject: Subject) -> list[Finding]:
     listing = "" if every else f": {some(list(dict.fromkeys(names)))}"
     return [
         Finding(
-            CODE,
+            "S101",
             Severity.WARNING,
             f"{which} fewer than {least} trials (the fewest: {fewest}){listing}",
             {"needed": least, "fewest": fewest, "cells": names[:MAX_LISTED], "n_cells": len(few)},

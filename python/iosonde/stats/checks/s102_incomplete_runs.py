@@ -27,7 +27,6 @@ from iosonde.core.types import Finding, Severity
 
 from . import MAX_LISTED, Subject
 
-CODE = "S102"
 NEEDS_RUNS = True
 
 
@@ -40,7 +39,7 @@ def check(subject: Subject) -> list[Finding]:
     cure = "" if incomplete[0].counts else f"; {spell.incomplete} includes them as they are"
     return [
         Finding(
-            CODE,
+            "S102",
             Severity.WARNING,
             f"{len(incomplete)} of {len(subject.runs)} runs are incomplete and {fate_of_incomplete(incomplete)}; "
             f"the first: {first}",

@@ -25,18 +25,18 @@ What to do
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from iosonde.core.message import Message
 from iosonde.core.types import Finding, Severity
 
 from ..estimate.trend import trend
 from . import FAMILY_ALPHA, MAX_LISTED, Subject
 
-CODE = "S103"
 
-
-def check(subject: Subject) -> list[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Report a common trend of the cells of one operation and metric."""
-    findings, by_kind = [], subject.families
+    by_kind = subject.families
     reported: set[tuple[str, int, float]] = set()
     for (operation, metric), cells in by_kind.items():
         drift = trend([cell.values for cell in cells])
@@ -47,32 +47,26 @@ def check(subject: Subject) -> list[Finding]:
         if operation and same in reported:
             continue
         reported.add(same)
-        way = "rises" if drift.s > 0 else "falls"
-        name = subject.name(operation, metric)
-        unit = "iteration of one run" if all(cell.within_run for cell in cells) else "trial"
-        findings.append(
-            Finding(
-                CODE,
-                Severity.WARNING,
-                Message(
-                    "drift",
-                    "{metric} {direction} by {percent:.3g} % of its mean from the first to the last {unit} (p={p:.2g})",
-                    metric=name,
-                    direction=way,
-                    percent=100 * abs(drift.relative_change),
-                    unit=unit,
-                    p=drift.p,
-                ),
-                {
-                    "operation": operation,
-                    "metric": metric,
-                    "relative_change": drift.relative_change,
-                    "tau": drift.tau,
-                    "p": drift.p,
-                    "n": drift.n,
-                    "cells": [cell.name for cell in cells][:MAX_LISTED],
-                },
-                "find what changes over time, or measure after it has settled",
-            )
+        yield Finding(
+            "S103",
+            Severity.WARNING,
+            Message(
+                "drift",
+                "{metric} {direction} by {percent:.3g} % of its mean from the first to the last {unit} (p={p:.2g})",
+                metric=subject.name(operation, metric),
+                direction="rises" if drift.s > 0 else "falls",
+                percent=100 * abs(drift.relative_change),
+                unit="iteration of one run" if all(cell.within_run for cell in cells) else "trial",
+                p=drift.p,
+            ),
+            {
+                "operation": operation,
+                "metric": metric,
+                "relative_change": drift.relative_change,
+                "tau": drift.tau,
+                "p": drift.p,
+                "n": drift.n,
+                "cells": [cell.name for cell in cells][:MAX_LISTED],
+            },
+            "find what changes over time, or measure after it has settled",
         )
-    return findings

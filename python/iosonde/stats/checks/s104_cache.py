@@ -23,7 +23,7 @@ What to do
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from iosonde.core.message import Message
@@ -33,35 +33,30 @@ from iosonde.core.units import format_rate, format_size
 from . import MAX_LISTED, Subject
 from .runs import read_facts
 
-CODE = "S104"
 NEEDS_RUNS = True
 
 
-def check(subject: Subject) -> list[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Report one finding per reason, with its operations."""
     by_reason: dict[str, dict[str, str]] = {}
     for run in subject.runs:
         for operation, facts in read_facts(run):
             for reason, words in reasons(facts).items():
                 by_reason.setdefault(reason, {}).setdefault(operation, words)
-    findings = []
     for reason, operations in by_reason.items():
         names = list(operations)
-        findings.append(
-            Finding(
-                CODE,
-                Severity.WARNING,
-                Message(
-                    "cached-reads",
-                    "cache may have served {operations}: {reason}",
-                    operations=", ".join(names),
-                    reason=operations[names[0]],
-                ),
-                {"reason": reason, "operations": dict(list(operations.items())[:MAX_LISTED])},
-                "drop the caches, or read more than the memory that could hold it",
-            )
+        yield Finding(
+            "S104",
+            Severity.WARNING,
+            Message(
+                "cached-reads",
+                "cache may have served {operations}: {reason}",
+                operations=", ".join(names),
+                reason=operations[names[0]],
+            ),
+            {"reason": reason, "operations": dict(list(operations.items())[:MAX_LISTED])},
+            "drop the caches, or read more than the memory that could hold it",
         )
-    return findings
 
 
 def reasons(facts: Mapping[str, Any]) -> dict[str, str]:
@@ -90,12 +85,11 @@ def reasons(facts: Mapping[str, Any]) -> dict[str, str]:
         )
     rate, limit = facts.get("rate_bytes_per_s"), facts.get("limit_bytes_per_s")
     if rate and limit and rate > limit:
-        name = facts.get("limit") or "limit"
         texts["too_fast"] = Message(
             "too-fast",
             "{rate} is above the {limit_of}'s {limit}",
             rate=format_rate(rate, "bytes/s"),
-            limit_of=name,
+            limit_of=facts.get("limit") or "limit",
             limit=format_rate(limit, "bytes/s"),
         )
     return texts

@@ -28,7 +28,6 @@ from iosonde.core.types import Finding, Severity
 from . import MAX_LISTED, Subject
 from .runs import together_by_setting
 
-CODE = "S105"
 NEEDS_RUNS = True
 SHARE = 0.01
 
@@ -50,7 +49,7 @@ def check(subject: Subject) -> list[Finding]:
     more = f" ({len(late)} phases in all)" if len(late) > 1 else ""
     return [
         Finding(
-            CODE,
+            "S105",
             Severity.WARNING,
             f"ranks started {100 * late[worst]:.1f} % of the phase apart in {worst}{more}",
             {"share_of_phase": dict(sorted(late.items(), key=lambda item: -item[1])[:MAX_LISTED])},

@@ -44,7 +44,6 @@ from ..estimate.summarise import mean
 from . import FAMILY_ALPHA, MAX_LISTED, Subject
 from .runs import together_by_setting
 
-CODE = "S106"
 NEEDS_RUNS = True
 EXCESS = 0.10
 
@@ -57,20 +56,22 @@ def check(subject: Subject) -> list[Finding]:
         times = [_compute_times(phase) for phase in phases]
         indices = [max(each.values()) / _compute_mean(each.values()) for each in times if len(each) > 1]
         if indices and _compute_mean(indices) > 1 + EXCESS:
-            work = [_work_of_slowest(phase, each) for phase, each in zip(phases, times, strict=True) if len(each) > 1]
             uneven[name] = (
                 _over_trials(indices, 1.0, subject.level),
-                _over_trials(work, 0.0, subject.level),
+                _over_trials(
+                    [_work_of_slowest(phase, each) for phase, each in zip(phases, times, strict=True) if len(each) > 1],
+                    0.0,
+                    subject.level,
+                ),
                 _always_last(phases, times, FAMILY_ALPHA / len(settings)),
             )
     if not uneven:
         return []
     worst = max(uneven, key=lambda name: uneven[name][0].value or 0.0)
     index, work_of_worst, always = uneven[worst]
-    more = f" ({len(uneven)} phases in all)" if len(uneven) > 1 else ""
     return [
         Finding(
-            CODE,
+            "S106",
             Severity.INFO,
             Message(
                 "slow-rank",
@@ -79,7 +80,7 @@ def check(subject: Subject) -> list[Finding]:
                 phase=worst,
                 rank=always,
                 work=_to_do(work_of_worst),
-                more=more,
+                more=f" ({len(uneven)} phases in all)" if len(uneven) > 1 else "",
             ),
             {
                 "tasks": [_flatten_row(name, *estimates[:2]) for name, estimates in list(uneven.items())[:MAX_LISTED]],
@@ -130,8 +131,13 @@ def _to_do(work: Estimate) -> str:
 
 def _flatten_row(name: str, index: Estimate, work: Estimate) -> dict[str, Any]:
     """Return the columns of a row; ``n`` counts trials, ``confidence`` is the level of both intervals."""
-    work_columns = work.flat("work") | {"work_n": work.n}
-    return {"phase": name, **index.flat("index"), "n": index.n, **work_columns, "confidence": index.level}
+    return {
+        "phase": name,
+        **index.flat("index"),
+        "n": index.n,
+        **(work.flat("work") | {"work_n": work.n}),
+        "confidence": index.level,
+    }
 
 
 def _always_last(phases: Sequence[StoredPhase], times: Sequence[Mapping[int, int]], alpha: float) -> str:

@@ -26,18 +26,19 @@ What to do
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from iosonde.core.message import Message
 from iosonde.core.types import Finding, Severity
 
 from . import MAX_LISTED, Subject
 
-CODE = "S107"
 NEEDS_RUNS = True
 SHARE = 0.05
 _SHARES = {"background_share": "other processes used", "steal_share": "the virtual machine's host took"}
 
 
-def check(subject: Subject) -> list[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Report trials during which others used a node's CPU."""
     worst: dict[str, tuple[float, str]] = {}
     loaded: dict[str, list[str]] = {}
@@ -46,29 +47,23 @@ def check(subject: Subject) -> list[Finding]:
             host = load.get("host") or f"node {load.get('node')}"
             for key in _SHARES:
                 share = load.get(key)
-                if share is None or share <= SHARE:
-                    continue
-                loaded.setdefault(key, []).append(run.id)
-                worst[key] = max(worst.get(key, (0.0, "")), (float(share), str(host)))
-    findings = []
+                if share is not None and share > SHARE:
+                    loaded.setdefault(key, []).append(run.id)
+                    worst[key] = max(worst.get(key, (0.0, "")), (float(share), str(host)))
     for key, ids in loaded.items():
         share, host = worst[key]
-        n_runs = len(dict.fromkeys(ids))
-        findings.append(
-            Finding(
-                CODE,
-                Severity.WARNING,
-                Message(
-                    "background-load",
-                    "{subject} up to {percent:.0f} % of the CPU of {host} ({n} of {n_trials} trials)",
-                    subject=_SHARES[key],
-                    percent=100 * share,
-                    host=host,
-                    n=n_runs,
-                    n_trials=len(subject.runs),
-                ),
-                {"share": share, "host": host, "runs": list(dict.fromkeys(ids))[:MAX_LISTED], "kind": key},
-                "measure on idle nodes, or keep the order random and the repetitions many",
-            )
+        yield Finding(
+            "S107",
+            Severity.WARNING,
+            Message(
+                "background-load",
+                "{subject} up to {percent:.0f} % of the CPU of {host} ({n} of {n_trials} trials)",
+                subject=_SHARES[key],
+                percent=100 * share,
+                host=host,
+                n=len(dict.fromkeys(ids)),
+                n_trials=len(subject.runs),
+            ),
+            {"share": share, "host": host, "runs": list(dict.fromkeys(ids))[:MAX_LISTED], "kind": key},
+            "measure on idle nodes, or keep the order random and the repetitions many",
         )
-    return findings

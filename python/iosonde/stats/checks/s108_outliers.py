@@ -31,8 +31,6 @@ from iosonde.core.units import significant
 from ..estimate.outliers import far_off
 from . import FAMILY_ALPHA, MAX_LISTED, Subject
 
-CODE = "S108"
-
 
 def check(subject: Subject) -> list[Finding]:
     """Report trials that lie far from their cell."""
@@ -40,14 +38,12 @@ def check(subject: Subject) -> list[Finding]:
     for cell in subject.repeated:
         for position in far_off(cell.values, FAMILY_ALPHA / max(1, len(subject.cells))):
             rest = sorted(cell.values.tolist())
-            where = cell.places[position] if position < len(cell.places) else f"trial {position + 1}"
-            value = float(cell.values[position])
             outliers.append(
                 {
                     "cell": cell.name,
                     "metric": cell.metric,
-                    "trial": where,
-                    "value": value,
+                    "trial": cell.places[position] if position < len(cell.places) else f"trial {position + 1}",
+                    "value": float(cell.values[position]),
                     "median": rest[len(rest) // 2],
                 }
             )
@@ -57,7 +53,7 @@ def check(subject: Subject) -> list[Finding]:
     more = f", and {len(outliers) - 1} more" if len(outliers) > 1 else ""
     return [
         Finding(
-            CODE,
+            "S108",
             Severity.WARNING,
             f"outlier in {first['cell']}: {significant(first['value'], 4)} against a median of "
             f"{significant(first['median'], 4)} ({first['trial']}){more}; kept",

@@ -28,6 +28,7 @@ What to do
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,7 +43,6 @@ from ..estimate.modes import two_modes
 from ..overview.cells import TrialCell
 from . import FAMILY_ALPHA, MAX_LISTED, Subject
 
-CODE = "S109"
 MANY = 100  # trials above which hills are counted
 _LARGE = 0.05  # share of a hill that is not a group of outliers
 _NUMBERS = ("two", "three", "four", "five", "six")
@@ -69,7 +69,7 @@ def check(subject: Subject) -> list[Finding]:
     around = listed([f"{significant(first[0])} ({first[1]} trials)", *(f"{significant(m)} ({n})" for m, n in others)])
     return [
         Finding(
-            CODE,
+            "S109",
             Severity.WARNING,
             f"the trials of {cell.name} fall into {many} groups around {around}{more}",
             {"cells": {trial_cell.name: _build_evidence(groups) for trial_cell, groups in split_cells[:MAX_LISTED]}},
@@ -89,9 +89,7 @@ def _find_two_modes(subject: Subject) -> list[tuple[TrialCell, _Groups]]:
     ]
 
 
-def _find_several_modes(subject: Subject) -> list[tuple[TrialCell, _Groups]]:
-    """Find groups by the hills of the density, for many trials."""
-    split_cells = []
+def _find_several_modes(subject: Subject) -> Iterator[tuple[TrialCell, _Groups]]:
     for cell in subject.repeated:
         log_histogram = histogram.histogram_from_values(cell.values) if _is_countable(cell) else None
         if log_histogram is None or log_histogram.counts.size < 2:
@@ -100,8 +98,7 @@ def _find_several_modes(subject: Subject) -> list[tuple[TrialCell, _Groups]]:
         sizes = np.bincount(of)
         if (sizes >= _LARGE * cell.values.size).sum() > 1:
             groups = [(float(cell.values[of == place].mean()), int(n)) for place, n in enumerate(sizes) if n]
-            split_cells.append((cell, _Groups(tuple(groups))))
-    return split_cells
+            yield (cell, _Groups(tuple(groups)))
 
 
 def _is_countable(cell: TrialCell) -> bool:

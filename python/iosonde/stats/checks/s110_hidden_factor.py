@@ -26,8 +26,6 @@ from iosonde.core.types import Finding, Severity
 
 from . import MAX_LISTED, Subject, some
 
-CODE = "S110"
-
 
 def check(subject: Subject) -> list[Finding]:
     """Report one finding for all columns that vary inside a cell."""
@@ -37,7 +35,7 @@ def check(subject: Subject) -> list[Finding]:
     cells = list(dict.fromkeys(cell for names in subject.hidden.values() for cell in names))
     return [
         Finding(
-            CODE,
+            "S110",
             Severity.WARNING,
             Message(
                 "hidden-factors",

@@ -30,7 +30,6 @@ from iosonde.core.types import Finding, Severity
 
 from . import MAX_LISTED, Subject
 
-CODE = "S111"
 STRIPING = ("striping_factor", "striping_unit", "start_iodevice")
 ORDINARY = ("UFS", "NFS")
 
@@ -47,7 +46,7 @@ def check(subject: Subject) -> list[Finding]:
     more = f" ({len(ignored)} hints in all)" if len(ignored) > 1 else ""
     return [
         Finding(
-            CODE,
+            "S111",
             Severity.WARNING,
             f"the MPI-IO hint {first} is not in force: {why}{more}",
             {"hints": dict(list(ignored.items())[:MAX_LISTED])},

@@ -26,8 +26,6 @@ from iosonde.core.types import Finding, Severity
 
 from . import MAX_LISTED, Subject
 
-CODE = "S112"
-
 
 def check(subject: Subject) -> list[Finding]:
     """Report one finding for all steps; a warning if other trials of a step were recognised."""
@@ -45,10 +43,9 @@ def check(subject: Subject) -> list[Finding]:
         return []
     first = max(unread, key=lambda name: unread[name] < trials[name])
     partly = unread[first] < trials[first]
-    more = f"; {len(unread)} such steps" if len(unread) > 1 else ""
     return [
         Finding(
-            CODE,
+            "S112",
             Severity.WARNING if partly else Severity.INFO,
             Message(
                 "unread-output",
@@ -57,7 +54,7 @@ def check(subject: Subject) -> list[Finding]:
                 n=unread[first],
                 n_trials=trials[first],
                 reason=why[first],
-                more=more,
+                more=f"; {len(unread)} such steps" if len(unread) > 1 else "",
             ),
             {"trials": dict(list(unread.items())[:MAX_LISTED])},
             "name its tool with parse: TOOL, or set parse: none; iosonde show STORE RUN --printed shows the output",

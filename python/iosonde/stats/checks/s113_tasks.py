@@ -32,7 +32,6 @@ from iosonde.core.types import Finding, Severity
 
 from . import MAX_LISTED, Subject
 
-CODE = "S113"
 NEEDS_RUNS = True
 
 
@@ -50,10 +49,9 @@ def check(subject: Subject) -> list[Finding]:
     if not wrong:
         return []
     first = next(iter(wrong))
-    more = f"; {len(wrong)} such steps" if len(wrong) > 1 else ""
     return [
         Finding(
-            CODE,
+            "S113",
             Severity.WARNING,
             Message(
                 "wrong-tasks",
@@ -61,7 +59,7 @@ def check(subject: Subject) -> list[Finding]:
                 reason=why[first],
                 n=wrong[first],
                 n_trials=trials[first],
-                more=more,
+                more=f"; {len(wrong)} such steps" if len(wrong) > 1 else "",
             ),
             {"trials": dict(list(wrong.items())[:MAX_LISTED])},
             "write on: mpi and omit mpiexec: one job over all ranks, by the launcher of its MPI",

@@ -26,7 +26,6 @@ from iosonde.core.types import Finding, Severity
 
 from . import MAX_LISTED, Subject, some
 
-CODE = "S114"
 NEEDS_RUNS = True
 
 
@@ -37,23 +36,24 @@ def check(subject: Subject) -> list[Finding]:
     for run in runs:
         for name in {" ".join(pair) for phase in run.phases for pair in phase.rank_only_metrics}:
             trials[name] = trials.get(name, 0) + 1
-    if not trials:
-        return []
-    most = max(trials.values())
-    return [
-        Finding(
-            CODE,
-            Severity.INFO,
-            Message(
-                "single-ranks",
-                "{metrics} {are} known per rank only in {n} of {n_trials} trials: percentiles of several "
-                "ranks cannot be combined",
-                metrics=some(sorted(trials)),
-                are="are" if len(trials) > 1 else "is",
-                n=most,
-                n_trials=len(runs),
-            ),
-            {"trials": dict(sorted(trials.items())[:MAX_LISTED])},
-            "iosonde show STORE --export csv writes them with a column rank; or let the tool start its own jobs",
-        )
-    ]
+    return (
+        [
+            Finding(
+                "S114",
+                Severity.INFO,
+                Message(
+                    "single-ranks",
+                    "{metrics} {are} known per rank only in {n} of {n_trials} trials: percentiles of several "
+                    "ranks cannot be combined",
+                    metrics=some(sorted(trials)),
+                    are="are" if len(trials) > 1 else "is",
+                    n=max(trials.values()),
+                    n_trials=len(runs),
+                ),
+                {"trials": dict(sorted(trials.items())[:MAX_LISTED])},
+                "iosonde show STORE --export csv writes them with a column rank; or let the tool start its own jobs",
+            )
+        ]
+        if trials
+        else []
+    )

@@ -45,7 +45,6 @@ from iosonde.core.wire import BUFFERED, FLUSH, PREPARING, SERVED_BY_CACHE, TIMED
 from ..overview import wire
 from . import MAX_LISTED, Subject, some
 
-CODE = "S115"
 NEEDS_RUNS = True
 # Smallest share of the data read before the clock ran that is reported.
 _EARLY = 0.3
@@ -73,7 +72,7 @@ def _report_cached(of: Phases) -> Iterator[Finding]:
     every = [phase for several in of.values() for phase in several]
     if every:
         yield Finding(
-            CODE,
+            "S115",
             Severity.WARNING,
             Message(
                 "cached-reads",
@@ -91,7 +90,7 @@ def _report_buffered(of: Phases) -> Iterator[Finding]:
     every = [phase for several in of.values() for phase in several]
     if every:
         yield Finding(
-            CODE,
+            "S115",
             Severity.INFO,
             Message(
                 "buffered-writes",
@@ -108,16 +107,15 @@ def _report_buffered(of: Phases) -> Iterator[Finding]:
 
 def _report_quiet(of: Phases) -> Iterator[Finding]:
     if of:
-        most = max(phase.network["packets_per_operation"] for several in of.values() for phase in several)
         yield Finding(
-            CODE,
+            "S115",
             Severity.INFO,
             Message(
                 "cached-metadata",
                 "the client answered {operations} by itself: at most {packets:.2g} packets per operation "
                 "went over the network",
                 operations=some(list(of)),
-                packets=most,
+                packets=max(phase.network["packets_per_operation"] for several in of.values() for phase in several),
             ),
             {"operations": _build_evidence(of, "packets_per_operation")},
             "read these rates as those of the client, not of a server",
@@ -170,7 +168,6 @@ def _describe_flushed(phases: Sequence[StoredPhase]) -> str:
 
 
 def _name_step(phase: StoredPhase) -> str:
-    """Name a step by the tool that ran in it."""
     return f"{', '.join(phase.tools)} ({phase.operation})" if phase.tools else phase.operation
 
 
@@ -179,6 +176,5 @@ def _read_bytes(network: Mapping[str, Any], part: str, direction: str) -> int:
 
 
 def _build_evidence(of: Mapping[str, Sequence[StoredPhase]], name: str) -> dict[str, Any]:
-    """Return operation → the lowest and the highest share."""
     shares = {operation: [float(phase.network[name]) for phase in phases] for operation, phases in of.items()}
     return {operation: [min(several), max(several)] for operation, several in list(shares.items())[:MAX_LISTED]}

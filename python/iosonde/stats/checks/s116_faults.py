@@ -30,7 +30,6 @@ from iosonde.core.types import Finding, Severity
 
 from . import MAX_LISTED, Subject
 
-CODE = "S116"
 NEEDS_RUNS = True
 _WRONG = re.compile(r"not what was written|\d+ of \d+ bytes \(read")  # wrong content, or a truncated file
 
@@ -61,7 +60,7 @@ def _build_finding(what: str, runs: dict[str, str], of: int, names: dict[str, st
     first, why = next(iter(runs.items()))
     return [
         Finding(
-            CODE,
+            "S116",
             Severity.WARNING,
             f"{what} in {len(runs)} of {of} trials with faults; first in {first} ({names[first]}): {why}",
             {"runs": dict(list(runs.items())[:MAX_LISTED])},

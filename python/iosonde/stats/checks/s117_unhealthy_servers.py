@@ -32,7 +32,6 @@ from iosonde.core.types import Finding, Severity
 
 from . import MAX_LISTED, Subject
 
-CODE = "S117"
 NEEDS_RUNS = True
 _MOST_SENTENCES = 3
 
@@ -48,19 +47,17 @@ def check(subject: Subject) -> list[Finding]:
     if not troubled:
         return []
     sentences = [_format_sentence(level, runs) for level, runs in troubled.items()]
-    more = f"; and {len(sentences) - _MOST_SENTENCES} more" if len(sentences) > _MOST_SENTENCES else ""
-    n_runs = sum(map(len, troubled.values()))
     return [
         Finding(
-            CODE,
+            "S117",
             Severity.WARNING,
             Message(
                 "unhealthy",
                 "the file system was unhealthy in {n} of {n_trials} trials: {trials}{more}",
-                n=n_runs,
+                n=sum(map(len, troubled.values())),
                 n_trials=len(checked_runs),
                 trials="; ".join(sentences[:_MOST_SENTENCES]),
-                more=more,
+                more=f"; and {len(sentences) - _MOST_SENTENCES} more" if len(sentences) > _MOST_SENTENCES else "",
             ),
             {
                 "health": {level: [run.id for run in runs][:MAX_LISTED] for level, runs in troubled.items()},

@@ -23,7 +23,7 @@ What to do
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from iosonde.core.emulated import off_rates
@@ -33,40 +33,33 @@ from iosonde.core.types import Finding, Severity
 
 from . import MAX_LISTED, Subject
 
-CODE = "S118"
 NEEDS_RUNS = True
 BUSY = 0.85
 
 
-def check(subject: Subject) -> list[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Report one finding for deviations of the emulation, one for trials that the machine's CPUs may limit."""
     labs = [(run, lab) for run in subject.runs if (lab := _get_lab(run))]
     off = {off_rate: None for _, lab in labs for off_rate in off_rates(lab)}
-    findings = []
     if off:
-        findings.append(
-            _build_finding(
-                f"the emulated cluster differs from its description: {next(iter(off))}"
-                + (f", and {len(off) - 1} more" if len(off) > 1 else ""),
-                {"warnings": list(off)[:MAX_LISTED]},
-            )
+        yield _build_finding(
+            f"the emulated cluster differs from its description: {next(iter(off))}"
+            + (f", and {len(off) - 1} more" if len(off) > 1 else ""),
+            {"warnings": list(off)[:MAX_LISTED]},
         )
     busy = {run.id: share for run, _ in labs if (share := _compute_busy_share(run.facts.get("loads") or ())) > BUSY}
     if busy:
-        findings.append(
-            _build_finding(
-                Message(
-                    "busy-cpus",
-                    "up to {share:.0%} of the CPUs that all hosts of the emulated cluster share were busy "
-                    "({n} of {n_trials} trials): they may limit the rates",
-                    share=max(busy.values()),
-                    n=len(busy),
-                    n_trials=len(labs),
-                ),
-                {"share": max(busy.values()), "runs": list(busy)[:MAX_LISTED]},
-            )
+        yield _build_finding(
+            Message(
+                "busy-cpus",
+                "up to {share:.0%} of the CPUs that all hosts of the emulated cluster share were busy "
+                "({n} of {n_trials} trials): they may limit the rates",
+                share=max(busy.values()),
+                n=len(busy),
+                n_trials=len(labs),
+            ),
+            {"share": max(busy.values()), "runs": list(busy)[:MAX_LISTED]},
         )
-    return findings
 
 
 def _get_lab(run: StoredRun) -> Mapping[str, Any] | None:
@@ -80,5 +73,5 @@ def _compute_busy_share(loads: Sequence[Mapping[str, Any]]) -> float:
 
 def _build_finding(sentence: str, evidence: dict[str, Any]) -> Finding:
     return Finding(
-        CODE, Severity.WARNING, sentence, evidence, "iosonde lab up … --scale 10 keeps the bottleneck the same"
+        "S118", Severity.WARNING, sentence, evidence, "iosonde lab up … --scale 10 keeps the bottleneck the same"
     )

@@ -30,8 +30,6 @@ from iosonde.core.types import Finding, Severity
 from ..regression import strata
 from . import Subject
 
-CODE = "S119"
-
 
 def check(subject: Subject) -> list[Finding]:
     """Report one finding for all such levels."""
@@ -52,7 +50,7 @@ def finding(once: Mapping[str, Sequence[str]]) -> list[Finding]:
     listing = "; ".join(f"{name} {', '.join(levels)}" for name, levels in once.items())
     return [
         Finding(
-            CODE,
+            "S119",
             Severity.WARNING,
             f"brought up once: {listing}; the effect is confounded with the variation between bring-ups",
             {"levels": {name: list(levels) for name, levels in once.items()}},

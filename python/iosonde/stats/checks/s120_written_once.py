@@ -22,12 +22,10 @@ from __future__ import annotations
 
 from iosonde.core.filesystems import WRITTEN_ONCE
 from iosonde.core.message import Message
-from iosonde.core.stored import StoredPhase
 from iosonde.core.types import Finding, Severity
 
 from . import Subject, some
 
-CODE = "S120"
 NEEDS_RUNS = True
 
 
@@ -38,14 +36,14 @@ def check(subject: Subject) -> list[Finding]:
         for run in subject.runs
         if run.counts and run.filesystem in WRITTEN_ONCE
         for phase in run.phases
-        if phase.is_step and _may_write_inside(phase)
+        if phase.is_step and (phase.is_command or (phase.shared and phase.counted_kind == "write"))
     }
     if not filesystems:
         return []
     names = list(filesystems)
     return [
         Finding(
-            CODE,
+            "S120",
             Severity.WARNING,
             Message(
                 "written-once",
@@ -58,7 +56,3 @@ def check(subject: Subject) -> list[Finding]:
             "use a file per rank, written in order; read back the data (verify: true)",
         )
     ]
-
-
-def _may_write_inside(phase: StoredPhase) -> bool:
-    return phase.is_command or (phase.shared and phase.counted_kind == "write")

@@ -32,7 +32,7 @@ What to do
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -44,23 +44,20 @@ from ..estimate.copies import Copies, Pattern, find
 from ..overview.cells import TrialCell
 from . import MAX_LISTED, Subject
 
-CODE = "S121"
 ACTION = "find out which one was measured, and remove the copies before any analysis"
 _LEAST_ROWS = 5
 _LEAST_SINGLES = 4
 
 
-def check(subject: Subject) -> list[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Report copied cells and rows of each metric, then columns that repeat another."""
-    findings = []
     for (operation, metric), cells in subject.families.items():
         copies = find(cells, subject.records)
         if copies is not None:
             name = f"{operation} {metric}".strip()
-            findings += [finding for finding in (_report_cells(copies, name), _report_trials(copies, name)) if finding]
+            yield from [finding for finding in (_report_cells(copies, name), _report_trials(copies, name)) if finding]
     if subject.table is not None and not subject.runs:
-        findings += _report_columns(subject.table, subject.cells)
-    return findings
+        yield from _report_columns(subject.table, subject.cells)
 
 
 def _report_cells(copies: Copies, name: str) -> Finding | None:
@@ -98,7 +95,7 @@ def _report_cells(copies: Copies, name: str) -> Finding | None:
             "of_cells": copies.pattern.of,
         }
     severity = Severity.ERROR if sure else Severity.WARNING
-    return Finding(CODE, severity, f"{what} in {name}: {where}", evidence, ACTION)
+    return Finding("S121", severity, f"{what} in {name}: {where}", evidence, ACTION)
 
 
 def _is_sure(copies: Copies) -> bool:
@@ -124,7 +121,7 @@ def _report_trials(copies: Copies, name: str) -> Finding | None:
     n = len(copies.trials)
     first, second = copies.trials[0]
     return Finding(
-        CODE,
+        "S121",
         Severity.WARNING,
         f"{n} trial{'s have' if n > 1 else ' has'} the same value as another one in {name}, where chance would give "
         f"{copies.expected:.2g} equal pairs: {first} and {second}",
@@ -138,22 +135,17 @@ def _report_trials(copies: Copies, name: str) -> Finding | None:
     )
 
 
-def _report_columns(table: Table, cells: Sequence[TrialCell]) -> list[Finding]:
-    """Report measured columns that are equal in every row."""
+def _report_columns(table: Table, cells: Sequence[TrialCell]) -> Iterator[Finding]:
     names = list(dict.fromkeys(cell.metric for cell in cells))
-    findings = []
     for place, name in enumerate(names):
         for other in names[:place]:
             a, b = table.numbers(other), table.numbers(name)
             both = ~(np.isnan(a) | np.isnan(b))
             if both.sum() >= _LEAST_ROWS and np.ptp(a[both]) > 0 and np.array_equal(a[both], b[both]):
-                findings.append(
-                    Finding(
-                        CODE,
-                        Severity.ERROR,
-                        f"column '{name}' is a copy of column '{other}' ({int(both.sum())} rows)",
-                        {"columns": [other, name], "n_rows": int(both.sum())},
-                        ACTION,
-                    )
+                yield Finding(
+                    "S121",
+                    Severity.ERROR,
+                    f"column '{name}' is a copy of column '{other}' ({int(both.sum())} rows)",
+                    {"columns": [other, name], "n_rows": int(both.sum())},
+                    ACTION,
                 )
-    return findings

@@ -22,18 +22,18 @@ What to do
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from iosonde.core.types import Finding, Severity
 
 from ..estimate.copies import find
 from . import Subject
 
-CODE = "S122"
 FOLDS = (2, 4, 8)
 
 
-def check(subject: Subject) -> list[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Report, for each metric with copies, how many rows would be tested on training values."""
-    findings = []
     for (operation, metric), cells in subject.families.items():
         copies = find(cells, subject.records)
         if copies is None:
@@ -42,19 +42,16 @@ def check(subject: Subject) -> list[Finding]:
         rows = sum(cell.values.size for cell in cells)
         share = copies.rows_with_twin / rows
         leaked = {str(k): share * (k - 1) / k for k in FOLDS}
-        findings.append(
-            Finding(
-                CODE,
-                Severity.WARNING,
-                f"random folds would test {100 * leaked['8']:.0f} % of the rows of {name} on training "
-                f"values (8 folds; {copies.rows_with_twin} of {rows} rows have a copy)",
-                {
-                    "metric": name,
-                    "rows_with_twin": copies.rows_with_twin,
-                    "n_rows": rows,
-                    "leaked_share_by_folds": leaked,
-                },
-                "remove the copies, or keep all rows of one origin in one fold",
-            )
+        yield Finding(
+            "S122",
+            Severity.WARNING,
+            f"random folds would test {100 * leaked['8']:.0f} % of the rows of {name} on training "
+            f"values (8 folds; {copies.rows_with_twin} of {rows} rows have a copy)",
+            {
+                "metric": name,
+                "rows_with_twin": copies.rows_with_twin,
+                "n_rows": rows,
+                "leaked_share_by_folds": leaked,
+            },
+            "remove the copies, or keep all rows of one origin in one fold",
         )
-    return findings

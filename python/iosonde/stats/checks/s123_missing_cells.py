@@ -26,7 +26,7 @@ What to do
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -40,7 +40,6 @@ from iosonde.core.types import Finding, Severity
 from ..overview.cells import TrialCell, find_shared_grid, missing_values
 from . import MAX_LISTED, Subject, some
 
-CODE = "S123"
 _MOST_CELLS = 100_000
 _GRID_SHARE = 0.5
 _COUNTABLE = 10**15  # more combinations are reported as a power of ten
@@ -52,7 +51,9 @@ ACTION = "measure them, or compare only cells that both sides have"
 
 def check(subject: Subject) -> list[Finding]:
     """Report missing values, missing cells, and cells with few trials."""
-    findings = [] if subject.table is None or subject.runs else _report_missing_values(subject.table, subject.cells)
+    findings = (
+        [] if subject.table is None or subject.runs else list(_report_missing_values(subject.table, subject.cells))
+    )
     for (operation, metric), cells in subject.families.items():
         name = subject.name(operation, metric)
         levels = None if subject.observed else _count_levels(cells)
@@ -90,7 +91,6 @@ def _is_balanced(sizes: Collection[int]) -> bool:
 
 
 def _count_trials(cells: Sequence[TrialCell], observed: Sequence[str]) -> Sizes:
-    """Count the trials at each combination of the controlled settings."""
     sizes: Sizes = {}
     for cell in cells:
         key = tuple((name, level) for name, level in cell.by.items() if name not in observed)
@@ -98,22 +98,18 @@ def _count_trials(cells: Sequence[TrialCell], observed: Sequence[str]) -> Sizes:
     return sizes
 
 
-def _report_missing_values(table: Table, cells: Sequence[TrialCell]) -> list[Finding]:
-    findings = []
+def _report_missing_values(table: Table, cells: Sequence[TrialCell]) -> Iterator[Finding]:
     for name in dict.fromkeys(cell.metric for cell in cells):
         absent = missing_values(table, name)
         if absent:
             more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
-            findings.append(
-                Finding(
-                    CODE,
-                    Severity.WARNING,
-                    f"column '{name}' lacks {len(absent)} of {len(table)} values: {absent[0]}{more}",
-                    {"column": name, "n_missing": len(absent), "places": absent[:MAX_LISTED]},
-                    ACTION,
-                )
+            yield Finding(
+                "S123",
+                Severity.WARNING,
+                f"column '{name}' lacks {len(absent)} of {len(table)} values: {absent[0]}{more}",
+                {"column": name, "n_missing": len(absent), "places": absent[:MAX_LISTED]},
+                ACTION,
             )
-    return findings
 
 
 def _report_holes(name: str, sizes: Sizes, units: Units) -> list[Finding]:
@@ -132,8 +128,15 @@ def _report_holes(name: str, sizes: Sizes, units: Units) -> list[Finding]:
     holes = [key for key in product(*levels.values()) if key not in there]
     names = [_name_cell(tuple(zip(levels, key, strict=True)), units) for key in holes]
     evidence["missing"] = names[:MAX_LISTED]
-    sentence = f"{len(holes)} of {n_combinations} cells of {name} are missing: {some(names)}"
-    return [Finding(CODE, Severity.WARNING, sentence, evidence, ACTION)]
+    return [
+        Finding(
+            "S123",
+            Severity.WARNING,
+            f"{len(holes)} of {n_combinations} cells of {name} are missing: {some(names)}",
+            evidence,
+            ACTION,
+        )
+    ]
 
 
 def _no_grid(name: str, n_there: int, levels: Sequence[int]) -> Finding:
@@ -141,7 +144,7 @@ def _no_grid(name: str, n_there: int, levels: Sequence[int]) -> Finding:
     counted = n_combinations if n_combinations <= _COUNTABLE else None
     of = n_combinations if counted else f"about 10^{round(sum(map(math.log10, levels)))}"
     return Finding(
-        CODE,
+        "S123",
         Severity.INFO,
         f"the settings of {name} are not a full grid: {n_there} of {of} combinations were measured",
         {"metric": name, "n_cells": n_there, "n_combinations": counted},
@@ -157,7 +160,7 @@ def _report_unbalanced(name: str, sizes_by_key: Sizes, units: Units) -> list[Fin
     fewest, most = _name_cell(least, units), _name_cell(largest, units)
     return [
         Finding(
-            CODE,
+            "S123",
             Severity.WARNING,
             f"cells of {name} are unbalanced: {sizes[least]} trials in {fewest}, {sizes[largest]} in {most}",
             {"metric": name, "fewest": {fewest: sizes[least]}, "most": {most: sizes[largest]}},
@@ -183,7 +186,7 @@ def _merge_duplicates(findings: Sequence[Finding]) -> list[Finding]:
         finding
         if len(metrics[key]) == 1
         else Finding(
-            CODE,
+            "S123",
             finding.severity,
             finding.sentence.replace(metrics[key][0], f"{len(metrics[key])} metrics", 1),
             finding.evidence | {"metrics": metrics[key][:MAX_LISTED]},

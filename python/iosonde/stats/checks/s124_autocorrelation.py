@@ -25,6 +25,8 @@ What to do
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from iosonde.core.types import Finding, Severity
@@ -32,37 +34,34 @@ from iosonde.core.types import Finding, Severity
 from ..estimate.autocorrelation import autocorrelation
 from . import FAMILY_ALPHA, Subject
 
-CODE = "S124"
 _IN_ORDER = "let more time pass between trials, or put the cells in random order"
 _DRAWN = "let more time pass between trials, or average neighbouring ones (their order was random already)"
 
 
-def check(subject: Subject) -> list[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Report metrics whose neighbouring trials resemble each other."""
     by_kind = subject.families
-    findings = []
     for (operation, metric), cells in by_kind.items():
-        order = [np.arange(cell.values.size) if cell.rows is None else cell.rows for cell in cells]
-        dependence = autocorrelation([cell.values for cell in cells], order)
+        dependence = autocorrelation(
+            [cell.values for cell in cells],
+            [np.arange(cell.values.size) if cell.rows is None else cell.rows for cell in cells],
+        )
         if dependence is None or dependence.p >= FAMILY_ALPHA / len(by_kind):
             continue
-        findings.append(
-            Finding(
-                CODE,
-                Severity.WARNING,
-                f"neighbouring trials of {subject.name(operation, metric)} resemble each other "
-                f"(correlation {dependence.lag1:.2f}, "
-                f"p={dependence.p:.2g}): {dependence.n} trials are worth about "
-                f"{dependence.n * dependence.effective_share:.0f}",
-                {
-                    "operation": operation,
-                    "metric": metric,
-                    "lag1": dependence.lag1,
-                    "p": dependence.p,
-                    "n": dependence.n,
-                    "effective_n": dependence.n * dependence.effective_share,
-                },
-                _DRAWN if subject.is_order_drawn else _IN_ORDER,
-            )
+        yield Finding(
+            "S124",
+            Severity.WARNING,
+            f"neighbouring trials of {subject.name(operation, metric)} resemble each other "
+            f"(correlation {dependence.lag1:.2f}, "
+            f"p={dependence.p:.2g}): {dependence.n} trials are worth about "
+            f"{dependence.n * dependence.effective_share:.0f}",
+            {
+                "operation": operation,
+                "metric": metric,
+                "lag1": dependence.lag1,
+                "p": dependence.p,
+                "n": dependence.n,
+                "effective_n": dependence.n * dependence.effective_share,
+            },
+            _DRAWN if subject.is_order_drawn else _IN_ORDER,
         )
-    return findings

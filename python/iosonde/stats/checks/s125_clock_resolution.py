@@ -22,7 +22,7 @@ What to do
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -30,21 +30,19 @@ from iosonde.core.message import spell
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import significant
 
-from ..estimate.ticks import tick
+from ..estimate.coarse import tick
 from ..overview.cells import TrialCell, median_of
 from . import MAX_LISTED, Subject
 
-CODE = "S125"
 _COARSE = 0.01
 _LEAST = 6  # values needed to accept a common divisor as a step
 
 
-def check(subject: Subject) -> list[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Report metrics written in steps that hide their value or their spread."""
-    findings = []
     for (operation, metric), cells in subject.families.items():
         if _is_constant(cells):
-            findings.append(_no_spread(subject.name(operation, metric), cells))
+            yield _no_spread(subject.name(operation, metric), cells)
             continue
         resolution = _measure_coarseness(cells)
         if resolution is None:
@@ -57,23 +55,20 @@ def check(subject: Subject) -> list[Finding]:
             sentence += f"the smallest values are known to ± {100 * error:.2g} % at best"
         else:
             sentence += f"{len(flat)} cells show less spread than two steps"
-        findings.append(
-            Finding(
-                CODE,
-                Severity.WARNING,
-                sentence,
-                {
-                    "operation": operation,
-                    "metric": metric,
-                    "step": step,
-                    "relative_error": error,
-                    "cells_within_two_steps": [cell.name for cell in flat[:MAX_LISTED]],
-                    "n_cells_within_two_steps": len(flat),
-                },
-                "measure longer, or write the values with all their digits",
-            )
+        yield Finding(
+            "S125",
+            Severity.WARNING,
+            sentence,
+            {
+                "operation": operation,
+                "metric": metric,
+                "step": step,
+                "relative_error": error,
+                "cells_within_two_steps": [cell.name for cell in flat[:MAX_LISTED]],
+                "n_cells_within_two_steps": len(flat),
+            },
+            "measure longer, or write the values with all their digits",
         )
-    return findings
 
 
 def _is_constant(cells: Sequence[TrialCell]) -> bool:
@@ -88,7 +83,7 @@ def _no_spread(name: str, cells: Sequence[TrialCell]) -> Finding:
         next(float(cell.values[0]) for cell in cells if cell.values.size),
     )
     return Finding(
-        CODE,
+        "S125",
         Severity.WARNING,
         f"all {n} values of {name} are {significant(value)}: measurements always have a spread",
         {"operation": cells[0].operation, "metric": cells[0].metric, "value": value, "n": n},
@@ -107,6 +102,4 @@ def _measure_coarseness(cells: Sequence[TrialCell]) -> tuple[float, float, list[
     error = 0.5 * step / smallest if smallest else 0.0
     repeated = [cell for cell in used if cell.values.size >= 3]
     flat = [cell for cell in repeated if np.ptp(cell.values) <= 2.000001 * step]
-    if error > _COARSE or (repeated and 2 * len(flat) >= len(repeated) and flat):
-        return step, error, flat
-    return None
+    return (step, error, flat) if error > _COARSE or (repeated and 2 * len(flat) >= len(repeated) and flat) else None

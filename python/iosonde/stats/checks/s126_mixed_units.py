@@ -25,7 +25,7 @@ What to do
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -40,7 +40,6 @@ from iosonde.core.units import significant
 from ..overview.cells import TrialCell, find_shared_grid, median_of
 from . import MAX_LISTED, Subject
 
-CODE = "S126"
 ACTION = "check where these rows came from, and write the unit into the column's name"
 LARGE = {"1000": 1e3, "1024": 2.0**10, "1000²": 1e6, "1024²": 2.0**20, "1000³": 1e9, "1024³": 2.0**30}
 SMALL = {"8": 8.0, "1.024": 1.024, "1.0486 (1024² ÷ 1000²)": 1.024**2, "1.0737 (1024³ ÷ 1000³)": 1.024**3}
@@ -49,15 +48,13 @@ _LEAST_GAP = 100.0
 _SMALL_GAP = 10.0
 
 
-def check(subject: Subject) -> list[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Report groups of values, levels and columns that differ by a factor between units."""
-    findings = []
     for (operation, metric), cells in subject.families.items():
         name = subject.name(operation, metric)
-        findings += [*_in_cells(name, cells), *_between_levels(name, cells)]
+        yield from [*_in_cells(name, cells), *_between_levels(name, cells)]
     if subject.table is not None and not subject.runs:
-        findings += _compare_columns(subject.table, list(dict.fromkeys(cell.metric for cell in subject.cells)))
-    return findings
+        yield from _compare_columns(subject.table, list(dict.fromkeys(cell.metric for cell in subject.cells)))
 
 
 def _in_cells(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
@@ -69,7 +66,7 @@ def _in_cells(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
     places = [cell.places[i] for i in few if i < len(cell.places)]
     more = f", and in {len(hits) - 1} more cells" if len(hits) > 1 else ""
     yield Finding(
-        CODE,
+        "S126",
         Severity.WARNING,
         f"trials of {cell.name} fall into two groups a factor of {factor} apart, as if in two units "
         f"({places[0] if places else name}){more}",
@@ -110,8 +107,9 @@ def _between_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
         by_rest: dict[tuple[Cell, ...], dict[Cell, float]] = {}
         for cell in _select_comparable(cells, setting):
             if cell.values.size and (median := median_of(cell.values)) > 0:
-                rest = tuple(level for other, level in cell.by.items() if other != setting)
-                by_rest.setdefault(rest, {})[cell.by[setting]] = median
+                by_rest.setdefault(tuple(level for other, level in cell.by.items() if other != setting), {})[
+                    cell.by[setting]
+                ] = median
         levels = list(dict.fromkeys(level for medians in by_rest.values() for level in medians))
         for a, b in combinations(levels[:50], 2):
             ratios = np.array(
@@ -125,7 +123,7 @@ def _between_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
                 and abs(np.sign(ratios).sum()) == ratios.size
             ):
                 yield Finding(
-                    CODE,
+                    "S126",
                     Severity.WARNING,
                     f"{name} at {setting_text({setting: a}, units)} and {setting_text({setting: b}, units)} differ by "
                     f"a factor of about {factor[0]} "
@@ -143,11 +141,11 @@ def _between_levels(name: str, cells: Sequence[TrialCell]) -> Iterator[Finding]:
 
 
 def _list_text_settings(cells: Sequence[TrialCell]) -> list[str]:
-    """Return the settings with levels that are text."""
     grid_rows = find_shared_grid(cells)
     if grid_rows is None:
         return sorted({name for cell in cells for name, level in cell.by.items() if isinstance(level, str)})
-    return sorted(name for name, (_, levels) in grid_rows[0].columns.items() if _any_text(levels))
+    columns = grid_rows[0].columns.items()
+    return sorted(name for name, (_, levels) in columns if any(isinstance(level, str) for level in levels))
 
 
 def _select_comparable(cells: Sequence[TrialCell], setting: str) -> Sequence[TrialCell]:
@@ -157,17 +155,18 @@ def _select_comparable(cells: Sequence[TrialCell], setting: str) -> Sequence[Tri
     if grid_rows is None:
         return cells
     grid, rows = grid_rows
-    others = [(codes[rows], len(levels)) for name, (codes, levels) in grid.columns.items() if name != setting]
-    _, first, counts = np.unique(joint_codes(others, len(cells)), return_inverse=True, return_counts=True)
+    _, first, counts = np.unique(
+        joint_codes(
+            [(codes[rows], len(levels)) for name, (codes, levels) in grid.columns.items() if name != setting],
+            len(cells),
+        ),
+        return_inverse=True,
+        return_counts=True,
+    )
     return [cells[at] for at in np.flatnonzero(counts[first] > 1).tolist()]
 
 
-def _any_text(levels: Iterable[object]) -> bool:
-    return any(isinstance(level, str) for level in levels)
-
-
 def _compare_columns(table: Table, names: Sequence[str]) -> Iterator[Finding]:
-    """Report columns of one quantity whose ratio contradicts the units in their names."""
     for a, b in combinations(names, 2):
         x, y = table.numbers(a), table.numbers(b)
         both = ~(np.isnan(x) | np.isnan(y))
@@ -180,7 +179,7 @@ def _compare_columns(table: Table, names: Sequence[str]) -> Iterator[Finding]:
         if np.ptp(ratios) < 0.002 * ratio and _is_unit_mistake(ratio, unit_ratios):
             expected = " or ".join(dict.fromkeys(significant(each, 4) for each in unit_ratios))
             yield Finding(
-                CODE,
+                "S126",
                 Severity.ERROR,
                 f"column '{b}' is {significant(ratio, 4)} times column '{a}' in every row, but by the units in "
                 f"their names it should be {expected} times",

@@ -41,8 +41,6 @@ from ..overview.cells import TrialCell
 from ..overview.probed_limits import BeyondLimit, ProbedLimits
 from . import MAX_LISTED, Subject
 
-CODE = "S127"
-
 
 def check(subject: Subject) -> list[Finding]:
     """Report metrics with values above ``subject.limit``, and rates above ``subject.bound`` or far above the probe."""
@@ -64,7 +62,7 @@ def check(subject: Subject) -> list[Finding]:
         doubt = "" if sure else f" if {cells[0].unit} counts in 1024 and not in 1000"
         findings.append(
             Finding(
-                CODE,
+                "S127",
                 Severity.ERROR if sure else Severity.WARNING,
                 f"{len(places)} of {n} values of {subject.name(operation, metric)} are above the bound of "
                 f"{format_rate(subject.bound, 'bytes/s')}{doubt}: up to {format_rate(high, 'bytes/s')}, "
@@ -86,7 +84,6 @@ def check(subject: Subject) -> list[Finding]:
 
 
 def _above_limit(name: str, cells: Sequence[TrialCell], limit: float | None) -> list[Finding]:
-    """Report one finding for all values above a limit in the metric's own unit."""
     above = [(cell, i) for cell in cells for i in np.flatnonzero(cell.values > limit)] if limit is not None else []
     if limit is None or not above:
         return []
@@ -94,7 +91,7 @@ def _above_limit(name: str, cells: Sequence[TrialCell], limit: float | None) -> 
     n, highest = sum(cell.values.size for cell in cells), max(float(cell.values[i]) for cell, i in above)
     return [
         Finding(
-            CODE,
+            "S127",
             Severity.ERROR,
             f"{len(above)} of {n} values of {name} are above the bound of {limit:g}: up to {significant(highest, 4)}, "
             f"{highest / limit:.3g} times as much ({places[0]})",
@@ -126,7 +123,7 @@ def _far_above(operation: str, metric: str, above: Sequence[BeyondLimit], n: int
     value, carried, place = worst.bytes_per_s, worst.limit, worst.place
     times = value / carried.bytes_per_s
     return Finding(
-        CODE,
+        "S127",
         Severity.WARNING,
         f"{len(above)} of {n} values of {operation or metric} are above what {carried.what}, "
         f"{format_rate(carried.bytes_per_s, 'bytes/s')}: up to {format_rate(value, 'bytes/s')}, "

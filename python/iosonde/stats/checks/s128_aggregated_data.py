@@ -25,17 +25,16 @@ What to do
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from iosonde.core.types import Finding, Severity
 
-from ..estimate.ticks import ENDLESS, decimals
+from ..estimate.coarse import ENDLESS, decimals
 from ..overview.cells import TrialCell
 from . import Subject
 
-CODE = "S128"
 _CENTERS = frozenset(("mean", "means", "avg", "average", "averaged", "median", "geomean", "hmean"))
 _SPREADS = frozenset(("sd", "std", "stdev", "stddev", "stderr", "sem", "ci", "ci95", "cv", "variance", "var"))
 _LEAST = 20
@@ -44,12 +43,11 @@ _FEW = 6  # decimals of a sum whose mean has infinitely many
 _MEANS_OF = (2, 3, 5, 6, 7, 9, 11, 12, 13, 14)  # multiples of 10 always need a decimal less
 
 
-def check(subject: Subject) -> list[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Report measured columns of a plain table that look like means."""
     if subject.table is None or subject.runs:
-        return []
+        return
     spreads = [name for name, column in subject.table.columns.items() if _split_words(column.label) & _SPREADS]
-    findings = []
     for (_, metric), cells in subject.families.items():
         single = max(cell.values.size for cell in cells) == 1
         has_center_name = bool(_split_words(subject.table.column(metric).label) & _CENTERS)
@@ -58,16 +56,13 @@ def check(subject: Subject) -> list[Finding]:
         reasons += [f"one row per setting, with a column '{spreads[0]}'"] if single and spreads else []
         reasons += [f"every value times {of} needs a decimal less"] if of else []
         if reasons and metric not in spreads:
-            findings.append(
-                Finding(
-                    CODE,
-                    Severity.WARNING,
-                    f"{metric} holds means, not measurements: {'; '.join(reasons)}",
-                    {"metric": metric, "reasons": reasons, "mean_of": of, "one_row_a_cell": single},
-                    "get the raw values; the number of rows is not a number of trials",
-                )
+            yield Finding(
+                "S128",
+                Severity.WARNING,
+                f"{metric} holds means, not measurements: {'; '.join(reasons)}",
+                {"metric": metric, "reasons": reasons, "mean_of": of, "one_row_a_cell": single},
+                "get the raw values; the number of rows is not a number of trials",
             )
-    return findings
 
 
 def _split_words(label: str) -> frozenset[str]:

@@ -22,7 +22,7 @@ What to do
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -30,13 +30,10 @@ from iosonde.core.types import Finding, Severity
 
 from . import FAMILY_ALPHA, MAX_LISTED, Subject
 
-CODE = "S129"
 
-
-def check(subject: Subject) -> list[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Report metrics whose first trial is an extreme one too often."""
     by_kind = subject.families
-    findings = []
     for (operation, metric), cells in by_kind.items():
         used = [cell for cell in cells if cell.values.size >= 3 and np.unique(cell.values).size == cell.values.size]
         chances = [1 / cell.values.size for cell in used]
@@ -46,26 +43,23 @@ def check(subject: Subject) -> list[Finding]:
             if p >= FAMILY_ALPHA / 2 / len(by_kind):
                 continue
             change = float(np.median([cell.values[0] / np.median(cell.values[1:]) - 1 for cell in hit]))
-            findings.append(
-                Finding(
-                    CODE,
-                    Severity.WARNING,
-                    f"the first trial of {subject.name(operation, metric)} is the {way} in "
-                    f"{len(hit)} of {len(used)} cells (by {100 * abs(change):.0f} %, p={p:.2g})",
-                    {
-                        "operation": operation,
-                        "metric": metric,
-                        "way": way,
-                        "n_cells": len(hit),
-                        "of_cells": len(used),
-                        "p": p,
-                        "relative_change": change,
-                        "cells": [cell.name for cell in hit[:MAX_LISTED]],
-                    },
-                    "make every trial cold, or discard the first one of every cell on purpose",
-                )
+            yield Finding(
+                "S129",
+                Severity.WARNING,
+                f"the first trial of {subject.name(operation, metric)} is the {way} in "
+                f"{len(hit)} of {len(used)} cells (by {100 * abs(change):.0f} %, p={p:.2g})",
+                {
+                    "operation": operation,
+                    "metric": metric,
+                    "way": way,
+                    "n_cells": len(hit),
+                    "of_cells": len(used),
+                    "p": p,
+                    "relative_change": change,
+                    "cells": [cell.name for cell in hit[:MAX_LISTED]],
+                },
+                "make every trial cold, or discard the first one of every cell on purpose",
             )
-    return findings
 
 
 def at_least(count: int, chances: Sequence[float]) -> float:

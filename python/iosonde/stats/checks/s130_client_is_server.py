@@ -28,7 +28,6 @@ from iosonde.core.words import counted
 
 from . import MAX_LISTED, Subject
 
-CODE = "S130"
 NEEDS_RUNS = True
 
 
@@ -43,11 +42,10 @@ def check(subject: Subject) -> list[Finding]:
                 both.setdefault(f"{name} ({server})" if name != server else name, []).append(run.id)
     if not both:
         return []
-    names = ", ".join(list(both)[:MAX_LISTED])
     runs = {run_id for several in both.values() for run_id in several}
     return [
         Finding(
-            CODE,
+            "S130",
             Severity.WARNING,
             Message(
                 "client-is-server",
@@ -55,7 +53,7 @@ def check(subject: Subject) -> list[Finding]:
                 "may not have gone over the network",
                 n=len(both),
                 clients=counted(len(nodes), "client node"),
-                nodes=names,
+                nodes=", ".join(list(both)[:MAX_LISTED]),
             ),
             {"nodes": {name: several[:MAX_LISTED] for name, several in both.items()}, "n_runs": len(runs)},
             f"run the ranks on nodes that are not servers ({spell.hosts}), or make it a factor and compare",

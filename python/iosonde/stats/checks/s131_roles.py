@@ -22,6 +22,8 @@ What to do
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from iosonde.core.message import spell
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity
@@ -29,34 +31,29 @@ from iosonde.core.types import Finding, Severity
 from ..overview.roles import cluster_of, unlike, without_ranks
 from . import MAX_LISTED, Subject
 
-CODE = "S131"
 NEEDS_RUNS = True
 
 
-def check(subject: Subject) -> list[Finding]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Report one finding for each experiment that has a cluster file, with all differences."""
     experiments: dict[str, list[StoredRun]] = {}
     for run in subject.runs if any(map(cluster_of, subject.runs)) else ():
         experiments.setdefault(run.experiment, []).append(run)
-    findings = []
     for name, runs in experiments.items():
         cluster = cluster_of(runs[0])
         if cluster is None:
             continue
         wrong, absent = list(unlike(cluster, runs)), without_ranks(cluster, runs)
         if texts := [*wrong, *absent]:
-            findings.append(
-                Finding(
-                    CODE,
-                    Severity.WARNING if wrong else Severity.INFO,
-                    "; ".join(texts),
-                    {
-                        "experiment": name,
-                        "runs": [run.id for run in runs[:MAX_LISTED]],
-                        "said": texts,
-                        "roles": cluster.by_role(),
-                    },
-                    f"correct the cluster file, or choose other nodes with {spell.hosts}",
-                )
+            yield Finding(
+                "S131",
+                Severity.WARNING if wrong else Severity.INFO,
+                "; ".join(texts),
+                {
+                    "experiment": name,
+                    "runs": [run.id for run in runs[:MAX_LISTED]],
+                    "said": texts,
+                    "roles": cluster.by_role(),
+                },
+                f"correct the cluster file, or choose other nodes with {spell.hosts}",
             )
-    return findings

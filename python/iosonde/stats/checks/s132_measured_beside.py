@@ -25,21 +25,22 @@ from iosonde.core.types import Finding, Severity
 
 from . import MAX_LISTED, Subject
 
-CODE = "S132"
 NEEDS_RUNS = True
 
 
 def check(subject: Subject) -> list[Finding]:
     """Report one finding for all runs that were not alone."""
     runs = [run.id for run in subject.runs if run.concurrent_pids]
-    if not runs:
-        return []
-    return [
-        Finding(
-            CODE,
-            Severity.WARNING,
-            f"{len(runs)} of {len(subject.runs)} runs were concurrent with another measurement on the same machine",
-            {"runs": runs[:MAX_LISTED], "n_runs": len(runs)},
-            f"measure them again, alone: {spell.wait:2h}",
-        )
-    ]
+    return (
+        [
+            Finding(
+                "S132",
+                Severity.WARNING,
+                f"{len(runs)} of {len(subject.runs)} runs were concurrent with another measurement on the same machine",
+                {"runs": runs[:MAX_LISTED], "n_runs": len(runs)},
+                f"measure them again, alone: {spell.wait:2h}",
+            )
+        ]
+        if runs
+        else []
+    )

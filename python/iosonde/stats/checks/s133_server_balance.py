@@ -31,7 +31,6 @@ from iosonde.core.words import percent_interval
 from ..overview.balance import ServerBalance, balances
 from . import MAX_LISTED, Subject
 
-CODE = "S133"
 NEEDS_RUNS = True
 LEAST = 1.1
 
@@ -44,24 +43,21 @@ def check(subject: Subject) -> list[Finding]:
     worst = max(uneven, key=lambda balance: balance.index.value or 0.0)
     name, times = worst.busiest.most_common(1)[0]
     n = sum(worst.busiest.values())
-    who = f", {name} in {times} of {n} trials" if n > 1 else f", {name}"
-    more = f" ({len(uneven)} settings in all)" if len(uneven) > 1 else ""
-    at = f" at {worst.setting}" if worst.setting else ""
     return [
         Finding(
-            CODE,
+            "S133",
             Severity.INFO,
             Message(
                 "uneven-servers",
                 "the busiest of {n_servers} servers{busiest}, handled {index} times the mean of the data "
                 "{direction}{setting}: if servers are the bottleneck, this costs {lost} of the rate{more}",
                 n_servers=worst.n_servers,
-                busiest=who,
+                busiest=f", {name} in {times} of {n} trials" if n > 1 else f", {name}",
                 index=estimate_text(worst.index, ""),
                 direction=worst.what,
-                setting=at,
+                setting=f" at {worst.setting}" if worst.setting else "",
                 lost=percent_interval(worst.lost),
-                more=more,
+                more=f" ({len(uneven)} settings in all)" if len(uneven) > 1 else "",
             ),
             {
                 "balance": [

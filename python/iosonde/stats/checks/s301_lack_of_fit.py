@@ -30,8 +30,6 @@ from iosonde.core.types import Finding, Severity
 from ..regression.types import FitSubject
 from . import FAMILY_ALPHA
 
-CODE = "S301"
-
 
 def check_fit(subject: FitSubject) -> list[Finding]:
     """Report lack of fit against pure error."""
@@ -47,7 +45,7 @@ def check_fit(subject: FitSubject) -> list[Finding]:
     )
     return [
         Finding(
-            CODE,
+            "S301",
             Severity.WARNING,
             f"the relation is not straight: {against}",
             vars(lack_of_fit),
@@ -64,7 +62,7 @@ def _report_curvature(p_by_predictor: Mapping[str, float]) -> list[Finding]:
     name, p = min(curved.items(), key=lambda item: item[1])
     return [
         Finding(
-            CODE,
+            "S301",
             Severity.WARNING,
             f"the relation is not straight: it is curved in {name} (its square, p={p:.2g})",
             {"curvature_p": curved},

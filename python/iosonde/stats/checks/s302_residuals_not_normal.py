@@ -27,7 +27,6 @@ from ..estimate.normality import MOST
 from ..regression.types import FitSubject
 from . import FAMILY_ALPHA
 
-CODE = "S302"
 LEAST_CORRELATION = 0.99
 
 
@@ -46,7 +45,7 @@ def check_fit(subject: FitSubject) -> list[Finding]:
     )
     return [
         Finding(
-            CODE,
+            "S302",
             Severity.WARNING,
             f"the residuals are not normal ({test_text}): the interval of a single observation is only rough",
             {

@@ -25,8 +25,6 @@ from iosonde.core.types import Finding, Severity
 from ..regression.types import FitSubject
 from . import FAMILY_ALPHA
 
-CODE = "S303"
-
 
 def check_fit(subject: FitSubject) -> list[Finding]:
     """Report unequal variance, unless robust errors are used already."""
@@ -35,14 +33,16 @@ def check_fit(subject: FitSubject) -> list[Finding]:
         return []
     p_values = [p for p in (assumptions.breusch_pagan_p, assumptions.brown_forsythe_p) if p is not None]
     p = min(1.0, len(p_values) * min(p_values))
-    if p >= FAMILY_ALPHA:
-        return []
-    return [
-        Finding(
-            CODE,
-            Severity.WARNING,
-            f"the residuals have unequal variance (p={p:.2g}): standard errors are wrong",
-            {"breusch_pagan_p": assumptions.breusch_pagan_p, "brown_forsythe_p": assumptions.brown_forsythe_p},
-            f"use {spell.robust}, or the log of the response",
-        )
-    ]
+    return (
+        []
+        if p >= FAMILY_ALPHA
+        else [
+            Finding(
+                "S303",
+                Severity.WARNING,
+                f"the residuals have unequal variance (p={p:.2g}): standard errors are wrong",
+                {"breusch_pagan_p": assumptions.breusch_pagan_p, "brown_forsythe_p": assumptions.brown_forsythe_p},
+                f"use {spell.robust}, or the log of the response",
+            )
+        ]
+    )

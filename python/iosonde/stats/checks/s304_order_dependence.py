@@ -28,8 +28,6 @@ from iosonde.core.types import Finding, Severity
 from ..regression.types import FitSubject
 from . import FAMILY_ALPHA
 
-CODE = "S304"
-
 
 def check_fit(subject: FitSubject) -> list[Finding]:
     """Report autocorrelation and trend of the residuals."""
@@ -40,20 +38,22 @@ def check_fit(subject: FitSubject) -> list[Finding]:
     alike = "are alike in" if assumptions.autocorrelation > 0 else "alternate between"
     how = "drift over the rows" if drifts else f"{alike} neighbouring rows"
     p = min(1.0, 2 * min(assumptions.autocorrelation_p, 1.0 if assumptions.trend_p is None else assumptions.trend_p))
-    if p >= FAMILY_ALPHA:
-        return []
-    return [
-        Finding(
-            CODE,
-            Severity.WARNING,
-            f"the residuals depend on the order: they {how} "
-            f"(neighbours correlate {assumptions.autocorrelation:+.2f}, p={p:.2g})",
-            {
-                "autocorrelation": assumptions.autocorrelation,
-                "autocorrelation_p": assumptions.autocorrelation_p,
-                "trend_tau": assumptions.trend_tau,
-                "trend_p": assumptions.trend_p,
-            },
-            "randomise the order of trials, or add time or block to the model",
-        )
-    ]
+    return (
+        []
+        if p >= FAMILY_ALPHA
+        else [
+            Finding(
+                "S304",
+                Severity.WARNING,
+                f"the residuals depend on the order: they {how} "
+                f"(neighbours correlate {assumptions.autocorrelation:+.2f}, p={p:.2g})",
+                {
+                    "autocorrelation": assumptions.autocorrelation,
+                    "autocorrelation_p": assumptions.autocorrelation_p,
+                    "trend_tau": assumptions.trend_tau,
+                    "trend_p": assumptions.trend_p,
+                },
+                "randomise the order of trials, or add time or block to the model",
+            )
+        ]
+    )

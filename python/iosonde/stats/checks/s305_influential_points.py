@@ -25,8 +25,6 @@ from iosonde.core.types import Finding, Severity
 from ..regression.types import FitSubject
 from . import some
 
-CODE = "S305"
-
 
 def check_fit(subject: FitSubject) -> list[Finding]:
     """Report leverage, Cook's distance and studentised residuals."""
@@ -38,7 +36,7 @@ def check_fit(subject: FitSubject) -> list[Finding]:
     return [
         *findings,
         Finding(
-            CODE,
+            "S305",
             Severity.WARNING,
             f"single rows determine the line or do not belong to it: {some(places)}",
             {
@@ -54,14 +52,13 @@ def check_fit(subject: FitSubject) -> list[Finding]:
 
 
 def _report_deciding(subject: FitSubject) -> list[Finding]:
-    """Report coefficients that depend on a single row."""
     if not subject.deciding:
         return []
     names = list(dict.fromkeys(name for several in subject.deciding.values() for name in several))
     rests = "rests" if len(names) == 1 else "rest"
     return [
         Finding(
-            CODE,
+            "S305",
             Severity.WARNING,
             f"{some(names)} {rests} on one row alone: {some(list(subject.deciding))}",
             {"rows": list(subject.deciding), "terms": names, "leverage": 1.0},

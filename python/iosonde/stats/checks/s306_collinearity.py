@@ -24,7 +24,6 @@ from iosonde.core.types import Finding, Severity
 
 from ..regression.types import FitSubject
 
-CODE = "S306"
 LIMIT = 10.0
 
 
@@ -40,7 +39,7 @@ def check_fit(subject: FitSubject) -> list[Finding]:
     )
     return [
         Finding(
-            CODE,
+            "S306",
             Severity.WARNING,
             f"predictors are collinear, their effects can hardly be separated (variance inflation): {listing}",
             {"vif": high, "condition_number": subject.assumptions.condition_number},

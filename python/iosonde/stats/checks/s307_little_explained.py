@@ -22,7 +22,6 @@ from iosonde.core.types import Finding, Severity
 
 from ..regression.types import FitSubject
 
-CODE = "S307"
 LEAST = 0.5
 
 
@@ -37,7 +36,7 @@ def check_fit(subject: FitSubject) -> list[Finding]:
         return []
     return [
         Finding(
-            CODE,
+            "S307",
             Severity.WARNING,
             sentence,
             {"r2": fit.r2, "adj_r2": fit.adjusted_r2, "f": fit.f, "f_p": fit.f_p},

@@ -22,8 +22,6 @@ from iosonde.core.types import Finding, Severity
 
 from ..regression.types import FitSubject
 
-CODE = "S308"
-
 
 def check_fit(subject: FitSubject) -> list[Finding]:
     """Report points outside the data."""
@@ -36,7 +34,7 @@ def check_fit(subject: FitSubject) -> list[Finding]:
     )
     return [
         Finding(
-            CODE,
+            "S308",
             Severity.WARNING,
             f"{listing} lies outside the data: the line may not continue there",
             {"at": outside},

@@ -23,8 +23,6 @@ from iosonde.core.types import Finding, Severity
 
 from ..regression.types import FitSubject
 
-CODE = "S309"
-
 
 def check_fit(subject: FitSubject) -> list[Finding]:
     """Report a grid on which no setting occurs twice."""
@@ -33,7 +31,7 @@ def check_fit(subject: FitSubject) -> list[Finding]:
         return []
     return [
         Finding(
-            CODE,
+            "S309",
             Severity.WARNING,
             f"every setting occurs once: if these {subject.fit.n} rows are means of repeats, the slope is right and "
             f"R²={subject.fit.r2:.2f} is false",

@@ -23,8 +23,6 @@ from iosonde.core.types import Finding, Severity
 
 from ..regression.types import FitSubject
 
-CODE = "S310"
-
 
 def check_fit(subject: FitSubject) -> list[Finding]:
     """Report predictors with two values other than 0 and 1."""
@@ -37,14 +35,16 @@ def check_fit(subject: FitSubject) -> list[Finding]:
         low, high = column.min(), column.max()
         if (low, high) != (0.0, 1.0) and ":" not in name and np.all((column == low) | (column == high)):
             predictors.append(name)
-    if not predictors:
-        return []
-    return [
-        Finding(
-            CODE,
-            Severity.INFO,
-            f"{', '.join(predictors)} has only two values: linearity cannot be checked",
-            {"predictors": predictors},
-            "measure a value between them",
-        )
-    ]
+    return (
+        [
+            Finding(
+                "S310",
+                Severity.INFO,
+                f"{', '.join(predictors)} has only two values: linearity cannot be checked",
+                {"predictors": predictors},
+                "measure a value between them",
+            )
+        ]
+        if predictors
+        else []
+    )

@@ -25,14 +25,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from iosonde.core.arrays import Indices
 from iosonde.core.table import Table
 from iosonde.core.types import Finding, Severity
 from iosonde.core.words import listed
 
 from ..regression import strata
 from ..regression.types import BringUpFactors, FitSubject
-
-CODE = "S311"
 
 
 def check_fit(subject: FitSubject) -> list[Finding]:
@@ -50,7 +49,7 @@ def find_shared_factors(table: Table, names: Sequence[str]) -> BringUpFactors | 
 def finding(factors: BringUpFactors, where: str = "here: too sure of that") -> Finding:
     """Return the finding about an analysis of single trials on such factors. ``where`` completes its sentence."""
     return Finding(
-        CODE,
+        "S311",
         Severity.WARNING,
         f"{listed(factors.names)} {'are' if len(factors.names) > 1 else 'is'} set once for several trials "
         f"({factors.n_trials} "
@@ -60,6 +59,6 @@ def finding(factors: BringUpFactors, where: str = "here: too sure of that") -> F
     )
 
 
-def _is_shared(table: Table, name: str, units: Sequence[strata.Units]) -> bool:
+def _is_shared(table: Table, name: str, units: Sequence[Indices]) -> bool:
     codes, levels = table.column(name).codes()
     return len(levels) > 1 and strata.depth_of(codes[:, None].astype(float), units) < len(units)

@@ -130,7 +130,6 @@ def work_of(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[st
     start = rows["start_ns"].astype(np.int64) - shift
     end = start + rows["duration_ns"].astype(np.int64)
     order = np.lexsort((start, of))
-    span = int(end.max() - start.min()) if rows.size else 0
     return Work(
         of=of[order].astype(np.int64),
         kind=rows["kind"][order],
@@ -141,17 +140,19 @@ def work_of(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence[st
         offset=rows["offset"][order].astype(np.int64),
         good=rows["status"][order] == 0,
         kinds=tuple(kinds),
-        comparable=phase.clock_error_ns <= _COMPARABLE_ERROR * max(span, 1),
+        comparable=phase.clock_error_ns <= _COMPARABLE_ERROR * max(int(end.max() - start.min()) if rows.size else 0, 1),
     )
 
 
 def why_not(phase: StoredPhase) -> str:
     """Return why nothing can be recomputed for this phase; '' if it can."""
-    if not phase.recorded_all:
-        return Message(
+    return (
+        ""
+        if phase.recorded_all
+        else Message(
             "sampled-operations", "not every operation was recorded: 'iosonde run --max-operations N' records more"
         )
-    return ""
+    )
 
 
 @dataclass(frozen=True)
@@ -223,9 +224,7 @@ def _sum_until(line: RecordedTimeline, ranks: int, first_end: int, clock: Clock)
 
 def _compute_slowest_rate(own: npt.NDArray[np.float64], line: RecordedTimeline, clock: Clock) -> float | None:
     spans = line.ended.max() - line.began
-    if (spans <= 0).any():
-        return None
-    return float(own.size * (own / _round_seconds(spans, clock)).min())
+    return None if (spans <= 0).any() else float(own.size * (own / _round_seconds(spans, clock)).min())
 
 
 def _sum_rates(own: npt.NDArray[np.float64], spans: npt.NDArray[np.int64], clock: Clock) -> float | None:

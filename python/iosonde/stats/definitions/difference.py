@@ -127,7 +127,6 @@ def _find_nearer(side: Side, clock: Clock, like: Clock, unknown: frozenset[str])
 
 
 def _count_changes(clock: Clock, other: Clock, unknown: frozenset[str]) -> int:
-    """Count the single changes that lead from one clock to the other."""
     names = [name for name in _list_changes(clock, other) if name not in unknown]
     return len(names) + (len(between(clock.stops, other.stops)) - 1 if STOPS in names else 0)
 

@@ -55,10 +55,17 @@ def _build_row(work: Work, direction: str, inside: frozenset[str]) -> IozoneRow 
     first_end = int(line.ended.min())
     for place in range(work.ranks):
         mine = line.of == place
-        counted = mine & (line.end <= first_end)
         until = mine & (line.start < first_end)
-        done.append(float(line.done[counted].sum()))
+        done.append(float(line.done[mine & (line.end <= first_end)].sum()))
         seconds = float(line.end[until].max() - line.began[place]) / 1e9 if until.any() else 0.0
         own.append(done[-1] / seconds if seconds else 0.0)
-    parent = rate(work, moved, parent_clock(inside))
-    return IozoneRow(direction, work.ranks, children, parent, min(own), max(own), float(np.mean(own)), int(min(done)))
+    return IozoneRow(
+        direction,
+        work.ranks,
+        children,
+        rate(work, moved, parent_clock(inside)),
+        min(own),
+        max(own),
+        float(np.mean(own)),
+        int(min(done)),
+    )

@@ -3,7 +3,7 @@ own rates, repetitions are averaged."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from iosonde.core.many_task import IOZONE_NAMES, KB_PER_S
@@ -34,8 +34,7 @@ def document(rows: Sequence[Mapping[str, Any]], iozone: Iterable[str], varying: 
 
 
 def _build_entry(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], apart: str) -> dict[str, Any]:
-    """Build a trial: totals, and a dict for each rank that has numbers of its own."""
-    chosen = _select_rates(rows)
+    chosen = list(_select_rates(rows))
     kinds: dict[str, set[str]] = {}
     for operation, kind, _, _, _ in chosen:
         kinds.setdefault(operation, set()).add(kind)
@@ -44,7 +43,8 @@ def _build_entry(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], ap
     own: dict[int, dict[str, float]] = {}
     for operation, kind, rank, value, unit in chosen:
         name = names.get(operation, operation) + (f" {kind}" if len(kinds[operation]) > 1 else "") + apart
-        plain, plain_unit = _in_thesis_unit(value, unit)
+        plain = _shorten_number(value / 1024 if unit == "bytes/s" else value)
+        plain_unit = KB_PER_S if unit == "bytes/s" else unit
         if rank is None:
             total[name], units[name] = plain, plain_unit
         else:
@@ -52,25 +52,16 @@ def _build_entry(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str], ap
     return {"total": total, "individual": [own[rank] for rank in sorted(own)], "units": units}
 
 
-def _select_rates(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, int | None, float, str]]:
+def _select_rates(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, int | None, float, str]]:
     """Return (operation, kind, rank, value, unit) of sums and of ranks' own rates; else of the single number of an
     operation."""
     rates = [row for row in rows if row["unit"].endswith("/s")]
     rank_operations = {row["operation"] for row in rates if row["metric"].endswith((_TOTAL, _OWN))}
-    selected = []
     for row in rates:
         suffixes = (_TOTAL, _OWN) if row["operation"] in rank_operations else _SINGLE
         suffix = next((ending for ending in suffixes if row["metric"].endswith(ending)), None)
         if suffix is not None and (row["rank"] is None) is (suffix != _OWN):
-            kind = row["metric"].removesuffix(suffix)
-            selected.append((row["operation"], kind, row["rank"], row["value"], row["unit"]))
-    return selected
-
-
-def _in_thesis_unit(value: float, unit: str) -> tuple[float, str]:
-    if unit != "bytes/s":
-        return _shorten_number(value), unit
-    return _shorten_number(value / 1024), KB_PER_S
+            yield (row["operation"], row["metric"].removesuffix(suffix), row["rank"], row["value"], row["unit"])
 
 
 def _shorten_number(value: float) -> float:
@@ -83,13 +74,14 @@ def _merge_cells(cells: list[list[dict[str, Any]]]) -> dict[str, Any]:
     repetitions."""
     most = max(len(cell) for cell in cells)
     repetitions = [_side_by_side([cell[turn] for cell in cells if turn < len(cell)]) for turn in range(most)]
-    if most == 1:
-        return repetitions[0]
-    means = _side_by_side([_average_entries(cell) for cell in cells])
-    return {
-        **means,
-        "repetitions": [{key: repetition[key] for key in ("total", "individual")} for repetition in repetitions],
-    }
+    return (
+        repetitions[0]
+        if most == 1
+        else {
+            **_side_by_side([_average_entries(cell) for cell in cells]),
+            "repetitions": [{key: repetition[key] for key in ("total", "individual")} for repetition in repetitions],
+        }
+    )
 
 
 def _side_by_side(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -105,12 +97,14 @@ def _side_by_side(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _average_entries(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
     ranks = max(len(entry["individual"]) for entry in entries)
-    individual = [
-        _average_values([entry["individual"][rank] for entry in entries if rank < len(entry["individual"])])
-        for rank in range(ranks)
-    ]
-    units = {name: unit for entry in entries for name, unit in entry["units"].items()}
-    return {"total": _average_values([entry["total"] for entry in entries]), "individual": individual, "units": units}
+    return {
+        "total": _average_values([entry["total"] for entry in entries]),
+        "individual": [
+            _average_values([entry["individual"][rank] for entry in entries if rank < len(entry["individual"])])
+            for rank in range(ranks)
+        ],
+        "units": {name: unit for entry in entries for name, unit in entry["units"].items()},
+    }
 
 
 def _average_values(several: Sequence[Mapping[str, float]]) -> dict[str, float]:

@@ -48,15 +48,20 @@ def operation_of(name: str, work: Work) -> tuple[str, str] | None:
     stat and rename are of directories if the phase's name says so. Files written in several transfers are excluded:
     mdtest writes and reads a file in one piece.
     """
-    if work.directions() and (work.has(*DATA["write"]) and not work.has("create")):
-        return None
-    if any(work.bytes_of(way).astype(bool).sum() > work.count_of("create", "open").sum() for way in work.directions()):
+    opened = work.count_of("create", "open").sum()
+    if (work.directions() and work.has(*DATA["write"]) and not work.has("create")) or any(
+        work.bytes_of(way).astype(bool).sum() > opened for way in work.directions()
+    ):
         return None
     directories = "director" in name
-    for title, kind, is_directory in OPERATIONS:
-        if work.has(kind) and (kind in _ALWAYS or is_directory == directories):
-            return title, kind
-    return None
+    return next(
+        (
+            (title, kind)
+            for title, kind, is_directory in OPERATIONS
+            if work.has(kind) and (kind in _ALWAYS or is_directory == directories)
+        ),
+        None,
+    )
 
 
 def iteration(work: Work, kind: str) -> float | None:
@@ -66,5 +71,12 @@ def iteration(work: Work, kind: str) -> float | None:
 
 def summary(operation: str, phase: str, rates: Sequence[float]) -> MdtestRow:
     """Return the line over all iterations."""
-    deviation = statistics.stdev(rates) if len(rates) > 1 else 0.0
-    return MdtestRow(operation, phase, max(rates), min(rates), statistics.fmean(rates), deviation, len(rates))
+    return MdtestRow(
+        operation,
+        phase,
+        max(rates),
+        min(rates),
+        statistics.fmean(rates),
+        statistics.stdev(rates) if len(rates) > 1 else 0.0,
+        len(rates),
+    )

@@ -17,7 +17,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from iosonde.core.arrays import Array
 
 from ..estimate.distributions import normal_quantile
 from . import kernel
@@ -29,7 +30,6 @@ _OVERSMOOTHED = 0.46  # Terrell (1990): 1.144 σ n^-1/5, above which no bandwidt
 _BANDWIDTHS = 32
 _ALPHA = 0.001
 _SIDES = 1.5
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,7 @@ def hills(histogram: LogHistogram, bandwidth: str | float = kernel.STABLE) -> Hi
         chosen = math.sqrt(float(tried[first] * tried[last]))
     else:
         chosen = bandwidth if isinstance(bandwidth, float) else kernel.rule(histogram, str(bandwidth))
-        at = int(np.abs(np.log(tried / chosen)).argmin())
-        first, last = _part_of(many, at)
+        first, last = _part_of(many, int(np.abs(np.log(tried / chosen)).argmin()))
     curve = kernel.densities(padded.counts, [chosen])[0]
     tops, valleys = _locate_hills(curve, chosen)
     return Hills(
@@ -115,8 +114,12 @@ def _locate_hills(curve: Array, bandwidth: float) -> tuple[list[int], list[int]]
     rises = np.diff(curve, prepend=0.0, append=0.0)
     turns = np.flatnonzero((rises[:-1] > 0) & (rises[1:] <= 0))
     tops = [int(turn) for turn in turns if roots[turn] >= deep] or [int(curve.argmax())]
-    valleys = [start + int(curve[start : right + 1].argmin()) for start, right in zip(tops, tops[1:], strict=False)]
-    return _merge_shallow(tops, valleys, roots, deep)
+    return _merge_shallow(
+        tops,
+        [start + int(curve[start : right + 1].argmin()) for start, right in zip(tops, tops[1:], strict=False)],
+        roots,
+        deep,
+    )
 
 
 def _merge_shallow(tops: list[int], valleys: list[int], roots: Array, deep: float) -> tuple[list[int], list[int]]:

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.arrays import Array, Integers
+
 PER_OCTAVE = 1024
 WIDTH = math.log(2) / PER_OCTAVE  # bin width in natural logarithms
 LEAST_BINS = 2**14
@@ -21,8 +23,6 @@ _BLOCK = 1 << 18  # values per step: they fit into the processor's cache
 _SAMPLE = 100_000
 _FEW_LEVELS = 500
 _SEED = 1985
-Array = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class LogHistogram:
     tick, or None if they were not spread."""
 
     first: int
-    counts: Counts
-    unspread: Counts | None = None
+    counts: Integers
+    unspread: Integers | None = None
 
     @property
-    def recorded(self) -> Counts:
+    def recorded(self) -> Integers:
         """Return the counts of the values as they were recorded."""
         return self.counts if self.unspread is None else self.unspread
 
@@ -123,7 +123,7 @@ def _spread_over_tick(
     return spread
 
 
-def _counts_by_bin(values: npt.NDArray[np.float32], first: int, size: int) -> Counts:
+def _counts_by_bin(values: npt.NDArray[np.float32], first: int, size: int) -> Integers:
     """Count the values of each bin; overwrites the values."""
     np.log2(values, out=values)
     values *= PER_OCTAVE

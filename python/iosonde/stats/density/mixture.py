@@ -12,7 +12,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from iosonde.core.arrays import Array
 
 from .hills import hills_of
 from .histogram import WIDTH, LogHistogram
@@ -22,7 +23,6 @@ _BINS = 256
 _ROUNDS = 150
 _SETTLED = 1e-7  # change of the log-likelihood per value
 _NARROWEST = 0.005
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,6 @@ def _guess_means(x: Array, weight: Array, k: int) -> list[Array]:
 
 
 def _fit_components(x: Array, weight: Array, mean: Array, width: float) -> tuple[tuple[Array, Array, Array], float]:
-    """Fit the components from these means; return them and the log-likelihood."""
     n, k = weight.sum(), mean.size
     total_sd = math.sqrt(float(weight @ (x - weight @ x / n) ** 2) / n)
     least = max(_NARROWEST, width / 2)
@@ -95,9 +94,8 @@ def _build_normals(
     share, mean, sd = (values[np.argsort(components[1])] for values in components)
     padded = histogram.padded(4 * float(sd.max()))
     at = (np.arange(padded.counts.size) + padded.first - histogram.first + 0.5) * WIDTH
-    wide = np.sqrt(sd**2 + bandwidth**2)
     curve = np.zeros(at.size)
-    for weight, middle, width in zip(share, mean, wide, strict=True):
+    for weight, middle, width in zip(share, mean, np.sqrt(sd**2 + bandwidth**2), strict=True):
         curve += histogram.n * weight * np.exp(-(((at - middle) / width) ** 2) / 2) / (width * math.sqrt(2 * math.pi))
     tops, _ = hills_of(curve, bandwidth)
     return Normals(

@@ -66,10 +66,7 @@ def _coarsen_histogram(histogram: LogHistogram, sd: float) -> tuple[npt.NDArray[
 
 
 def _count_modes(counts: npt.NDArray[np.generic], bandwidth: float, width: float, inside: slice) -> int:
-    return _modes_of(kernel.densities(counts, [bandwidth], width)[0], inside)
-
-
-def _modes_of(curve: Array, inside: slice) -> int:
+    curve = kernel.densities(counts, [bandwidth], width)[0]
     rises = np.sign(np.diff(curve[max(0, inside.start - 1) : inside.stop + 1]))
     turns = rises[rises != 0]
     return int(((turns[:-1] > 0) & (turns[1:] < 0)).sum()) + int(turns.size == 0)
@@ -80,8 +77,7 @@ def _simulate_p(counts: npt.NDArray[np.int64], critical: float, width: float, in
     curve = kernel.densities(counts, [critical], width)[0]
     at = np.arange(curve.size, dtype=float)
     middle = float(at @ counts) / counts.sum()
-    wider = math.sqrt(1 + (critical / sd) ** 2)
-    scaled = np.interp(middle + (at - middle) * wider, at, curve, 0.0, 0.0)
+    scaled = np.interp(middle + (at - middle) * math.sqrt(1 + (critical / sd) ** 2), at, curve, 0.0, 0.0)
     rng = np.random.default_rng(_SEED)
     drawn = rng.multinomial(int(counts.sum()), scaled / scaled.sum(), _DRAWS)
     several = sum(_count_modes(sample, _CALIBRATION * critical, width, inside) > 1 for sample in drawn)

@@ -61,15 +61,17 @@ def autocorrelation(
     spread = float(null.std(ddof=1))
     if spread == 0:
         return None
-    z = (observed - float(null.mean())) / spread
-    return Autocorrelation(float(np.clip(lag1, -1, 1)), _compute_tail_p(observed, z, null), int(series.size))
+    return Autocorrelation(
+        float(np.clip(lag1, -1, 1)),
+        _compute_tail_p(observed, (observed - float(null.mean())) / spread, null),
+        int(series.size),
+    )
 
 
 def _standardise_scores(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return standardised normal scores of mid-ranks: every cell has the same weight, whatever its spread."""
     below, upto = np.searchsorted(np.sort(x), x, "left"), np.searchsorted(np.sort(x), x, "right")
-    ranks = (below + upto + 1) / 2
-    scores = np.array([normal_quantile(p) for p in ranks / (x.size + 1)])
+    scores = np.array([normal_quantile(p) for p in (below + upto + 1) / 2 / (x.size + 1)])
     return np.asarray((scores - scores.mean()) / scores.std(), float)
 
 

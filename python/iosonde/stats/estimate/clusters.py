@@ -93,14 +93,15 @@ class Clustered:
     def _find_quantile(self, p: float) -> float:
         """Return the smallest value at or below which ``p`` of the weight lies."""
         order = np.argsort(self.values, kind="stable")
-        reached = np.cumsum(self.weights[order])
-        place = int(np.searchsorted(reached, p - 1e-12))
-        return float(self.values[order][min(place, len(order) - 1)])
+        return float(
+            self.values[order][min(int(np.searchsorted(np.cumsum(self.weights[order]), p - 1e-12)), len(order) - 1)]
+        )
 
     def _compute_limits(self, share: float, variance: float, level: float) -> tuple[float, float]:
         # At least n: clusters with equal values would have n - 1.
-        effective = max(self.n, _count_effective(share, variance, self.n, self.values.size))
-        return _compute_wilson(share, effective, self.n - 1, level)
+        return _compute_wilson(
+            share, max(self.n, _count_effective(share, variance, self.n, self.values.size)), self.n - 1, level
+        )
 
 
 def share_of_members(hits: Array, clusters: npt.NDArray[np.intp], level: float) -> Estimate:
@@ -116,17 +117,20 @@ def share_of_members(hits: Array, clusters: npt.NDArray[np.intp], level: float) 
     if share is None or n < 2:
         return Estimate(share, None, None, level, n, (_FEW,) if n else ())
     sums = np.bincount(index, hits - share)
-    variance = float(sums @ sums) * n / (n - 1) / hits.size**2
-    low, high = _compute_wilson(share, _count_effective(share, variance, n, hits.size), n - 1, level)
+    low, high = _compute_wilson(
+        share, _count_effective(share, float(sums @ sums) * n / (n - 1) / hits.size**2, n, hits.size), n - 1, level
+    )
     return Estimate(share, min(low, share), max(high, share), level, n)
 
 
 def _count_effective(share: float, variance: float, clusters: int, values: int) -> float:
     """Return the effective number of independent values, at most ``values``. If all clusters are alike except for
     rounding, it is the number of clusters."""
-    if share * (1 - share) <= 0 or variance <= (_ROUNDING * share) ** 2:
-        return float(clusters)
-    return min(float(values), share * (1 - share) / variance)
+    return (
+        float(clusters)
+        if share * (1 - share) <= 0 or variance <= (_ROUNDING * share) ** 2
+        else min(float(values), share * (1 - share) / variance)
+    )
 
 
 def _compute_wilson(share: float, effective: float, df: int, level: float) -> tuple[float, float]:
@@ -159,8 +163,11 @@ def explained_by_number(values: Clustered, x: Array, level: float) -> Explained:
         return explained
     leverage = 1 / len(xs) + (xs - xs.mean()) ** 2 / np.sum((xs - xs.mean()) ** 2)
     far = int(np.argmax(leverage))
-    rest = None if leverage[far] <= _DECIDES else _fit_line(np.delete(xs, far), np.delete(ys, far), level).share
-    return replace(explained, leverage=float(leverage[far]), without=rest)
+    return replace(
+        explained,
+        leverage=float(leverage[far]),
+        without=None if leverage[far] <= _DECIDES else _fit_line(np.delete(xs, far), np.delete(ys, far), level).share,
+    )
 
 
 def _fit_line(xs: Array, ys: Array, level: float) -> Explained:
@@ -174,9 +181,12 @@ def _fit_line(xs: Array, ys: Array, level: float) -> Explained:
         )
     slope = float(np.sum((xs - xs.mean()) * (ys - ys.mean()))) / spread
     rest = max(0.0, total - slope**2 * spread)
-    share = Variation(total, SumOfSquares(rest, n - 2), n).explained_by(SumOfSquares(total - rest, 1), level)
     half = t_critical(level, n - 2) * math.sqrt(rest / (n - 2) / spread)
-    return Explained(share, exp_of(Estimate(slope, slope - half, slope + half, level, n)), n)
+    return Explained(
+        Variation(total, SumOfSquares(rest, n - 2), n).explained_by(SumOfSquares(total - rest, 1), level),
+        exp_of(Estimate(slope, slope - half, slope + half, level, n)),
+        n,
+    )
 
 
 def explained_by_levels(values: Clustered, levels: npt.NDArray[np.intp], level: float, least: int = 3) -> Explained:
@@ -202,12 +212,12 @@ def explained_by_levels(values: Clustered, levels: npt.NDArray[np.intp], level: 
             Estimate(None, None, None, level, n, (Message("equal-values", "all values are equal"),)), None, k
         )
     inside = sum(float(np.sum((y[place == i] - y[place == i].mean()) ** 2)) for i in np.unique(place))
-    share = Variation(total, SumOfSquares(inside, df), n).explained_by(SumOfSquares(total - inside, k - 1), level)
-    return Explained(share, None, k)
+    return Explained(
+        Variation(total, SumOfSquares(inside, df), n).explained_by(SumOfSquares(total - inside, k - 1), level), None, k
+    )
 
 
 def _average_by_group(values: npt.ArrayLike, groups: npt.NDArray[np.intp]) -> Array:
-    x = np.asarray(values, dtype=float)
     _, places, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    means: Array = np.bincount(places, weights=x, minlength=len(sizes)) / sizes
+    means: Array = np.bincount(places, weights=np.asarray(values, dtype=float), minlength=len(sizes)) / sizes
     return means

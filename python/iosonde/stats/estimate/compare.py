@@ -199,7 +199,6 @@ def compare(
     mean_a, mean_b = a.interval(level), b.interval(level)
     difference = _estimate_difference(a, b, level, as_pairs)
     wide = margin_of_difference(a.side.mean, b.side.mean, margin, base)
-    outcome = _decide_verdict(ratio, difference, margin, wide)
     alone = a.values is None or b.values is None or as_pairs or ratio is None
     ratio_at = partial(_estimate_ratio_at, a, b, pairs, base)
     comparison = Comparison(
@@ -220,11 +219,15 @@ def compare(
         effect_size=_hedges_g(a.side, b.side),
         margin=margin,
         difference_margin=wide,
-        verdict=outcome,
+        verdict=_decide_verdict(ratio, difference, margin, wide),
         paired=as_pairs,
         n_needed=None,
         warnings=(),
-        by_level=() if sealed is not None else _verdicts_by_level(a, b, ratio_at, as_pairs, (margin, wide)),
+        by_level=()
+        if sealed is not None
+        else at_levels(
+            lambda other: _decide_verdict(ratio_at(other), _estimate_difference(a, b, other, as_pairs), margin, wide)
+        ),
         at=None if sealed is not None else ratio_at,
     )
     return replace(
@@ -237,14 +240,6 @@ def compare(
 
 def _estimate_ratio_at(a: Group, b: Group, pairs: bool, base: float | None, level: float) -> Estimate | None:
     return _estimate_ratio(a, b, level, pairs=pairs, base=base)[0]
-
-
-def _verdicts_by_level(
-    a: Group, b: Group, ratio_at: Callable[[float], Estimate | None], as_pairs: bool, margins: tuple[float, float]
-) -> tuple[tuple[float, str], ...]:
-    return at_levels(
-        lambda level: _decide_verdict(ratio_at(level), _estimate_difference(a, b, level, as_pairs), *margins)
-    )
 
 
 def _contains(interval: Estimate, low: float | None, high: float | None = None) -> bool:
@@ -282,7 +277,6 @@ def _estimate_ratio(
 
 
 def _with_ticks(a: Group, b: Group) -> tuple[Group, Group]:
-    """Add half a tick of the clock to each side, if it is as large as the spread."""
     if a.values is None or b.values is None or a.exact or b.exact:
         return a, b
     ticks = rounding(a.values, b.values, a.side.sd, b.side.sd)
@@ -294,23 +288,21 @@ def _is_positive(group: Group) -> bool:
 
 
 def _estimate_difference(a: Group, b: Group, level: float, pairs: bool) -> Estimate:
-    """Estimate B - A with its t interval."""
     slack = a.half_tick + b.half_tick
     if pairs:
         assert a.values is not None and b.values is not None
         return wider(mean(b.values - a.values, level), slack)
     center, n = b.side.mean - a.side.mean, min(a.side.n, b.side.n)
-    df = welch_df(a.side.sd**2, a.side.n, b.side.sd**2, b.side.n)
-    half = t_critical(level, df) * math.sqrt(a.side.sd**2 / a.side.n + b.side.sd**2 / b.side.n)
+    half = t_critical(level, welch_df(a.side.sd**2, a.side.n, b.side.sd**2, b.side.n)) * math.sqrt(
+        a.side.sd**2 / a.side.n + b.side.sd**2 / b.side.n
+    )
     return Estimate(center, center - half - slack, center + half + slack, level, n)
 
 
 def margin_of_difference(mean_a: float, mean_b: float, margin: float, base: float | None) -> float:
     """Return the margin of practical equality in the values' unit: this share of the larger mean or, for logarithms, of
     the ratio behind them."""
-    if base is not None:
-        return math.log1p(margin) / math.log(base)
-    return margin * max(abs(mean_a), abs(mean_b))
+    return math.log1p(margin) / math.log(base) if base is not None else margin * max(abs(mean_a), abs(mean_b))
 
 
 def verdict(ratio: Estimate, margin: float) -> str:
@@ -339,9 +331,11 @@ def _compute_n_needed(comparison: Comparison) -> int | None:
     if comparison.verdict != CANNOT_TELL or _half_tick(comparison):
         return None
     a, b, level = comparison.a.side, comparison.b.side, comparison.decided.level
-    if comparison.ratio is None:
-        return enough(a.sd**2 + b.sd**2, comparison.difference_margin / 2, level)
-    return n_needed(a, b, level, comparison.margin)
+    return (
+        enough(a.sd**2 + b.sd**2, comparison.difference_margin / 2, level)
+        if comparison.ratio is None
+        else n_needed(a, b, level, comparison.margin)
+    )
 
 
 def n_needed(a: Moments, b: Moments, level: float, margin: float) -> int | None:
@@ -350,10 +344,13 @@ def n_needed(a: Moments, b: Moments, level: float, margin: float) -> int | None:
     An interval of log(B/A) with half-width h holds 0 and extends beyond the margin m only if h > m/2. So n is the least
     with t(level; 2n-2)·√((s_A² + s_B²)/n) ≤ log(1 + margin)/2, s being the larger of the sd of the logs and sd ÷ mean.
     """
-    if a.log_sd is None or b.log_sd is None:
-        return None
-    variance = max(a.log_sd, a.sd / a.mean) ** 2 + max(b.log_sd, b.sd / b.mean) ** 2
-    return enough(variance, math.log1p(margin) / 2, level)
+    return (
+        None
+        if a.log_sd is None or b.log_sd is None
+        else enough(
+            max(a.log_sd, a.sd / a.mean) ** 2 + max(b.log_sd, b.sd / b.mean) ** 2, math.log1p(margin) / 2, level
+        )
+    )
 
 
 def enough(variance: float, half: float, level: float) -> int | None:
@@ -433,7 +430,6 @@ def _list_warnings(comparison: Comparison) -> tuple[str, ...]:
 
 
 def _list_disagreements(comparison: Comparison) -> Iterator[str]:
-    """Iterate over warnings about tests that disagree with the interval."""
     alpha = 1 - comparison.decided.level
     decided = comparison.verdict in (DIFFERENT, NEGLIGIBLE)
     nothing = 0 if comparison.ratio is None else 1

@@ -8,7 +8,7 @@ times and latencies of a tool's run, a copy repeats all of it: a rate that recur
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -18,8 +18,8 @@ from iosonde.core.table import Cell as Level
 from iosonde.core.table import Table
 
 from ..overview.cells import TrialCell
+from .coarse import chance_of_ties, tick
 from .distributions import poisson_upper_p
-from .ticks import chance_of_ties, tick
 
 ALPHA = 0.001
 _FEW = 6  # distinct values
@@ -79,7 +79,8 @@ def find(cells: Sequence[TrialCell], records: Records | None = None) -> Copies |
     if not used:
         return None
     values = np.concatenate([cell.values for cell in used])
-    limits = _find_limits(values)
+    # 0, the lowest and the highest value may occur often: a timeout, a saturated counter.
+    limits = np.array([end for end in {0.0, values.min(), values.max()} if (values == end).sum() > 2])
     observations = [
         observation
         for cell in used
@@ -97,7 +98,7 @@ def find(cells: Sequence[TrialCell], records: Records | None = None) -> Copies |
     expected = max(by_digits, _by_rounding(used, values, free, of))
     if poisson_upper_p(repeats, expected) >= ALPHA:
         return None
-    cell_pairs = _find_equal_cells(used, limits, records or {})
+    cell_pairs = list(_find_equal_cells(used, limits, records or {}))
     inside = {id(cell) for pair in cell_pairs for cell in pair}
     trials = _single_trials([cell for cell in used if id(cell) not in inside], limits, records or {})
     return Copies(tuple(cell_pairs), tuple(trials), repeats, expected, _find_pattern(cell_pairs, used))
@@ -110,21 +111,17 @@ def _list_observations(cell: TrialCell, records: Records) -> list[tuple[float, H
         return [(value, None) for value in values]
     trial_records = [records.get((place, cell.operation)) for place in cell.places[: len(values)]]
     trial_records += [None] * (len(values) - len(trial_records))
-    if cell.within_run:
-        return [(value, (record, at)) for at, (value, record) in enumerate(zip(values, trial_records, strict=True))]
-    return list(zip(values, trial_records, strict=True))
-
-
-def _find_limits(values: np.ndarray) -> np.ndarray:
-    """Return 0, the lowest and the highest value if they occur three times or more: a timeout, a saturated counter."""
-    return np.array([end for end in {0.0, values.min(), values.max()} if (values == end).sum() > 2])
+    return (
+        [(value, (record, at)) for at, (value, record) in enumerate(zip(values, trial_records, strict=True))]
+        if cell.within_run
+        else list(zip(values, trial_records, strict=True))
+    )
 
 
 def _expect_ties(values: np.ndarray, of: np.ndarray, coarsest: float = 0.0) -> float:
     """Return the equal pairs expected by chance, over all cells or, if larger, inside each: cells may lie far apart.
     ``of`` numbers the cell of each value."""
-    sizes = np.bincount(of, minlength=1)
-    parts = np.split(values, np.cumsum(sizes)[:-1])
+    parts = np.split(values, np.cumsum(np.bincount(of, minlength=1))[:-1])
     inside = [chance_of_ties(part, max(coarsest, tick(values) or 0.0)) for part in parts if np.unique(part).size >= 3]
     return max(chance_of_ties(values, coarsest), sum(inside))
 
@@ -184,9 +181,8 @@ def _place_on_grid(x: np.ndarray) -> np.ndarray | None:
 
 def _find_equal_cells(
     cells: Sequence[TrialCell], limits: np.ndarray, records: Records
-) -> list[tuple[TrialCell, TrialCell]]:
+) -> Iterator[tuple[TrialCell, TrialCell]]:
     first: dict[Hashable, TrialCell] = {}
-    pairs = []
     for cell in cells:
         if np.isin(cell.values, limits).all():
             continue
@@ -194,24 +190,20 @@ def _find_equal_cells(
             sorted(_list_observations(cell, records), key=lambda observation: (observation[0], str(observation[1])))
         )
         if key in first:
-            pairs.append((first[key], cell))
+            yield (first[key], cell)
         else:
             first[key] = cell
-    return pairs
 
 
-def _single_trials(cells: Sequence[TrialCell], limits: np.ndarray, records: Records) -> list[tuple[str, str]]:
+def _single_trials(cells: Sequence[TrialCell], limits: np.ndarray, records: Records) -> Iterator[tuple[str, str]]:
     first: dict[tuple[float, Hashable], str] = {}
-    pairs = []
     for cell in cells:
         for number, observation in enumerate(_list_observations(cell, records)):
-            if observation[0] in limits:
-                continue
             place = cell.places[number] if number < len(cell.places) else f"{cell.name}, trial {number + 1}"
-            if observation in first:
-                pairs.append((first[observation], place))
-            first.setdefault(observation, place)
-    return pairs
+            if observation[0] not in limits:
+                if observation in first:
+                    yield (first[observation], place)
+                first.setdefault(observation, place)
 
 
 def _find_pattern(pairs: Sequence[tuple[TrialCell, TrialCell]], cells: Sequence[TrialCell]) -> Pattern | None:
@@ -229,8 +221,9 @@ def _find_pattern(pairs: Sequence[tuple[TrialCell, TrialCell]], cells: Sequence[
         if name not in moved and len(levels) == 1 and len({cell.by[name] for cell in cells}) > 1:
             fixed[name] = copied[0].by[name]
     there = moved | fixed
-    of = sum(all(cell.by[name] == level for name, level in there.items()) for cell in cells)
-    return Pattern(changed, fixed, n, of)
+    return Pattern(
+        changed, fixed, n, sum(all(cell.by[name] == level for name, level in there.items()) for cell in cells)
+    )
 
 
 def _compare_settings(original: TrialCell, copy: TrialCell) -> Difference:

@@ -38,9 +38,7 @@ def t_critical(level: float, df: float) -> float:
 
 def t_two_sided_p(t: float, df: float) -> float:
     """Return P(|T| >= |t|)."""
-    if math.isinf(df) or math.isnan(t):
-        return normal_two_sided_p(t)
-    return f_upper_p(t * t, 1, df)
+    return normal_two_sided_p(t) if math.isinf(df) or math.isnan(t) else f_upper_p(t * t, 1, df)
 
 
 @lru_cache(_CACHED)
@@ -61,9 +59,7 @@ def chi2_quantile(p: float, df: float) -> float:
     """Return the p-quantile of chi-square."""
     from scipy.special import gammaincinv
 
-    if not (0 < p < 1 and 0 < df < math.inf):
-        return _quantile_at_end(p, 0.0, math.inf)
-    return 2 * float(gammaincinv(df / 2, p))
+    return 2 * float(gammaincinv(df / 2, p)) if 0 < p < 1 and 0 < df < math.inf else _quantile_at_end(p, 0.0, math.inf)
 
 
 def chi2_upper_p(x: float, df: float) -> float:

@@ -5,23 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array
 from iosonde.core.message import Message
 
 from .rank_tests import unpaired
 
 _ALIKE = 1e-7  # relative: tables whose probabilities differ by less are equally likely
 
-Array = npt.NDArray[np.float64]
-
 
 def missing_row_warnings(n_missing: int, n_rows: int) -> list[str]:
     """Return a warning with the number of rows that lack a value; none if no row does."""
     if not n_missing:
         return []
-    template = "{n_missing} of {n_rows} rows lack a value and are left out"
-    return [Message("missing-values", template, n_missing=n_missing, n_rows=n_rows)]
+    return [
+        Message(
+            "missing-values",
+            "{n_missing} of {n_rows} rows lack a value and are left out",
+            n_missing=n_missing,
+            n_rows=n_rows,
+        )
+    ]
 
 
 def fisher_exact(missing_a: int, n_a: int, missing_b: int, n_b: int) -> float:

@@ -43,9 +43,10 @@ def two_modes(values: npt.NDArray[np.float64]) -> TwoModes | None:
     share = float(ratio[0])
     if x[0] > 0:
         share = min(share, float(_best_split(np.log(x)[None, :])[0][0]))
-    p = _compute_p(share, x.size)
     at = int(cut[0])
-    return TwoModes(float(x[:at].mean()), float(x[at:].mean()), round(at / x.size * len(values)), p)
+    return TwoModes(
+        float(x[:at].mean()), float(x[at:].mean()), round(at / x.size * len(values)), _compute_p(share, x.size)
+    )
 
 
 def _best_split(samples: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]:

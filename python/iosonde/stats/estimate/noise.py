@@ -2,27 +2,28 @@
 
 A/A test: the trials of one cell are split in two and compared as A and B. There is no difference, so every "different"
 is a false alarm. Random splits test the distribution; splits into first and second half test drift and autocorrelation,
-as in before-and-after measurements.
+as in before-and-after measurements. The smallest detectable difference is the inverse of the power of ``compare``.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from iosonde.core.errors import DataError
+from iosonde.core.arrays import Array
+from iosonde.core.errors import DataError, InputError
+from iosonde.core.levels import check_level
 from iosonde.core.message import Message
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 
 from ..overview.cells import MeasuredCells, TrialCell, cells_of
 from ..regression.components import Components, components
-from .distributions import binomial_interval
-from .power import smallest_difference
+from .distributions import binomial_interval, chi2_quantile, t_critical
 from .ratio import ratio_of_means, side
 
 SIZES = (6, 10, 20, 50)
@@ -30,7 +31,6 @@ POWER = 0.8
 LEAST = 6  # trials per cell, three per side
 _SPLITS = 200  # random splits per cell
 _OWN = "_own"
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -127,16 +127,13 @@ def passport(cells: Sequence[TrialCell], level: float, inside: dict[int, list[Ar
     families: dict[tuple[str, str], list[TrialCell]] = {}
     for cell in positive:
         families.setdefault((cell.operation, cell.metric), []).append(cell)
-    metrics = tuple(_measure_metric(name, family, level, inside) for name, family in families.items())
     enough = [cell.values for cell in positive if cell.values.size >= LEAST and np.ptp(cell.values) > 0]
-    halves = [_is_different(x[: x.size // 2], x[x.size // 2 :], level) for x in enough]
-    alternating = [_is_different(x[::2], x[1::2], level) for x in enough]
     return Passport(
         level,
         _random_splits(enough, level),
-        _estimate_share(alternating, level),
-        _estimate_share(halves, level),
-        metrics,
+        _estimate_share([_is_different(x[::2], x[1::2], level) for x in enough], level),
+        _estimate_share([_is_different(x[: x.size // 2], x[x.size // 2 :], level) for x in enough], level),
+        tuple(_measure_metric(name, family, level, inside) for name, family in families.items()),
     )
 
 
@@ -181,16 +178,14 @@ def _measure_metric(
     logs = [np.log(cell.values) for cell in cells if cell.values.size > 1]
     df = sum(x.size - 1 for x in logs)
     variance = sum(float(((x - x.mean()) ** 2).sum()) for x in logs) / df if df else 0.0
-    smallest = {n: smallest_difference(variance**0.5, df, n, level, POWER) for n in SIZES} if df and variance else {}
-    nested = [[np.log(ranks) for ranks in inside[id(cell)]] for cell in cells if id(cell) in inside]
     return MetricNoise(
         name[0],
         name[1],
         len(cells),
         sum(cell.values.size for cell in cells),
         variance**0.5 if df else None,
-        components(nested, level),
-        smallest,
+        components([[np.log(ranks) for ranks in inside[id(cell)]] for cell in cells if id(cell) in inside], level),
+        {n: smallest_difference(variance**0.5, df, n, level, POWER) for n in SIZES} if df and variance else {},
     )
 
 
@@ -203,8 +198,9 @@ def _own_rates(results: Table, rows: Table, cells: Sequence[TrialCell]) -> dict[
     runs, operations = results.columns["run"].values, results.columns["operation"].values
     for row in np.flatnonzero(~results.columns["rank"].missing):
         if str(metric[row]).endswith(_OWN) and values[row] > 0:
-            key = (str(runs[row]), str(operations[row]), str(metric[row]).removesuffix(_OWN))
-            rates.setdefault(key, []).append(float(values[row]))
+            rates.setdefault((str(runs[row]), str(operations[row]), str(metric[row]).removesuffix(_OWN)), []).append(
+                float(values[row])
+            )
     run_of = rows.columns["run"].values if "run" in rows.columns else ()
     return {
         id(cell): [
@@ -213,3 +209,51 @@ def _own_rates(results: Table, rows: Table, cells: Sequence[TrialCell]) -> dict[
         ]
         for cell in cells
     }
+
+
+_LARGEST_LOG = 50.0  # larger relative differences are useless
+
+
+def detectable_effect(n: int, level: float, power: float) -> float:
+    """Return the difference, in standard deviations, that a two-sided t test of n trials per side detects with
+    ``power``.
+
+    Solves P(|T| > t) = power for T noncentral t with 2n - 2 degrees of freedom and noncentrality d·√(n/2) (Cohen 1988,
+    Statistical Power Analysis, ch. 2). Raises InputError below two trials or a power not above 1 - level.
+    """
+    from scipy.optimize import brentq
+    from scipy.special import nctdtr
+
+    check_level(level)
+    if n < 2:
+        raise InputError("too-few-trials", "{n} trial per side has no spread", "give at least 2", n=n)
+    if not 1 - level < power < 1:
+        raise InputError(
+            "out-of-range",
+            "the power {power:g} is not between {minimum:g} and 1",
+            "use a fraction such as 0.8",
+            power=power,
+            minimum=1 - level,
+        )
+    df, critical = 2 * n - 2, t_critical(level, 2 * n - 2)
+
+    def compute_shortfall(noncentrality: float) -> float:
+        # Far out in a tail nctdtr returns NaN instead of 0.
+        inside = [float(nctdtr(df, noncentrality, t)) for t in (critical, -critical)]
+        return sum(s * (0.0 if math.isnan(p) else p) for s, p in zip((1, -1), inside, strict=True)) - (1 - power)
+
+    return float(brentq(compute_shortfall, 0.0, 8 * critical + 10, xtol=1e-10)) / math.sqrt(n / 2)
+
+
+def smallest_difference(sd_log: float, df: int, n: int, level: float, power: float) -> Estimate:
+    """Return the least relative difference (0.05: 5 % more) that n trials per side detect, from the sd of the log
+    trials.
+
+    The interval at ``level`` is that of the sd, known with ``df`` degrees of freedom (chi-square).
+    """
+    effect = detectable_effect(n, level, power)
+    low, high = (sd_log * math.sqrt(df / chi2_quantile(p, df)) for p in (0.5 + level / 2, 0.5 - level / 2))
+    if effect * high > _LARGEST_LOG:
+        return Estimate(None, None, None, level, df + 1, (Message("spread-too-large", "the trials differ too much"),))
+    value, least, most = (math.expm1(effect * s) for s in (sd_log, low, high))
+    return Estimate(value, least, most, level, df + 1)

@@ -8,11 +8,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
+
+from iosonde.core.arrays import Array
 
 from .distributions import normal_two_sided_p
-
-Array = npt.NDArray[np.float64]
 
 MOST = 5000  # values: the p-value of Shapiro and Wilk was fitted to simulations up to this size
 
@@ -42,10 +41,9 @@ def shapiro_wilk(values: Array) -> tuple[float, float]:
     n = values.size
     ordered = np.sort(values) - np.median(values)
     ordered /= ordered[-1] - ordered[0]
-    weights = _compute_weights(n)
     centred = ordered - ordered.mean()
     norm = math.sqrt(float(centred @ centred))
-    shared = float(weights @ ordered)
+    shared = float(_compute_weights(n) @ ordered)
     missing = (norm - shared) * (norm + shared) / norm**2  # 1 - W, which keeps its digits where W is nearly 1
     if n == 3:
         return 1 - missing, max(0.0, 6 / math.pi * (math.asin(math.sqrt(1 - missing)) - math.asin(math.sqrt(0.75))))

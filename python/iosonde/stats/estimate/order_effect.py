@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array, Flags, Indices
 from iosonde.core.types import Estimate
 
 from .autocorrelation import autocorrelation
@@ -16,8 +16,6 @@ from .distributions import t_critical
 from .trend import trend
 
 ALPHA = 0.01  # of a drift, and of an autocorrelation
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -37,8 +35,8 @@ class OrderedTrials:
     """Trials in the order of measurement: values, whether each is of B, and cells."""
 
     values: Array
-    is_b: npt.NDArray[np.bool_]
-    cells: npt.NDArray[np.intp]
+    is_b: Flags
+    cells: Indices
 
     @property
     def in_turn(self) -> bool:
@@ -68,15 +66,16 @@ def order_effect(trials: OrderedTrials, level: float) -> OrderEffect:
     )
     related = autocorrelation(list(series.values()), [places[rows] for rows in at if rows.size])
     worth = related.effective_share if related is not None and related.p < ALPHA else 1.0
-    if best is None or best[0] >= ALPHA:
-        return OrderEffect(None, 1.0 if best is None else min(1.0, best[0]), None, worth)
-    return OrderEffect(best[1].relative_change, best[0], _estimate_step(y, trials, level), worth)
+    return (
+        OrderEffect(None, 1.0 if best is None else min(1.0, best[0]), None, worth)
+        if best is None or best[0] >= ALPHA
+        else OrderEffect(best[1].relative_change, best[0], _estimate_step(y, trials, level), worth)
+    )
 
 
 def _estimate_step(y: Array, trials: OrderedTrials, level: float) -> Estimate | None:
     """Estimate the difference of the lines at the border; None without degrees of freedom."""
-    border = float(np.flatnonzero(np.diff(trials.is_b))[0]) + 0.5
-    away = np.arange(y.size) - border
+    away = np.arange(y.size) - (float(np.flatnonzero(np.diff(trials.is_b))[0]) + 0.5)
     cells = (trials.cells[:, None] == np.unique(trials.cells)).astype(float)
     b = trials.is_b.astype(float)
     x = np.column_stack([cells, b, away * b, away * (1 - b)])

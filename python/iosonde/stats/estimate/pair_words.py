@@ -86,13 +86,14 @@ def _describe_direction(pair_verdict: PairVerdict, ratio: float) -> str:
         return f"is {share} {'faster' if ratio > 1 else 'slower'} than"
     many = f"{significant(ratio)} times the" if ratio >= _TWICE else f"{share} {'more' if ratio > 1 else 'less'}"
     other = "of" if ratio >= _TWICE else "than"
-    if pair_verdict.name[1] == "seconds":
-        return f"is {'slower' if ratio > 1 else 'faster'}: it takes {many} time {other}"
-    return f"has {many} {what(pair_verdict)} {other}"
+    return (
+        f"is {'slower' if ratio > 1 else 'faster'}: it takes {many} time {other}"
+        if pair_verdict.name[1] == "seconds"
+        else f"has {many} {what(pair_verdict)} {other}"
+    )
 
 
 def _format_typical(pair_verdict: PairVerdict) -> str:
-    """Return ``112 MiB/s against 100 MiB/s``."""
     means = pair_verdict.typical()
     if means is None:
         return ""
@@ -112,6 +113,8 @@ def _format_pairs(pair_verdict: PairVerdict) -> str:
 
 
 def _describe_unpaired(pair_verdict: PairVerdict) -> str:
-    if not pair_verdict.alone:
-        return ""
-    return f"; {pair_verdict.alone} run{'s' if pair_verdict.alone > 1 else ''} without a complete partner left out"
+    return (
+        f"; {pair_verdict.alone} run{'s' if pair_verdict.alone > 1 else ''} without a complete partner left out"
+        if pair_verdict.alone
+        else ""
+    )

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array
 from iosonde.core.deciding import Name, deciding
 from iosonde.core.gate import Threshold, gate_of
 from iosonde.core.message import Message
@@ -25,7 +25,6 @@ from .summarise import mean, standard_deviation
 
 Row = tuple[str, str, str, float]  # operation, metric, unit, value
 Cell = tuple[tuple[str, FactorValue], ...]
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -86,15 +85,13 @@ class PairVerdict:
     def claim(self, family: int) -> Verdict:
         """Return the claim that B differs from A, as one of a ``family``."""
         above = self.ratio.value is not None and self.ratio.value > 1
-        direction = None if self.state is not VerdictState.DIFFERENT else Direction.UP if above else Direction.DOWN
-        cell = ", ".join(f"{name}={level}" for name, level in self.cell.items())
         return Verdict(
             "difference",
             " ".join(self.name[:2]),
             (self.rule.a, self.rule.b),
             self.state,
-            direction,
-            cell,
+            None if self.state is not VerdictState.DIFFERENT else Direction.UP if above else Direction.DOWN,
+            ", ".join(f"{name}={level}" for name, level in self.cell.items()),
             self.ratio,
             None,
             family,
@@ -131,9 +128,8 @@ class PairVerdict:
         apart = min((self._measure_distance(limit) for limit in self.untold), default=math.log1p(self.rule.margin) / 2)
         if not apart:
             return None
-        spread = standard_deviation(np.log(self.b) - np.log(self.a))
         critical = sequential.critical(self.rule.most, self.ratio.level, self.rule.most)
-        return math.ceil((critical * spread / apart) ** 2)
+        return math.ceil((critical * standard_deviation(np.log(self.b) - np.log(self.a)) / apart) ** 2)
 
     def _measure_distance(self, limit: Threshold) -> float:
         """Return the distance between the logarithms of the ratio and of a limit, the nearer one if there are two."""
@@ -142,9 +138,11 @@ class PairVerdict:
 
     def typical(self) -> tuple[float, float] | None:
         """Return the geometric means of A and B, whose quotient is the ratio; None without them."""
-        if not self.n or min(self.a.min(), self.b.min()) <= 0:
-            return None
-        return float(np.exp(np.mean(np.log(self.a)))), float(np.exp(np.mean(np.log(self.b))))
+        return (
+            None
+            if not self.n or min(self.a.min(), self.b.min()) <= 0
+            else (float(np.exp(np.mean(np.log(self.a)))), float(np.exp(np.mean(np.log(self.b)))))
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form. It has no p: that of a fixed n would be invalid."""
@@ -204,7 +202,15 @@ def verdicts(runs: Iterable[PairedRun], rule: PairRule, others: Sequence[Name] =
     others = [name for name in others if name != primary]
     names = [(primary, 1), *((name, len(others)) for name in others)] if primary else []
     return [
-        _judge_cell(cell, name, pairs, rule, rule.share(metrics), name == primary, _count_unpaired(cells[cell]))
+        _judge_cell(
+            cell,
+            name,
+            pairs,
+            rule,
+            rule.share(metrics),
+            name == primary,
+            sum(len(pair) == 1 for pair in cells[cell].values()),
+        )
         for name, metrics in names
         for cell, pairs in sorted(both.items(), key=lambda item: [_order_level(level) for _, level in item[0]])
     ]
@@ -224,10 +230,6 @@ def _choose_primary(pairs: Sequence[Mapping[str, PairedRun]], rule: PairRule) ->
     return deciding([name for name in first[rule.a].values if name in first[rule.b].values], rule.metric)
 
 
-def _count_unpaired(blocks: Mapping[int, Mapping[str, PairedRun]]) -> int:
-    return sum(len(pair) == 1 for pair in blocks.values())
-
-
 def _judge_cell(
     cell: Cell,
     name: Name,
@@ -239,12 +241,13 @@ def _judge_cell(
 ) -> PairVerdict:
     values = list(_pair_values(name, pairs, rule))
     a, b = (np.array([pair[side] for pair in values], dtype=float) for side in (0, 1))
-    if a.size and min(a.min(), b.min()) <= 0:
-        ratio = Estimate(
+    ratio = (
+        Estimate(
             None, None, None, level, int(a.size), (Message("nonpositive-value", "values of 0 or below have no ratio"),)
         )
-    else:
-        ratio = sequential.interval(np.log(b) - np.log(a), level, rule.most)
+        if a.size and min(a.min(), b.min()) <= 0
+        else sequential.interval(np.log(b) - np.log(a), level, rule.most)
+    )
     return PairVerdict(dict(cell), name, primary, rule, a, b, ratio, alone)
 
 

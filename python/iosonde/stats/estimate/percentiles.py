@@ -87,8 +87,11 @@ def percentiles_from_trial(
         here = good[good["phase"] == phase]
         for kind in np.flatnonzero(np.bincount(here["kind"])).tolist():
             durations = here["duration_ns"][here["kind"] == kind]
-            values = percentiles_from_durations(durations, percentiles, level)
-            summaries.append(TrialPercentiles(name, kinds[kind], int(durations.size), values))
+            summaries.append(
+                TrialPercentiles(
+                    name, kinds[kind], int(durations.size), percentiles_from_durations(durations, percentiles, level)
+                )
+            )
     return summaries
 
 
@@ -99,14 +102,12 @@ def over_trials(trials: Iterable[TrialPercentiles], percentile: float, level: fl
     values = [trial.duration_ns[percentile] for trial in members]
     seconds = [value * 1e-9 for value in values if value is not None]
     if len(seconds) < len(values) or not values:
-        least = least_n_for_quantile(percentile, level)
-        fewest = min((trial.n_operations for trial in members), default=0)
         warning = Message(
             "too-few-operations",
             "p{percentile:g} needs at least {least} operations per trial, the shortest trial has {fewest}",
-            least=least,
+            least=least_n_for_quantile(percentile, level),
             percentile=100 * percentile,
-            fewest=fewest,
+            fewest=min((trial.n_operations for trial in members), default=0),
         )
         return Estimate(None, None, None, level, len(members), (warning,))
     # A duration of 0 ns is below the clock's resolution; 0.5 ns stands for it so that its log exists.

@@ -49,10 +49,11 @@ def unpaired(a: Array, b: Array, level: float) -> RankTest:
     if np.isnan(p):
         name, p = "Mann-Whitney", _mann_whitney_p(a, b, superiority)
     rank = _rank_of_pairs(a.size, b.size, level)
-    if a.size * b.size <= _MOST_PAIRS:
-        pick = _build_picker(np.subtract.outer(b, a).ravel())
-    else:
-        pick = _build_sum_picker(np.sort(-a), np.sort(b))
+    pick = (
+        _build_picker(np.subtract.outer(b, a).ravel())
+        if a.size * b.size <= _MOST_PAIRS
+        else _build_sum_picker(np.sort(-a), np.sort(b))
+    )
     return RankTest(name, p, _estimate_shift(pick, a.size * b.size, rank, level, min(a.size, b.size)), superiority)
 
 
@@ -117,9 +118,11 @@ def _mann_whitney_p(a: Array, b: Array, superiority: float) -> float:
     both = np.concatenate([a, b] if a.size <= b.size else [b, a])
     ties = _count_ties(both)
     if pairs <= _EXACT_PAIRS and (not ties or both.size <= _EXACT_TIED):
-        if ties:
-            return _permutation_p(_twice_ranks(both), min(a.size, b.size))
-        return min(1.0, 2 * float(_mann_whitney_null(a.size, b.size)[int(larger) :].sum()))
+        return (
+            _permutation_p(_twice_ranks(both), min(a.size, b.size))
+            if ties
+            else min(1.0, 2 * float(_mann_whitney_null(a.size, b.size)[int(larger) :].sum()))
+        )
     n = a.size + b.size
     variance = pairs / 12 * (n + 1 - ties / (n * (n - 1)))
     off = larger - pairs / 2 - 0.5
@@ -168,11 +171,13 @@ def _count_ties(values: Array) -> int:
 def _estimate_shift(pick: Callable[[int], float], count: int, rank: int, level: float, n: int) -> Estimate:
     """Estimate the median of ``count`` values with its interval; ``pick(k)`` returns the k-th smallest (from 1)."""
     center = (pick((count + 1) // 2) + pick(count // 2 + 1)) / 2
-    if rank < 1:
-        return Estimate(
+    return (
+        Estimate(
             center, None, None, level, n, (Message("too-few-trials", "too few trials for an interval of the shift"),)
         )
-    return Estimate(center, pick(rank), pick(count + 1 - rank), level, n)
+        if rank < 1
+        else Estimate(center, pick(rank), pick(count + 1 - rank), level, n)
+    )
 
 
 def _compute_superiority(a: Array, b: Array) -> float:
@@ -253,5 +258,4 @@ def _signed_rank_null(ranks: Sequence[int]) -> Array:
 
 
 def _rank_of(chances: Array, level: float) -> int:
-    below = np.cumsum(chances)
-    return int(np.searchsorted(below, (1 - level) / 2 + 1e-12, side="right"))
+    return int(np.searchsorted(np.cumsum(chances), (1 - level) / 2 + 1e-12, side="right"))

@@ -50,9 +50,7 @@ def side(values: Values) -> Moments:
 
 def side_of_summary(mean: float, sd: float, n: int) -> Moments:
     """Build a side from mean, sd and n: its logs by the delta method (sd of logs ≈ sd ÷ mean)."""
-    if mean <= 0:
-        return Moments(mean, sd, n, None, None)
-    return Moments(mean, sd, n, math.log(mean), sd / mean)
+    return Moments(mean, sd, n, None, None) if mean <= 0 else Moments(mean, sd, n, math.log(mean), sd / mean)
 
 
 def ratio_of_means(numerator: Moments, denominator: Moments, level: float) -> Estimate:
@@ -80,9 +78,11 @@ def ratio_and_method(numerator: Moments, denominator: Moments, level: float) -> 
     if n < FIELLER_FROM and positive:
         return _on_logs(numerator, denominator, value, level, n), LOGARITHMS
     estimate = _estimate_fieller(numerator, denominator, value, level, n)
-    if positive and (estimate.low is None or estimate.low <= 0):
-        return _on_logs(numerator, denominator, value, level, n), LOGARITHMS
-    return estimate, FIELLER
+    return (
+        (_on_logs(numerator, denominator, value, level, n), LOGARITHMS)
+        if positive and (estimate.low is None or estimate.low <= 0)
+        else (estimate, FIELLER)
+    )
 
 
 def ratio_of_geometric_means(numerator: Moments, denominator: Moments, level: float) -> Estimate:
@@ -150,8 +150,9 @@ def _on_logs(a: Moments, b: Moments, value: float, level: float, n: int) -> Esti
 
 def _half_of_logs(a: Moments, b: Moments, level: float) -> float:
     assert a.log_sd is not None and b.log_sd is not None
-    df = welch_df(a.log_sd**2, a.n, b.log_sd**2, b.n)
-    return t_critical(level, df) * math.hypot(a.log_sd / a.n**0.5, b.log_sd / b.n**0.5)
+    return t_critical(level, welch_df(a.log_sd**2, a.n, b.log_sd**2, b.n)) * math.hypot(
+        a.log_sd / a.n**0.5, b.log_sd / b.n**0.5
+    )
 
 
 def _estimate_fieller(a: Moments, b: Moments, value: float, level: float, n: int) -> Estimate:

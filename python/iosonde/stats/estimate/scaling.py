@@ -23,11 +23,10 @@ def efficiencies(trials_by_size: Mapping[float, Sequence[float]], level: float) 
     if len(sizes) < 2 or not sizes[0] > 0:
         return {}
     base = side(trials_by_size[sizes[0]])
-    by_size = {}
-    for size in sizes[1:]:
-        ratio = ratio_of_means(side(trials_by_size[size]), base, level)
-        by_size[size] = _scale_estimate(ratio, sizes[0] / size)
-    return by_size
+    return {
+        size: _scale_estimate(ratio_of_means(side(trials_by_size[size]), base, level), sizes[0] / size)
+        for size in sizes[1:]
+    }
 
 
 SOME = ("linear", "more than linear", "less than linear")  # verdicts with a significant speedup

@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from iosonde.core.arrays import Array
 
 from .distributions import chi2_quantile
 from .rank_tests import unpaired
@@ -16,8 +17,6 @@ from .rank_tests import unpaired
 ALPHA = 0.01  # of the rank test of paired against unpaired values
 MIN_UNPAIRED = 4
 _CHANCE_OF_MORE_NOISE = 0.05  # probability that the noise exceeds its upper limit
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

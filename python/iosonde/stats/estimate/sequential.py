@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array
 from iosonde.core.errors import InputError
 from iosonde.core.levels import check_level
 from iosonde.core.message import Message
@@ -41,8 +41,6 @@ _NODES = (1 + np.cos(_ANGLES)) / 2  # Chebyshev nodes in [0, 1]
 _TO_CHEBYSHEV = np.cos(np.outer(np.arange(_DEGREE), _ANGLES)) * np.where(np.arange(_DEGREE), 2, 1)[:, None] / _DEGREE
 _FAR = 7.0  # standard deviations, beyond which the density is negligible
 _SETTLED = 1e-3  # share of alpha
-
-Array = npt.NDArray[np.float64]
 
 
 def interval(logs: Values, level: float, most: int = MOST) -> Estimate:
@@ -64,14 +62,20 @@ def interval(logs: Values, level: float, most: int = MOST) -> Estimate:
         )
     value = math.exp(float(np.mean(x))) if n else None
     if n < LEAST:
-        pairs = "1 pair is" if n == 1 else f"{n} pairs are"
         return Estimate(
             value,
             None,
             None,
             level,
             n,
-            (Message("too-few-pairs", "{pairs} not enough: at least {least} are needed", pairs=pairs, least=LEAST),),
+            (
+                Message(
+                    "too-few-pairs",
+                    "{pairs} not enough: at least {least} are needed",
+                    pairs="1 pair is" if n == 1 else f"{n} pairs are",
+                    least=LEAST,
+                ),
+            ),
         )
     half = critical(n, level, most) * standard_deviation(x) / math.sqrt(n)
     if not math.isfinite(half):
@@ -152,11 +156,13 @@ class _Curve:
 
 
 def _fit_curve(bound: float, next_bound: float, function: Callable[[Array], Array]) -> _Curve:
-    """Fit the curve to the values of the function at Chebyshev's nodes."""
     knee = min(bound, math.sqrt(next_bound**2 - 1))
-    inner = _TO_CHEBYSHEV @ function(knee * np.sqrt(_NODES))
-    outer = _TO_CHEBYSHEV @ function(knee + (bound - knee) * _NODES**2)
-    return _Curve(bound, knee, inner, outer)
+    return _Curve(
+        bound,
+        knee,
+        _TO_CHEBYSHEV @ function(knee * np.sqrt(_NODES)),
+        _TO_CHEBYSHEV @ function(knee + (bound - knee) * _NODES**2),
+    )
 
 
 @dataclass(frozen=True)
@@ -200,5 +206,4 @@ def _compute_sphere_factor(n: int) -> float:
 
 
 def _evaluate_chebyshev(x: Array, coefficients: Array) -> Array:
-    """Evaluate a polynomial at x in [0, 1] from its Chebyshev coefficients."""
     return np.asarray(np.polynomial.chebyshev.chebval(2 * x - 1, coefficients), dtype=float)

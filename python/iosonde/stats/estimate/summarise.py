@@ -11,9 +11,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from iosonde.core.arrays import middle
+from iosonde.core.arrays import Array, middle
 from iosonde.core.errors import DataError
 from iosonde.core.levels import check_level
 from iosonde.core.message import Message
@@ -23,7 +22,7 @@ from .distributions import binomial_cdf, chi2_quantile, t_critical
 from .logs import exp_of
 
 _LARGEST = 1e140  # sums of a million squares stay finite
-Values = Sequence[float] | npt.NDArray[np.float64]
+Values = Sequence[float] | Array
 
 
 def mean(values: Values, level: float) -> Estimate:
@@ -50,8 +49,7 @@ def least_n_for_quantile(p: float, level: float) -> int:
     P(min < q_p < max) = 1 - pⁿ - (1-p)ⁿ for any continuous distribution (David & Nagaraja 2003, §7.1).
     """
     check_level(level)
-    tail = max(p, 1 - p)
-    n = max(2, math.floor(math.log(1 - level) / math.log(tail)))
+    n = max(2, math.floor(math.log(1 - level) / math.log(max(p, 1 - p))))
     while 1 - p**n - (1 - p) ** n < level - 1e-12:
         n += 1
     return n
@@ -77,8 +75,9 @@ def median(values: Values, level: float) -> Estimate:
             n=x.size,
         )
         return Estimate(center, None, None, level, x.size, (warning,))
-    ranks = range(1, x.size // 2 + 1)
-    k = bisect_right(ranks, (1 - level) / 2 + 1e-12, key=lambda rank: binomial_cdf(rank - 1, x.size, 0.5))
+    k = bisect_right(
+        range(1, x.size // 2 + 1), (1 - level) / 2 + 1e-12, key=lambda rank: binomial_cdf(rank - 1, x.size, 0.5)
+    )
     return Estimate(center, float(x[k - 1]), float(x[x.size - k]), level, x.size)
 
 
@@ -114,9 +113,7 @@ def geometric_mean(values: Values, level: float) -> Estimate:
     """Estimate exp of the mean of logs with its t interval: the typical value of ratios and of right-skewed positive
     data."""
     x = _check_finite(values, level)
-    if x.size and np.any(x <= 0):
-        return _not_positive(x, level, "geometric")
-    return exp_of(mean(np.log(x), level))
+    return _not_positive(x, level, "geometric") if x.size and np.any(x <= 0) else exp_of(mean(np.log(x), level))
 
 
 def harmonic_mean(values: Values, level: float) -> Estimate:
@@ -199,11 +196,11 @@ def coefficient_of_variation(values: Values, level: float) -> Estimate:
     return Estimate(k, bounds[0], bounds[1], level, n)
 
 
-def _compute_mean(x: npt.NDArray[np.float64]) -> float:
+def _compute_mean(x: Array) -> float:
     return float(x[0]) if np.ptp(x) == 0 else float(np.mean(x))
 
 
-def _check_finite(values: Values, level: float) -> npt.NDArray[np.float64]:
+def _check_finite(values: Values, level: float) -> Array:
     check_level(level)
     x = np.asarray(values, dtype=float).ravel()
     if not np.all(np.isfinite(x)):
@@ -218,20 +215,22 @@ def _check_finite(values: Values, level: float) -> npt.NDArray[np.float64]:
     return x
 
 
-def _without_interval(x: npt.NDArray[np.float64], level: float, value: float | None) -> Estimate:
-    if x.size == 0:
-        return Estimate(None, None, None, level, 0, (Message("no-values", "no values"),))
-    return Estimate(
-        value,
-        None,
-        None,
-        level,
-        x.size,
-        (Message("single-trial", "one trial has no spread: repeat it, 6 times or more"),),
+def _without_interval(x: Array, level: float, value: float | None) -> Estimate:
+    return (
+        Estimate(None, None, None, level, 0, (Message("no-values", "no values"),))
+        if x.size == 0
+        else Estimate(
+            value,
+            None,
+            None,
+            level,
+            x.size,
+            (Message("single-trial", "one trial has no spread: repeat it, 6 times or more"),),
+        )
     )
 
 
-def _not_positive(x: npt.NDArray[np.float64], level: float, name: str) -> Estimate:
+def _not_positive(x: Array, level: float, name: str) -> Estimate:
     return Estimate(
         None,
         None,

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
-from iosonde.core.arrays import middle, n_distinct
+from iosonde.core.arrays import Array, Indices, middle, n_distinct
 
 from .distributions import normal_two_sided_p
 
@@ -36,7 +35,7 @@ class Trend:
     n: int
 
 
-def trend(series: Sequence[npt.NDArray[np.float64]]) -> Trend | None:
+def trend(series: Sequence[Array]) -> Trend | None:
     """Return the common trend of several series, each in its own order; None if no series has 3 distinct values.
 
     ``relative_change`` is the median of all pairwise slopes (Theil-Sen; Sen 1968, JASA 63, 1379-1389), each over its
@@ -55,7 +54,7 @@ def trend(series: Sequence[npt.NDArray[np.float64]]) -> Trend | None:
     return Trend(s, s / pairs, p, middle(slopes) * (longest - 1), sum(x.size for x in used))
 
 
-def _thin_series(x: npt.NDArray[np.float64], longest: int) -> npt.NDArray[np.float64]:
+def _thin_series(x: Array, longest: int) -> Array:
     """Average neighbours of a long series: the number of pairs grows with the square, and the means show a drift as
     well."""
     if x.size <= longest:
@@ -65,19 +64,19 @@ def _thin_series(x: npt.NDArray[np.float64], longest: int) -> npt.NDArray[np.flo
 
 
 @lru_cache(maxsize=8)  # cells mostly have the same number of trials
-def _index_pairs(n: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def _index_pairs(n: int) -> tuple[Indices, Indices]:
     rows, columns = np.triu_indices(n, 1)
     return rows, columns
 
 
-def _compute_score(x: npt.NDArray[np.float64]) -> int:
+def _compute_score(x: Array) -> int:
     rows, columns = _index_pairs(x.size)
     return int(np.sign(x[columns] - x[rows]).sum())
 
 
-def _compute_slopes(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _compute_slopes(x: Array) -> Array:
     rows, columns = _index_pairs(x.size)
-    slopes: npt.NDArray[np.float64] = (x[columns] - x[rows]) / (columns - rows)
+    slopes: Array = (x[columns] - x[rows]) / (columns - rows)
     return slopes
 
 
@@ -91,11 +90,9 @@ def _exact_p(s: int, sizes: list[int]) -> float:
     return float(min(1.0, inversions[np.abs(scores) >= abs(s)].sum()))
 
 
-def _normal_p(s: int, series: list[npt.NDArray[np.float64]]) -> float:
+def _normal_p(s: int, series: list[Array]) -> float:
     variance = 0.0
     for x in series:
         n, ties = x.size, np.unique(x, return_counts=True)[1]
         variance += (n * (n - 1) * (2 * n + 5) - float((ties * (ties - 1) * (2 * ties + 5)).sum())) / 18
-    if variance == 0:
-        return 1.0
-    return normal_two_sided_p(max(0, abs(s) - 1) / math.sqrt(variance))
+    return 1.0 if variance == 0 else normal_two_sided_p(max(0, abs(s) - 1) / math.sqrt(variance))

@@ -61,8 +61,9 @@ class Variation:
         value = min(1.0, max(0.0, effect.ss) / self.total)
         if self.noise.df < LEAST_DF:
             return Estimate(value, None, None, level, self.n, (NO_NOISE,))
-        df = max(0, self.n - 1 - self.noise.df - effect.df)
-        others = SumOfSquares(max(0.0, self.total - self.noise.ss - effect.ss), df)
+        others = SumOfSquares(
+            max(0.0, self.total - self.noise.ss - effect.ss), max(0, self.n - 1 - self.noise.df - effect.df)
+        )
         return clamp_share(value, share_limits(effect, others, self.noise, self.n, level), level, self.n)
 
 
@@ -136,17 +137,27 @@ def _lowest_ratio(top: _Limits, exact: _Limits, below: _Limits, weight: float) -
     if exact.low <= 0 or top.value <= 0:
         return 0.0
     effect_error, total_error = math.log(top.value / top.low), max(0.0, math.log(top.value / exact.low))
-    noise_error = weight * math.sqrt(max(0.0, total_error**2 - effect_error**2))
     return (
-        top.value / below.value * math.exp(-math.hypot(effect_error, noise_error, math.log(below.high / below.value)))
+        top.value
+        / below.value
+        * math.exp(
+            -math.hypot(
+                effect_error,
+                weight * math.sqrt(max(0.0, total_error**2 - effect_error**2)),
+                math.log(below.high / below.value),
+            )
+        )
     )
 
 
 def _highest_ratio(top: _Limits, exact: _Limits, below: _Limits, weight: float) -> float:
     """Combine the limits as Donner & Zou do, which allows a top of 0."""
     effect_error, total_error = top.high - top.value, max(0.0, exact.high - top.value)
-    noise_error = weight * math.sqrt(max(0.0, total_error**2 - effect_error**2))
-    a, b, end_a = top.value, below.value, top.value + math.hypot(effect_error, noise_error)
+    a, b, end_a = (
+        top.value,
+        below.value,
+        top.value + math.hypot(effect_error, weight * math.sqrt(max(0.0, total_error**2 - effect_error**2))),
+    )
     end_b = max(below.low, 0.01 * b)
     down = end_b * (2 * b - end_b)
     return (a * b + math.sqrt(max((a * b) ** 2 - end_a * (2 * a - end_a) * down, 0.0))) / down
@@ -156,9 +167,11 @@ def _solve_noncentrality(x: float, df: int, p: float) -> float:
     """Return λ at which χ'² of ``df`` is below ``x`` with probability ``p``; 0 if even λ = 0 is less likely."""
     from scipy.special import chndtr
 
-    if x > _LARGE:
-        return float(max(0.0, math.sqrt(max(0.0, x - df + 1)) - normal_quantile(p)) ** 2)
-    return _solve_falling(lambda noncentrality: float(chndtr(x, df, noncentrality)) - p, x)
+    return (
+        float(max(0.0, math.sqrt(max(0.0, x - df + 1)) - normal_quantile(p)) ** 2)
+        if x > _LARGE
+        else _solve_falling(lambda noncentrality: float(chndtr(x, df, noncentrality)) - p, x)
+    )
 
 
 def _solve_f(x: float, df: int, noise_df: int, p: float) -> float:

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
@@ -41,7 +41,6 @@ _MIN_SPREAD_DF = 6  # degrees of freedom sufficient for the spread of two or thr
 _STILL = 1e-12  # relative: a smaller standard error is rounding of equal values
 _DIFFERS = 0.01  # p-value of equal ratios in all cells, below which they are reported to differ
 
-Array = npt.NDArray[np.float64]
 Cells = Sequence[tuple[Array, Array]]
 
 
@@ -145,9 +144,11 @@ def satterthwaite(parts: Array, df: Array) -> float:
 
 
 def _side_of(cells: Sequence[Array]) -> _SideOfCells:
-    means = np.array([x.mean() for x in cells])
-    squares = np.array([((x - x.mean()) ** 2).sum() for x in cells])
-    return _SideOfCells(np.array([float(x.size) for x in cells]), means, squares)
+    return _SideOfCells(
+        np.array([float(x.size) for x in cells]),
+        np.array([x.mean() for x in cells]),
+        np.array([((x - x.mean()) ** 2).sum() for x in cells]),
+    )
 
 
 def _jackknife_variance(each: Array, weights: Array) -> float:
@@ -231,9 +232,6 @@ def compare_within(
     unlike = _describe_disagreement(effect, logs)
     coarse = (coarse_text(ticks.step),) if ticks else (NO_SPREAD,) if still else ()
     few = (few_trials_text(a.side.n, b.side.n),) if effect.few else ()
-    doubts = tuple(
-        code for code, there in (("cells-differ", unlike), ("coarse-clock", coarse), ("few-trials", few)) if there
-    )
     open_to_trials = outcome == CANNOT_TELL and not unlike and not ticks
     return Comparison(
         a,
@@ -260,13 +258,14 @@ def compare_within(
         cells=len(cells),
         cells_differ=bool(unlike),
         by_level=at_levels(verdict_at),
-        doubts=doubts,
+        doubts=tuple(
+            code for code, there in (("cells-differ", unlike), ("coarse-clock", coarse), ("few-trials", few)) if there
+        ),
         at=(lambda other: exp_of(effect.interval(other, n))) if logs else None,
     )
 
 
 def _measure_rounding(cells: Cells) -> Rounding:
-    """Return half a tick of each side, given its spread inside the cells."""
     a, b = (_side_of([cell[place] for cell in cells]) for place in (0, 1))
     if min(a.df, b.df) < 1:
         return Rounding()
@@ -294,12 +293,11 @@ def _describe_disagreement(effect: CellEffect, logs: bool) -> tuple[str, ...]:
     if effect.p_same is None or effect.p_same >= _DIFFERS:
         return ()
     low, high = (f"{math.exp(x) if logs else x:.3g}" for x in effect.spread)
-    what = "ratio" if logs else "difference"
     return (
         Message(
             "cells-differ",
             "the {effect} differs between cells ({low} to {high}, p = {p:.2g}): compare each with {spell.by}",
-            effect=what,
+            effect="ratio" if logs else "difference",
             low=low,
             high=high,
             p=effect.p_same,

@@ -60,8 +60,15 @@ def _estimate_balance(what: str, setting: str, trials: Sequence[dict[str, int]],
     lost = replace(
         index, value=_compute_loss(index.value), low=_compute_loss(index.low), high=_compute_loss(index.high)
     )
-    busiest = Counter(max(trial, key=lambda name: trial[name]) for trial in trials)
-    return ServerBalance(what, setting, max(map(len, trials)), index, lost, min(indices), busiest)
+    return ServerBalance(
+        what,
+        setting,
+        max(map(len, trials)),
+        index,
+        lost,
+        min(indices),
+        Counter(max(trial, key=lambda name: trial[name]) for trial in trials),
+    )
 
 
 def _compute_loss(index: float | None) -> float | None:

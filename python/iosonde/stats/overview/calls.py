@@ -30,17 +30,15 @@ class PhaseCalls:
 
     def to_json(self) -> dict[str, Any]:
         """Return stable JSON."""
-        rows = [{"kind": kind, **estimate.flat("calls")} for kind, estimate in self.servers.items()]
-        done = [{"kind": kind, **estimate.flat("operations")} for kind, estimate in self.client.items()]
         return {
             "operation": self.operation,
             "setting": self.setting,
             "per": self.per,
             "n": self.in_all.n,
             **self.in_all.flat("calls"),
-            "servers": rows,
+            "servers": [{"kind": kind, **estimate.flat("calls")} for kind, estimate in self.servers.items()],
             **self.client_in_all.flat("operations"),
-            "client": done,
+            "client": [{"kind": kind, **estimate.flat("operations")} for kind, estimate in self.client.items()],
         }
 
 
@@ -98,7 +96,6 @@ def _average_counts(counters: Sequence[Mapping[str, float]]) -> dict[str, float]
 
 
 def _estimate_each(units: Sequence[Mapping[str, float]], level: float) -> dict[str, Estimate]:
-    """Return kind → number per operation, the most frequent first."""
     kinds = dict.fromkeys(kind for unit in units for kind in unit)
     estimates = {kind: mean([unit.get(kind, 0.0) for unit in units], level).within(low=0.0) for kind in kinds}
     return dict(sorted(estimates.items(), key=lambda item: -(item[1].value or 0.0)))

@@ -64,9 +64,11 @@ class Places(Sequence[str]):
     def __getitem__(self, at: slice) -> list[str]: ...
 
     def __getitem__(self, at: int | slice) -> str | list[str]:
-        if isinstance(at, slice):
-            return [self._table.place(int(row)) for row in self._rows[at]]
-        return self._table.place(int(self._rows[at]))
+        return (
+            [self._table.place(int(row)) for row in self._rows[at]]
+            if isinstance(at, slice)
+            else self._table.place(int(self._rows[at]))
+        )
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -136,10 +138,11 @@ def median_of(values: npt.NDArray[np.float64]) -> float:
 def means_of(values: npt.NDArray[np.float64], groups: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
     """Return the mean of each group, in the order of first occurrence."""
     _, first, of = np.unique(groups, return_index=True, return_inverse=True)
-    if first.size == values.size:
-        return values
-    means = np.bincount(of, values) / np.bincount(of)
-    return np.asarray(means[np.argsort(first)])
+    return (
+        values
+        if first.size == values.size
+        else np.asarray((np.bincount(of, values) / np.bincount(of))[np.argsort(first)])
+    )
 
 
 def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[TrialCell]:
@@ -154,8 +157,7 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
             "give a table with at least one measurement",
             source=table.source or "the table",
         )
-    columns = [table.column(name) for name in by]
-    grid = Grid({column.name: column.codes() for column in columns})
+    grid = Grid({column.name: column.codes() for column in map(table.column, by)})
     units = table.level_units(grid.columns)
     groups = grouped([(codes, len(levels)) for codes, levels in grid.columns.values()], len(table))
     shared = bring_ups_of(table)
@@ -181,7 +183,6 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
         complete = bool(is_present.all())
         for rows in groups:
             present = rows if complete else rows[is_present[rows]]
-            times = present if order is None else order[present]
             cells.append(
                 TrialCell(
                     Setting(grid, rows[0]),
@@ -193,7 +194,7 @@ def cells_of(table: Table, responses: Sequence[str], by: Sequence[str]) -> list[
                     Places(table, present),
                     units=units,
                     bring_ups=None if shared is None else shared[present],
-                    times=times,
+                    times=present if order is None else order[present],
                 )
             )
     return cells

@@ -36,6 +36,8 @@ def half_ticks_of(cells: Sequence[TrialCell]) -> list[float]:
 
 def with_half_tick(estimate: Estimate, half: float) -> Estimate:
     """Return the estimate with half a tick added to its interval, and a warning."""
-    if not half or estimate.low is None:
-        return estimate
-    return replace(wider(estimate, half), warnings=(*estimate.warnings, coarse_text(2 * half)))
+    return (
+        estimate
+        if not half or estimate.low is None
+        else replace(wider(estimate, half), warnings=(*estimate.warnings, coarse_text(2 * half)))
+    )

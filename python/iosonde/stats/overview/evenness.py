@@ -121,14 +121,15 @@ def _draw_indices(weights: np.ndarray, n_places: int, copies: int, level: float)
             some = weights[at : at + step]
             places = _throw_files(rng, len(some), n_places, copies)
             for kind in (0, 1):
-                copy_weights = np.repeat(some[:, kind], copies)
-                sums[:, kind] += np.bincount(places, weights=copy_weights, minlength=n_places)
+                sums[:, kind] += np.bincount(places, weights=np.repeat(some[:, kind], copies), minlength=n_places)
         indices.append(sums.max(axis=0) / sums.mean(axis=0))
     return np.array(indices)
 
 
 def _throw_files(rng: np.random.Generator, n_files: int, n_places: int, copies: int) -> np.ndarray:
     """Draw the places of each file's copies, distinct per file, file after file."""
-    if copies == 1:
-        return rng.integers(n_places, size=n_files)
-    return rng.random((n_files, n_places)).argpartition(copies - 1, axis=1)[:, :copies].ravel()
+    return (
+        rng.integers(n_places, size=n_files)
+        if copies == 1
+        else rng.random((n_files, n_places)).argpartition(copies - 1, axis=1)[:, :copies].ravel()
+    )

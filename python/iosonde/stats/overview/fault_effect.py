@@ -8,7 +8,7 @@ time inside; a duration counts where its operation began.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,16 +63,14 @@ class PhaseEffect:
     heal_s: float | None
 
 
-def effects(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], level: float) -> list[PhaseEffect]:
+def effects(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], level: float) -> Iterator[PhaseEffect]:
     """Return the effect of every fault of a trial on every phase that it fell into; none if the clocks cannot be
     compared."""
-    phase_effects = []
     for several in _group_faults(run.faults):
         for phase in run.phases:
             rows = phase_rows(phase, operations, kinds) if phase.comparable else None
             if rows is not None and (effect := _measure_effect(several, phase, rows, level)):
-                phase_effects.append(effect)
-    return phase_effects
+                yield effect
 
 
 def marks(run: StoredRun, rows: PhaseRows) -> tuple[FaultMark, ...]:
@@ -87,7 +85,6 @@ def marks(run: StoredRun, rows: PhaseRows) -> tuple[FaultMark, ...]:
 
 
 def _group_faults(faults: Sequence[FaultDone]) -> list[list[FaultDone]]:
-    """Group the faults that were in force by planned fault: on all servers at once it is a single fault."""
     groups: dict[str, list[FaultDone]] = {}
     for fault in faults:
         if fault.inflicting_ns is not None and fault.in_force_ns is not None:
@@ -108,7 +105,6 @@ def _measure_effect(several: list[FaultDone], phase: StoredPhase, rows: PhaseRow
     if not parts:
         return None
     stall_at, stall = _find_stall(rows, max(begun, 0.0), end)
-    usual = _find_stall(rows, 0.0, begun)[1] / 1e9 if begun > _LEAST_S * 1e9 else None
     first = several[0]
     host = first.host if len(several) == 1 else f"{len(several)} servers"
     heal = [fault.heal_s for fault in several]
@@ -122,7 +118,7 @@ def _measure_effect(several: list[FaultDone], phase: StoredPhase, rows: PhaseRow
         parts,
         stall / 1e9,
         stall_at / 1e9,
-        usual,
+        _find_stall(rows, 0.0, begun)[1] / 1e9 if begun > _LEAST_S * 1e9 else None,
         max(heal_times) if len(heal_times) == len(heal) else None,
     )
 

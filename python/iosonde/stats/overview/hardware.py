@@ -134,31 +134,27 @@ def to_json(value: Any) -> Any:
 
 
 def _describe_target(facts: Facts) -> Facts:
-    """Describe the target of the disk measurement of the nodes; empty without one."""
     kind = ((facts.get("machine") or {}).get("mount") or {}).get("type") if facts.get("target") else None
     return {"filesystem": kind, "own_disk": None if kind is None else on_own_disk(kind)}
 
 
 def _summarise_pair(facts: Facts, same: Sequence[Facts], level: float) -> Facts:
     a, b, hosts = same[0]["a"], same[0]["b"], facts["hosts"]
-    media = {medium(pair, facts["nodes"]) for pair in same}
-    sizes = [size for size, _ in same[0]["sweep"]]
     return {
         "ranks": [a, b],
         "hosts": [hosts[a], hosts[b]],
-        "medium": min(media),
+        "medium": min(medium(pair, facts["nodes"]) for pair in same),
         "latency": _estimate_mean([pair["sweep"][0][1] for pair in same], level),
         "bandwidth": _estimate_mean([pair["forth"] for pair in same], level),
         "bandwidth_back": _estimate_mean([pair["back"] for pair in same], level),
         "sweep": [
             {"bytes": size, "half_round_trip": _estimate_mean([pair["sweep"][i][1] for pair in same], level)}
-            for i, size in enumerate(sizes)
+            for i, (size, _) in enumerate(same[0]["sweep"])
         ],
     }
 
 
 def _summarise_links(facts: Facts, links: Sequence[Facts], level: float) -> list[Facts]:
-    """Summarise each link that iperf3 measured, over the repetitions with a measurement."""
     same: dict[tuple[int, int], list[Facts]] = {}
     for link in links:
         if not link["error"]:

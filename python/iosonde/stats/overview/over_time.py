@@ -89,11 +89,6 @@ class _Bins:
     end: float
 
     @property
-    def lengths_s(self) -> Array:
-        """Return the length of each bin."""
-        return np.diff(self.edges, prepend=0.0) / 1e9
-
-    @property
     def edges(self) -> Array:
         """Return the end of each bin."""
         return np.append(np.arange(1, self.count) * self.width, self.end)
@@ -151,7 +146,9 @@ def phase_rows(phase: StoredPhase, operations: npt.NDArray[Any], kinds: Sequence
         unit,
         zero_ns,
         int(mine.size),
-        _count_operations(phase, mine),
+        int(mine.size)
+        if phase.recorded_all
+        else max(int(mine.size), sum(int(rank.get("operations") or 0) for rank in phase.ranks)),
     )
 
 
@@ -167,7 +164,7 @@ def in_bins(rows: PhaseRows) -> OverTime:
     start, duration, ranks = rows.start, rows.duration, rows.ranks
     bins = _choose_bins(start.size, float((start + duration).max()))
     done = _compute_done(bins, start, start + np.maximum(duration, 1.0), rows.work, rows.of, ranks.size)
-    by_rank = done / bins.lengths_s
+    by_rank = done / (np.diff(bins.edges, prepend=0.0) / 1e9)
     p50, p99, longest = _summarise_durations(bins, start[rows.took_slow], duration[rows.took_slow] / 1e9)
     few = 2 <= ranks.size <= MOST_RANKS
     return OverTime(
@@ -189,7 +186,6 @@ def in_bins(rows: PhaseRows) -> OverTime:
 
 
 def _take_rows(rows: npt.NDArray[Any], mask: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
-    """Select these rows, without a copy if all are selected."""
     return rows if mask.all() else rows[mask]
 
 
@@ -199,7 +195,6 @@ def starts_ns(phase: StoredPhase, rows: npt.NDArray[Any]) -> Array:
 
 
 def _compute_starts(phase: StoredPhase, rows: npt.NDArray[Any]) -> tuple[Array, int]:
-    """Return these, and the first start itself."""
     ranks, of = np.unique(rows["rank"], return_inverse=True)
     start = rows["start_ns"].astype(np.int64)
     if phase.comparable:
@@ -215,8 +210,7 @@ def _compute_starts(phase: StoredPhase, rows: npt.NDArray[Any]) -> tuple[Array, 
 
 def _choose_bins(operations: int, end: float) -> _Bins:
     """Choose bins of a round width, most of which have enough operations for a 99th percentile."""
-    enough = operations // least_n_for_quantile(_PERCENTILES[-1], _LEVEL)
-    count = min(max(enough, min(_FEWEST, operations)), _MOST)
+    count = min(max(operations // least_n_for_quantile(_PERCENTILES[-1], _LEVEL), min(_FEWEST, operations)), _MOST)
     exact = max(end, 1.0) / count
     power = 10.0 ** math.floor(math.log10(exact))
     width = next(step * power for step in _STEPS if step * power >= exact * (1 - 1e-9))
@@ -253,14 +247,6 @@ def _compute_weights(phase: StoredPhase, mine: npt.NDArray[Any], ranks: npt.NDAr
     recorded = np.bincount(mine["rank"], minlength=int(ranks.max()) + 1)[ranks]
     rank_totals = [totals.get(int(rank), 0) or int(n) for rank, n in zip(ranks, recorded, strict=True)]
     return np.array([every / n for every, n in zip(rank_totals, recorded.tolist(), strict=True)])
-
-
-def _count_operations(phase: StoredPhase, mine: npt.NDArray[Any]) -> int:
-    return (
-        int(mine.size)
-        if phase.recorded_all
-        else max(int(mine.size), sum(int(rank.get("operations") or 0) for rank in phase.ranks))
-    )
 
 
 def _compute_done(bins: _Bins, start: Array, end: Array, work: Array, of: npt.NDArray[np.intp], ranks: int) -> Array:

@@ -6,7 +6,7 @@ columns.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -69,7 +69,6 @@ def overview_from_table(
     for response in responses:
         absent = missing_values(table, response)
         if absent:
-            where = f"{absent[0]}{' and others' if len(absent) > 1 else ''}"
             warnings.append(
                 Message(
                     "missing-values",
@@ -77,16 +76,18 @@ def overview_from_table(
                     column=response,
                     n_missing=len(absent),
                     n_values=len(table),
-                    rows=where,
+                    rows=f"{absent[0]}{' and others' if len(absent) > 1 else ''}",
                 )
             )
-    subject = checks.Subject(cells, level, (), table, _find_hidden(table, cells, ()))
     columns = [table.column(name) for name in by]
-    units = {column.name: "bytes" for column in columns if column.level_unit == "bytes"}
-    overview = _build_overview(subject, [column.name for column in columns], warnings, units=units)
+    overview = _build_overview(
+        checks.Subject(cells, level, (), table, _find_hidden(table, cells, ())),
+        [column.name for column in columns],
+        warnings,
+        units={column.name: "bytes" for column in columns if column.level_unit == "bytes"},
+    )
     missing = {table.column(name).name: uneven_missing(table, table.numbers(name), by) for name in responses}
-    headline_cells = cells_of(table, headlines, by)
-    response_stories = stories(overview.rows, cells, level, headline_cells, missing=missing)
+    response_stories = stories(overview.rows, cells, level, cells_of(table, headlines, by), missing=missing)
     in_stories = {story.metric for story in response_stories}
     alone = [prefixed(text, name) for name, text in missing.items() if text and name not in in_stories]
     return _with_story(replace(overview, warnings=(*overview.warnings, *alone)), response_stories)
@@ -111,15 +112,25 @@ class StoreBackground:
 
 def overview_from_store(measured: MeasuredCells, level: float, background: StoreBackground) -> Overview:
     """Build the overview of a store's trials."""
-    latency = _build_latency(background.runs, background.latencies, measured.by, level)
-    subject = checks.Subject(measured.cells, level, background.runs, measured.rows, hidden_in_store(measured))
-    factor_units = {name: unit for name, unit in background.units.items() if unit and name in measured.by}
     overview = _build_overview(
-        subject, measured.by, measured.warnings, latency, background.pilot, factor_units, background.experiments
+        checks.Subject(measured.cells, level, background.runs, measured.rows, hidden_in_store(measured)),
+        measured.by,
+        measured.warnings,
+        list(_build_latency(background.runs, background.latencies, measured.by, level)),
+        background.pilot,
+        {name: unit for name, unit in background.units.items() if unit and name in measured.by},
+        background.experiments,
     )
-    impossible = ProbedLimits(background.probes, level).impossible(measured.cells, background.runs)
     return _with_story(
-        overview, stories(overview.rows, measured.cells, level, background.extra_cells, impossible, measured.together)
+        overview,
+        stories(
+            overview.rows,
+            measured.cells,
+            level,
+            background.extra_cells,
+            ProbedLimits(background.probes, level).impossible(measured.cells, background.runs),
+            measured.together,
+        ),
     )
 
 
@@ -156,13 +167,12 @@ def _build_overview(
             *warnings,
             Message("bring-ups-averaged", "n counts bring-ups: the trials of a cell that share one are averaged first"),
         ]
-    sentence = words.closing(rows, efficiency, units or {})
     return Overview(
         rows,
         tuple(latency),
         efficiency,
         tuple(findings),
-        sentence,
+        words.closing(rows, efficiency, units or {}),
         level,
         tuple(by),
         tuple(warnings),
@@ -200,8 +210,12 @@ def mean_of(cell: TrialCell, level: float, pilot: int | None = None, half_tick: 
     """Estimate the mean of one cell as every answer shows it; ``pilot`` and ``half_tick`` as for ``row_of``."""
     x = cell.independent
     staged = pilot is not None and x.size > pilot
-    center = stein_interval(x, pilot, level) if staged and pilot else mean(x, level)
-    return _mark_within_run(with_half_tick(center, half_tick).within(low=lowest_mean(cell)), cell)
+    return _mark_within_run(
+        with_half_tick(stein_interval(x, pilot, level) if staged and pilot else mean(x, level), half_tick).within(
+            low=lowest_mean(cell)
+        ),
+        cell,
+    )
 
 
 def lowest_mean(cell: TrialCell) -> float | None:
@@ -238,34 +252,28 @@ def _build_latency(
     latencies: Mapping[str, Sequence[TrialPercentiles]],
     by: Sequence[str],
     level: float,
-) -> list[OverviewLatency]:
+) -> Iterator[OverviewLatency]:
     cells: dict[tuple[Any, ...], list[TrialPercentiles]] = {}
-    for run in runs:
-        if not run.counts:
-            continue
+    for run in filter(lambda run: run.counts, runs):
         setting = tuple(run.level(name) for name in by)
         for trial in latencies.get(run.id, ()):
             cells.setdefault((trial.operation, trial.kind, *setting), []).append(trial)
     order = {key[:2]: place for place, key in reversed(list(enumerate(cells)))}
-    rows = []
     for key in sorted(cells, key=lambda key: (order[key[:2]], *map(_make_sort_key, key[2:]))):
         trials = cells[key]
         fewest = min(trial.n_operations for trial in trials)
         for percentile in PERCENTILES:
-            rows.append(
-                OverviewLatency(
-                    key[0],
-                    key[1],
-                    dict(zip(by, key[2:], strict=True)),
-                    percentile,
-                    fewest,
-                    over_trials(trials, percentile, level),
-                )
+            yield OverviewLatency(
+                key[0],
+                key[1],
+                dict(zip(by, key[2:], strict=True)),
+                percentile,
+                fewest,
+                over_trials(trials, percentile, level),
             )
-    return rows
 
 
-def _build_efficiency(cells: Sequence[TrialCell], level: float) -> list[Efficiency]:
+def _build_efficiency(cells: Sequence[TrialCell], level: float) -> Iterator[Efficiency]:
     families: dict[tuple[Any, ...], dict[float, Any]] = {}
     for cell in cells:
         sizes = ((name, value) for name in _SIZES if isinstance(value := cell.by.get(name), (int, float)))
@@ -274,11 +282,9 @@ def _build_efficiency(cells: Sequence[TrialCell], level: float) -> list[Efficien
             continue
         rest = tuple((name, value) for name, value in cell.by.items() if name != factor)
         families.setdefault((cell.operation, cell.metric, factor, rest), {})[float(size)] = cell.independent
-    rows = []
     for (operation, metric, factor, rest), trials in families.items():
         for size, estimate in efficiencies(trials, level).items():
-            rows.append(Efficiency(operation, metric, dict(rest), factor, min(trials), size, estimate))
-    return rows
+            yield Efficiency(operation, metric, dict(rest), factor, min(trials), size, estimate)
 
 
 def _list_observed(table: Table) -> list[str]:

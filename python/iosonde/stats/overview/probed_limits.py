@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
@@ -68,30 +68,29 @@ class ProbedLimits:
             return links
         return disks if is_within(str(run.target), str(last.facts.get("target") or "")) else None
 
-    def beyond(self, cell: TrialCell, runs: Mapping[str, StoredRun]) -> list[BeyondLimit]:
+    def beyond(self, cell: TrialCell, runs: Mapping[str, StoredRun]) -> Iterator[BeyondLimit]:
         """Return the values of a cell above ``PROBED_MARGIN`` times the limit of their run, by id in ``runs``. Writes
         without fsync are exempt."""
         readings = bytes_per_s(cell.unit)
         if not readings or "buffered" in cell.operation:
-            return []
+            return
         direction = "read" if "read" in f"{cell.operation}{cell.metric}" else "write"
-        excesses = []
         for value, place in zip(cell.values * min(readings), cell.places, strict=False):
             run = runs.get(place.removeprefix("run "))
             limit = None if run is None else self.find_limit(run, direction)
             if limit and value > PROBED_MARGIN * limit.bytes_per_s:
-                excesses.append(BeyondLimit(float(value), limit, place))
-        return excesses
+                yield BeyondLimit(float(value), limit, place)
 
     def impossible(self, cells: Sequence[TrialCell], runs: Sequence[StoredRun]) -> list[TrialCell]:
         """Return the cells most of whose values are beyond their limit."""
         by_id = {run.id: run for run in runs}
-        return [cell for cell in cells if by_id and 2 * len(self.beyond(cell, by_id)) > cell.values.size]
+        return [cell for cell in cells if by_id and 2 * len(list(self.beyond(cell, by_id))) > cell.values.size]
 
     def _summarise_experiment(self, experiment: str) -> Mapping[str, Any]:
         if experiment not in self._summaries:
-            facts = [dict(run.facts) for run in self._probes if run.experiment == experiment]
-            self._summaries[experiment] = hardware.summarise(facts, self._level)
+            self._summaries[experiment] = hardware.summarise(
+                [dict(run.facts) for run in self._probes if run.experiment == experiment], self._level
+            )
         return self._summaries[experiment]
 
 
@@ -99,9 +98,7 @@ def _limit_by_links(summary: Mapping[str, Any], hosts: set[str]) -> ProbedLimit 
     """Sum the links of the nodes, each with the rate of its best pair."""
     best = dict.fromkeys(hosts, 0.0)
     for pair in (*summary["pairs"], *summary["tcp"]):
-        if pair.get("medium", NETWORK) != NETWORK:
-            continue
-        for host in hosts & set(pair["hosts"]):
+        for host in hosts & set(pair["hosts"]) if pair.get("medium", NETWORK) == NETWORK else ():
             best[host] = max(best[host], *(_get_upper_end(pair[way]) for way in ("bandwidth", "bandwidth_back")))
     return ProbedLimit(sum(best.values()), LINKS) if all(best.values()) else None
 
@@ -117,9 +114,11 @@ def _links_of_lab(run: StoredRun) -> ProbedLimit | None:
 
 def _limit_by_disks(summary: Mapping[str, Any], hosts: set[str], direction: str) -> ProbedLimit | None:
     nodes = [node for node in summary["nodes"] if node["host"] in hosts and f"disk_{direction}" in node]
-    if summary["own_disk"] is False or len(nodes) < len(hosts):
-        return None
-    return ProbedLimit(sum(_get_upper_end(node[f"disk_{direction}"]) for node in nodes), DISKS)
+    return (
+        None
+        if summary["own_disk"] is False or len(nodes) < len(hosts)
+        else ProbedLimit(sum(_get_upper_end(node[f"disk_{direction}"]) for node in nodes), DISKS)
+    )
 
 
 def _get_upper_end(estimate: Estimate) -> float:

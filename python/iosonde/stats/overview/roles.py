@@ -73,7 +73,6 @@ def _get_machine_part(run: StoredRun, part: str) -> Mapping[str, Any]:
 
 
 def _list_unique(several: Any) -> list[str]:
-    """Return every name once."""
     return list(dict.fromkeys(str(name) for names in several for name in names if name))
 
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array, Indices
 from iosonde.core.message import Message
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Cell, Table
 from iosonde.stats.overview.cells import means_of
 
-Array = npt.NDArray[np.float64]
 Key = tuple[Cell, ...]
 InEach = list[tuple[Array, Array]]
 
@@ -52,7 +51,7 @@ def each_once(values: Array, units: Sequence[Key]) -> Array:
     return means_of(values, numbered(units))
 
 
-def numbered(units: Sequence[Key]) -> npt.NDArray[np.intp]:
+def numbered(units: Sequence[Key]) -> Indices:
     """Return a number for each bring-up, in the order of first occurrence."""
     places: dict[Key, int] = {}
     return np.array([places.setdefault(unit, len(places)) for unit in units], dtype=np.intp)
@@ -66,13 +65,14 @@ def in_bring_ups(
     rows_by_cell: dict[Key, list[list[int]]] = {}
     for side in (0, 1):
         for row, cell in enumerate(cells[side]):
-            outer = tuple(level for level, own in zip(cell, constant, strict=True) if own)
-            rows_by_cell.setdefault(outer, [[], []])[side].append(row)
-    means = []
-    for rows in rows_by_cell.values():
-        if rows[0] and rows[1]:
-            means.append(_average_bring_ups(values, cells, units, rows, constant))
-    return means
+            rows_by_cell.setdefault(tuple(level for level, own in zip(cell, constant, strict=True) if own), [[], []])[
+                side
+            ].append(row)
+    return [
+        _average_bring_ups(values, cells, units, rows, constant)
+        for rows in rows_by_cell.values()
+        if rows[0] and rows[1]
+    ]
 
 
 def _find_constant(cells: Sequence[Key], units: Sequence[Key]) -> list[bool]:
@@ -80,8 +80,7 @@ def _find_constant(cells: Sequence[Key], units: Sequence[Key]) -> list[bool]:
     first: dict[Key, Key] = {}
     constant = [True] * (len(cells[0]) if cells else 0)
     for cell, unit in zip(cells, units, strict=True):
-        first_cell = first.setdefault(unit, cell)
-        constant = [was and a == b for was, a, b in zip(constant, first_cell, cell, strict=True)]
+        constant = [was and a == b for was, a, b in zip(constant, first.setdefault(unit, cell), cell, strict=True)]
     return constant
 
 

@@ -37,10 +37,8 @@ class SlowOperation:
 def slowest(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], count: int) -> list[SlowOperation]:
     """Return the ``count`` longest of the recorded operations of a run, failed ones included, the longest first."""
     durations = operations["duration_ns"]
-    if durations.size > count:
-        at = np.argpartition(durations, durations.size - count)[durations.size - count :]
-    else:
-        at = np.arange(durations.size)
+    fewer = max(0, durations.size - count)
+    at = np.argpartition(durations, fewer)[fewer:] if fewer else np.arange(durations.size)
     phases = {phase.index: phase for phase in run.phases}
     starts: dict[int, float] = {}
     for index in np.unique(operations["phase"][at]).tolist():
@@ -48,10 +46,9 @@ def slowest(run: StoredRun, operations: npt.NDArray[Any], kinds: Sequence[str], 
         row_starts = starts_ns(phases[index], operations[rows]) if index in phases else np.full(rows.size, np.nan)
         mine = at[operations["phase"][at] == index]
         starts |= dict(zip(mine.tolist(), row_starts[np.searchsorted(rows, mine)].tolist(), strict=True))
-    ordered = at[np.argsort(-durations[at].astype(np.float64), kind="stable")]
     return [
         _build_operation(run, phases.get(int(operations["phase"][i])), operations[i], kinds, starts[int(i)] / 1e9)
-        for i in ordered
+        for i in at[np.argsort(-durations[at].astype(np.float64), kind="stable")]
     ]
 
 
@@ -83,8 +80,9 @@ def unseen(run: StoredRun, edges_ns: npt.NDArray[np.float64]) -> tuple[int, floa
         int(total["count"]) for phase in run.phases if not phase.recorded_all for total in phase.totals.values()
     )
     recorded = sum(int(total["count"]) for phase in run.phases if phase.recorded_all for total in phase.totals.values())
-    missing = sampled + recorded - (run.n_operations or 0) if sampled else 0
     buckets = [
         bucket for phase in run.phases for pairs in phase.histograms.values() for bucket, count in pairs if count
     ]
-    return max(missing, 0), float(edges_ns[max(buckets) + 1]) / 1e9 if buckets else 0.0
+    return max(sampled + recorded - (run.n_operations or 0) if sampled else 0, 0), float(
+        edges_ns[max(buckets) + 1]
+    ) / 1e9 if buckets else 0.0

@@ -42,5 +42,8 @@ class Spread:
 
 def spread_of(values: Sequence[float], level: float) -> Spread:
     """Compute the spread of independent trials."""
-    quantiles = {share: quantile(values, share, level) for share in SHARES}
-    return Spread(quantiles, geometric_mean(values, level), tuple(map(float, np.sort(values))))
+    return Spread(
+        {share: quantile(values, share, level) for share in SHARES},
+        geometric_mean(values, level),
+        tuple(map(float, np.sort(values))),
+    )

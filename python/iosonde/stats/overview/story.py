@@ -21,8 +21,7 @@ from iosonde.core.types import Better
 from iosonde.core.units import percent
 from iosonde.core.words import listed
 
-from ..regression.effect_types import FactorEffect, ResponseEffects, correct
-from ..regression.effect_verdicts import block_sentences, drift_sentences
+from ..regression.effect_types import FactorEffect, ResponseEffects, block_sentences, correct, drift_sentences
 from ..regression.effects import SINGLE_RUN, effects_of
 from ..regression.in_turn import DriftInTurn, drift_in_turn
 from .cells import TrialCell
@@ -142,10 +141,10 @@ def _has_varied_settings(rows: Sequence[OverviewRow]) -> bool:
 
 
 def _sort_by_mean(rows: Sequence[OverviewRow]) -> list[OverviewRow]:
-    """Sort by mean, the best first."""
-    measured = [row for row in rows if row.mean.value is not None]
     lower = metric_of(rows[0].metric, rows[0].unit).better is Better.LOWER
-    return sorted(measured, key=lambda row: row.mean.value or 0.0, reverse=not lower)
+    return sorted(
+        [row for row in rows if row.mean.value is not None], key=lambda row: row.mean.value or 0.0, reverse=not lower
+    )
 
 
 def _describe_extremes(story: ResponseStory, units: Mapping[str, str]) -> str:
@@ -174,9 +173,13 @@ def _describe_unsure(unsure: Sequence[ResponseStory]) -> Iterator[str]:
         more = f" and {len(titles) - _MOST} more" if len(titles) > _MOST else ""
         names, factors = f"{', '.join(titles[:_MOST])}{more}", _join_factors(list(some[0].best.by))
         if untested:
-            on = names if more else listed(titles)
-            template = "The effect of {factors} on {responses} is not tested: {reason}."
-            yield Message("not-tested", template, factors=factors, responses=on, reason=untested)
+            yield Message(
+                "not-tested",
+                "The effect of {factors} on {responses} is not tested: {reason}.",
+                factors=factors,
+                responses=names if more else listed(titles),
+                reason=untested,
+            )
         else:
             yield Message(
                 "not-significant",
@@ -224,7 +227,6 @@ def _significant(story: ResponseStory, units: Mapping[str, str]) -> Message:
 
 
 def _describe_untested(untold: Sequence[FactorEffect]) -> str:
-    """Describe the factors without a test that explain most."""
     ordered = sorted(untold, key=lambda effect: -effect.share)
     names = [f"{effect.name} ({percent(effect.share)})" for effect in ordered if effect.share >= _MIN_SHARE][
         :_MOST_FACTORS

@@ -94,15 +94,15 @@ class CorpusPhase:
 
     def steps(self) -> list[tuple[float, float, str]]:
         """Return the distribution as (value, share at or below it, system), each system counting once."""
-        of = np.unique(np.array(self.names, dtype=object).astype(str), return_inverse=True)[1]
-        clustered = Clustered(np.array(self.values), of)
+        clustered = Clustered(
+            np.array(self.values), np.unique(np.array(self.names, dtype=object).astype(str), return_inverse=True)[1]
+        )
         order = np.argsort(clustered.values, kind="stable")
         reached = np.cumsum(clustered.weights[order])
         return [(self.values[at], float(share), self.names[at]) for at, share in zip(order, reached, strict=True)]
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form of ``iosonde corpus --json``."""
-        placed = None if self.placed is None else {"value": self.placed.value, "below": self.placed.share.to_json()}
         return {
             "operation": self.operation,
             "metric": self.metric,
@@ -126,7 +126,9 @@ class CorpusPhase:
                 for name, explained in self.explained.items()
             ],
             "standing_out": [{"system": system.system, "times": system.times} for system in self.standing_out],
-            "placed": placed,
+            "placed": None
+            if self.placed is None
+            else {"value": self.placed.value, "below": self.placed.share.to_json()},
         }
 
 
@@ -158,8 +160,6 @@ class Systems:
         if not good.any():
             return None
         clustered, at, without = Clustered(values[good], self.of[at][good]), at[good], int(np.sum(~good))
-        explained = {name: self._explain_by(name, clustered, at) for name in self.on}
-        quantiles = {p: clustered.quantile(p, self.level) for p in QUANTILES}
         corpus_phase = CorpusPhase(
             *kind,
             unit,
@@ -167,9 +167,9 @@ class Systems:
             tuple(map(float, clustered.values)),
             tuple(map(str, self.names[at])),
             clustered.n,
-            quantiles,
+            {p: clustered.quantile(p, self.level) for p in QUANTILES},
             clustered.geometric_mean(self.level),
-            explained,
+            {name: self._explain_by(name, clustered, at) for name in self.on},
             self._find_far(clustered, at),
             {name: self._describe_setting(name, clustered, at) for name in self.on},
             None,

@@ -13,8 +13,7 @@ from iosonde.core.table import Cell as Level
 from iosonde.core.types import Estimate, Finding
 from iosonde.core.verdict import Verdict, VerdictState
 
-from ..regression.effect_types import ResponseEffects
-from ..regression.effect_verdicts import effect_verdicts
+from ..regression.effect_types import ResponseEffects, effect_verdicts
 
 _FEW = 4  # with more factors, those without a level are omitted from a name
 

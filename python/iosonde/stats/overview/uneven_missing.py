@@ -38,13 +38,12 @@ def uneven_missing(table: Table, values: npt.NDArray[np.float64], by: Sequence[s
     p, key, rows = min(((p_of(rows), key, rows) for key, rows in groups), key=lambda each: each[0])
     if p * tests >= _ALPHA:
         return ""
-    setting = ", ".join(level_texts(dict(zip(by, key, strict=True)), table.level_units(by)))
     return Message(
         "missing-values",
         "{n_missing} of {n_values} values are missing at {setting}, more than elsewhere (Fisher's"
         " p = {p:.2g}): the others may be a biased sample",
         n_missing=int(gone[rows].sum()),
         n_values=rows.size,
-        setting=setting,
+        setting=", ".join(level_texts(dict(zip(by, key, strict=True)), table.level_units(by))),
         p=min(1.0, p * tests),
     )

@@ -5,8 +5,7 @@ Counters are exact, not a sample: the share is that of all trials together, its 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase, StoredRun
@@ -44,11 +43,10 @@ def words(runs: Sequence[StoredRun]) -> str:
 
 def unknown(runs: Sequence[StoredRun]) -> str:
     """Return the first reason why network traffic is unknown; '' if it is known."""
-    return next((str(phase.network["why"]) for phase in phases(runs) if _is_unknown(phase.network)), "")
-
-
-def _is_unknown(network: Mapping[str, Any]) -> bool:
-    return UNKNOWN in (network.get("reads"), network.get("writes"))
+    return next(
+        (str(phase.network["why"]) for phase in phases(runs) if UNKNOWN in map(phase.network.get, ("reads", "writes"))),
+        "",
+    )
 
 
 def _describe_shares(runs: Sequence[StoredRun], direction: str) -> str:

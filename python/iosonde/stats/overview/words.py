@@ -27,9 +27,11 @@ def closing(rows: Sequence[OverviewRow], efficiency: Sequence[Efficiency], units
 
 def relative_half_width(estimate: Estimate) -> float | None:
     """Return (high - low) ÷ 2 ÷ |value|; None without an interval or if the value is 0."""
-    if estimate.low is None or estimate.high is None or not estimate.value:
-        return None
-    return (estimate.high - estimate.low) / 2 / abs(estimate.value)
+    return (
+        None
+        if estimate.low is None or estimate.high is None or not estimate.value
+        else (estimate.high - estimate.low) / 2 / abs(estimate.value)
+    )
 
 
 def _describe_precision(rows: Sequence[OverviewRow], units: Mapping[str, str]) -> str:
@@ -43,10 +45,11 @@ def _describe_precision(rows: Sequence[OverviewRow], units: Mapping[str, str]) -
     width, worst = max(measured, key=lambda item: item[0])
     name = worst.name(units)
     where = f" ({name})" if len(measured) > 1 and name else ""
-    if width > _WIDE:
-        text = f"The widest interval is ± {percent(width)} of its mean{where}: more trials are needed"
-    else:
-        text = f"Means are known to ± {percent(width)} or better{where.replace('(', '(widest: ', 1)}"
+    text = (
+        f"The widest interval is ± {percent(width)} of its mean{where}: more trials are needed"
+        if width > _WIDE
+        else f"Means are known to ± {percent(width)} or better{where.replace('(', '(widest: ', 1)}"
+    )
     return f"{text}; {unsure} of {len(rows)} have no interval." if unsure else f"{text}."
 
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array, Indices
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.levels import check_level
 from iosonde.core.message import Message
@@ -39,8 +39,6 @@ from .shared_errors import SharedErrors, cells_by_row, shared_errors, unequal
 from .strata import Stratum
 from .types import FitSubject
 from .weighted import Block, GroupWeight, by_noise
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -211,7 +209,7 @@ class _Query:
 
     level: float
     kind: int
-    rows: npt.NDArray[np.intp]
+    rows: Indices
     taken: Table
     y: Array
     factors: Mapping[str, TermFactor]
@@ -243,8 +241,6 @@ class _Query:
 
 @dataclass(frozen=True)
 class _Judged:
-    """The tested terms with their ``error`` and its warnings."""
-
     sources: tuple[VariationSource, ...]
     error: SumOfSquares
     contrasts: tuple[Contrast, ...]
@@ -268,10 +264,7 @@ def _read_query(
             response=response,
         )
     y = table.numbers(response)
-    keep = ~np.isnan(y)
-    for name in factors:
-        keep &= ~table.column(name).missing
-    rows = np.flatnonzero(keep)
+    rows = np.flatnonzero(~np.any([np.isnan(y), *(table.column(name).missing for name in factors)], axis=0))
     if same := alike(y[rows]):
         where = f"{table.source}: " if table.source else ""
         raise DataError(
@@ -283,9 +276,16 @@ def _read_query(
             variation=same,
             n_rows=rows.size,
         )
-    terms = [Term(tuple(factors[part] for part in term)) for term in names]
-    block_name = table.column(block or "").name if block or weighted else ""
-    return _Query(*how, rows, table.take(rows), y[rows], factors, terms, block_name, weighted)
+    return _Query(
+        *how,
+        rows,
+        table.take(rows),
+        y[rows],
+        factors,
+        [Term(tuple(factors[part] for part in term)) for term in names],
+        table.column(block or "").name if block or weighted else "",
+        weighted,
+    )
 
 
 def _compute_residual(data: CellMeans, terms: Sequence[Term], y: Array) -> _Residual:
@@ -301,15 +301,17 @@ def _compute_residual(data: CellMeans, terms: Sequence[Term], y: Array) -> _Resi
 
 
 def _by_trials(query: _Query, data: CellMeans, residual: _Residual, contrasts: Sequence[str]) -> _Judged:
-    """Test every term against the noise between independent trials."""
     sources = tuple(
         _build_source(term, _compute_added(data, query.terms, place, query.kind), residual, query.level, query.blocks)
         for place, term in enumerate(query.terms)
     )
     judge = plain_judge(data, query.terms, residual.mean_square, residual.df)
-    estimates = tuple(contrast(text, query.terms, query.factors, data, judge, query.level) for text in contrasts)
-    warnings = () if residual.ss else (NO_ERROR,)
-    return _Judged(sources, SumOfSquares(residual.ss, residual.df), estimates, warnings=warnings)
+    return _Judged(
+        sources,
+        SumOfSquares(residual.ss, residual.df),
+        tuple(contrast(text, query.terms, query.factors, data, judge, query.level) for text in contrasts),
+        warnings=() if residual.ss else (NO_ERROR,),
+    )
 
 
 def _by_strata(query: _Query, data: CellMeans, total: float, shared: SharedErrors, contrasts: Sequence[str]) -> _Judged:
@@ -328,12 +330,16 @@ def _by_strata(query: _Query, data: CellMeans, total: float, shared: SharedError
         for place, term in enumerate(terms)
     )
     judge = shared.judge(terms)
-    estimates = tuple(contrast(text, terms, query.factors, shared.rows, judge, query.level) for text in contrasts)
-    untold = [name for name in query.factors if not shared.has_error(query.factors[name])]
-    lost = strata.once(query.taken, untold, shared.strata.units)
-    warnings = [*unequal(shared.strata), *([NO_ERROR] if shared.strata.exact(0) else [])]
+    lost = strata.once(
+        query.taken, [name for name in query.factors if not shared.has_error(query.factors[name])], shared.strata.units
+    )
     return _Judged(
-        sources, shared.strata.within.error, estimates, tuple(s119.finding(lost)), tuple(warnings), shared.strata.strata
+        sources,
+        shared.strata.within.error,
+        tuple(contrast(text, terms, query.factors, shared.rows, judge, query.level) for text in contrasts),
+        tuple(s119.finding(lost)),
+        (*unequal(shared.strata), *([NO_ERROR] if shared.strata.exact(0) else [])),
+        shared.strata.strata,
     )
 
 
@@ -350,11 +356,6 @@ class _Residual:
     def mean_square(self) -> float:
         """Return the variance of the noise."""
         return self.ss / self.df
-
-    @property
-    def variation(self) -> Variation:
-        """Return the variation that shares refer to."""
-        return Variation(self.total, SumOfSquares(self.ss, self.df), self.n)
 
 
 def _split_columns(shared: SharedErrors, terms: Sequence[Term], place: int, kind: int) -> tuple[Array, Array]:
@@ -374,29 +375,30 @@ def _in_stratum(
     total: float,
     blocks: set[str],
 ) -> VariationSource:
-    """Test a term against the error of its stratum."""
     (ss, df), (base, own) = added, sides
-    if df < 1:
-        raise DataError(
-            "aliased-terms",
-            "{term} cannot be separated from the other terms",
-            "leave it out of {spell.on}",
-            term=term.name,
-        )
     is_block = {factor.column for factor in term.factors} <= blocks
     depth = shared.strata.depth(shared.columns([term])[:, 1:])
     error = shared.strata.strata[depth].error
     exact = shared.strata.has_error(depth) and shared.strata.exact(depth)
     test = None if exact else shared.strata.test(base, own, depth)
     if test is None:
-        share = Estimate(min(1.0, ss / total), None, None, level, shared.rows.n, (NO_NOISE,))
-        return VariationSource(term.name, ss, df, share, None, None, None, is_block, error.df if exact else 0.0, depth)
-    explained = Variation(total, error, shared.rows.n).explained_by(SumOfSquares(ss, df), level)
+        return VariationSource(
+            term.name,
+            ss,
+            df,
+            Estimate(min(1.0, ss / total), None, None, level, shared.rows.n, (NO_NOISE,)),
+            None,
+            None,
+            None,
+            is_block,
+            error.df if exact else 0.0,
+            depth,
+        )
     return VariationSource(
         term.name,
         ss,
         df,
-        explained,
+        Variation(total, error, shared.rows.n).explained_by(SumOfSquares(ss, df), level),
         test.f,
         f_quantile(level, test.df, test.df_error),
         test.p,
@@ -407,10 +409,18 @@ def _in_stratum(
 
 
 def _compute_added(data: CellMeans, terms: Sequence[Term], place: int, kind: int) -> tuple[float, int]:
-    """Return the sum of squares that a term adds to the terms before it, and its degrees of freedom."""
+    """Return the sum of squares that a term adds to the terms before it, and its degrees of freedom. Raises DataError
+    for an aliased term."""
     base = _select_base_terms(terms, place, kind)
     without, rank_without = data.explained(base, effects=kind == 3)
     with_it, rank_with = data.explained([*base, terms[place]], effects=kind == 3)
+    if rank_with <= rank_without:
+        raise DataError(
+            "aliased-terms",
+            "{term} cannot be separated from the other terms",
+            "leave it out of {spell.on}",
+            term=terms[place].name,
+        )
     return max(0.0, without - with_it), rank_with - rank_without
 
 
@@ -442,24 +452,17 @@ def _build_source(
     term: Term, added: tuple[float, int], residual: _Residual, level: float, blocks: set[str]
 ) -> VariationSource:
     ss, df = added
-    if df < 1:
-        raise DataError(
-            "aliased-terms",
-            "{term} cannot be separated from the other terms",
-            "leave it out of {spell.on}",
-            term=term.name,
-        )
     f = ss / df / residual.mean_square if residual.mean_square > 0 else None
-    p = None if f is None else f_upper_p(f, df, residual.df)
-    explained = residual.variation.explained_by(SumOfSquares(ss, df), level)
     return VariationSource(
         term.name,
         ss,
         df,
-        explained,
+        Variation(residual.total, SumOfSquares(residual.ss, residual.df), residual.n).explained_by(
+            SumOfSquares(ss, df), level
+        ),
         f,
         f_quantile(level, df, residual.df),
-        p,
+        None if f is None else f_upper_p(f, df, residual.df),
         {factor.column for factor in term.factors} <= blocks,
         residual.df,
     )
@@ -468,14 +471,15 @@ def _build_source(
 def _select_base_terms(terms: Sequence[Term], place: int, kind: int) -> list[Term]:
     """Return the terms that precede a term: those before it, those that do not contain it, or all others."""
     term = terms[place]
-    if kind == 1:
-        return list(terms[:place])
-    return [other for other in terms if other is not term and (kind == 3 or not _is_superset(other, term))]
+    return (
+        list(terms[:place])
+        if kind == 1
+        else [other for other in terms if other is not term and (kind == 3 or not _is_superset(other, term))]
+    )
 
 
 def _is_superset(bigger: Term, smaller: Term) -> bool:
-    inside = {factor.column for factor in smaller.factors}
-    return inside <= {factor.column for factor in bigger.factors}
+    return {factor.column for factor in smaller.factors} <= {factor.column for factor in bigger.factors}
 
 
 def _parse_terms(on: Sequence[str], block: str | None, table: Table) -> list[tuple[str, ...]]:
@@ -536,13 +540,12 @@ def _check_assumptions(
     terms: list[Term],
     factors: Mapping[str, TermFactor],
     shared: SharedErrors | None,
-    rows: npt.NDArray[np.intp],
+    rows: Indices,
     level: float,
 ) -> tuple[Assumptions | None, list[Finding]]:
     """Check the assumptions on the residuals, within bring-ups if trials share them. Return None for the assumptions if
     combinations are missing, because the matrix then has no full rank."""
-    taken = table.take(rows)
-    values = cells_by_row(taken, factors)
+    values = cells_by_row(table.take(rows), factors)
     if shared is None:
         columns = [column for term in terms for column in term.columns(values)]
     else:
@@ -559,6 +562,9 @@ def _check_assumptions(
     except DataError:
         return None, []
     assumptions = look(fit, values)
-    places = [table.place(int(rows[row])) for row in assumptions.influential_rows]
-    findings = checks.run_fit(FitSubject(fit, assumptions, level, (), response, places))
+    findings = checks.run_fit(
+        FitSubject(
+            fit, assumptions, level, (), response, [table.place(int(rows[row])) for row in assumptions.influential_rows]
+        )
+    )
     return assumptions, [finding for finding in findings if finding.code in ("S302", "S303", "S304", "S305")]

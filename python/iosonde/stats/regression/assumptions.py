@@ -77,8 +77,7 @@ class Assumptions:
 
     def to_json(self) -> dict[str, Any]:
         """Return all values by name."""
-        deciding = {str(row): list(names) for row, names in self.deciding_rows.items()}
-        return {**asdict(self), "deciding_rows": deciding}
+        return {**asdict(self), "deciding_rows": {str(row): list(names) for row, names in self.deciding_rows.items()}}
 
 
 def look(fit: Fit, values: Mapping[str, npt.NDArray[np.generic]]) -> Assumptions:
@@ -194,8 +193,7 @@ def _breusch_pagan(fit: Fit, residuals: Array) -> float:
 def brown_forsythe(residuals: Array, cells: npt.NDArray[np.intp]) -> float | None:
     """Return p of Levene's test about the medians (Brown & Forsythe, JASA 69, 1974), over settings with at least 3
     repeats."""
-    sizes = np.bincount(cells)
-    groups = [residuals[cells == cell] for cell in np.flatnonzero(sizes >= 3)[:200]]
+    groups = [residuals[cells == cell] for cell in np.flatnonzero(np.bincount(cells) >= 3)[:200]]
     if len(groups) < 2 or all(np.ptp(group) == 0 for group in groups):
         return None
     spreads = [np.abs(group - np.median(group)) for group in groups]
@@ -239,9 +237,8 @@ def _compute_influence(fit: Fit) -> tuple[Array, Array]:
     residuals, h = fit.residuals, np.minimum(fit.leverage, 1 - 1e-12)
     if fit.mse <= 0:
         return np.zeros(fit.n), np.zeros(fit.n)
-    cook = residuals**2 * h / (len(fit.names) * fit.mse * (1 - h) ** 2)
     without = np.maximum(fit.sse - residuals**2 / (1 - h), 1e-300) / max(1, fit.df - 1)
-    return cook, residuals / np.sqrt(without * (1 - h))
+    return residuals**2 * h / (len(fit.names) * fit.mse * (1 - h) ** 2), residuals / np.sqrt(without * (1 - h))
 
 
 def _find_deciding_rows(fit: Fit) -> dict[int, tuple[str, ...]]:
@@ -281,5 +278,4 @@ def _test_curvature(fit: Fit) -> dict[str, float]:
 def _compute_vif(names: Sequence[str], triangle: Array) -> dict[str, float]:
     """Return the variance inflation 1/(1 - R²) of each predictor on the others; 1 is none, above 10 is high."""
     inverse = np.linalg.inv(triangle)
-    factors = np.einsum("ij,ij->i", inverse, inverse)
-    return {name: float(factor) for name, factor in zip(names, factors, strict=True)}
+    return {name: float(factor) for name, factor in zip(names, np.einsum("ij,ij->i", inverse, inverse), strict=True)}

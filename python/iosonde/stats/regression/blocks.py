@@ -12,9 +12,8 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from iosonde.core.arrays import Array
 
 NEARLY = 0.85  # Cramér's V: the variance of an effect is multiplied by 3.6
 _RANK = 1e-9
@@ -29,8 +28,7 @@ def orthonormal(parts: Sequence[Array], weights: Array) -> Array:
         return np.empty((weights.size, 0))
     x = np.column_stack(parts)
     centred = (x - weights @ x / weights.sum()) * root[:, None]
-    lengths = np.linalg.norm(centred, axis=0)
-    centred = centred[:, lengths > _RANK * np.sqrt(weights.sum())]
+    centred = centred[:, np.linalg.norm(centred, axis=0) > _RANK * np.sqrt(weights.sum())]
     if not centred.shape[1]:
         return np.empty((weights.size, 0))
     u, values, _ = np.linalg.svd(centred / np.linalg.norm(centred, axis=0), full_matrices=False)
@@ -55,7 +53,6 @@ def blocks_of(columns: Mapping[str, Array], weights: Array) -> tuple[tuple[str, 
 
 
 def _compute_cramers_v(basis: Array, other: Array) -> float:
-    """Return Cramér's V."""
     least = min(basis.shape[1], other.shape[1])
     return float(np.linalg.norm(basis.T @ other)) / np.sqrt(least) if least else 0.0
 

@@ -126,8 +126,9 @@ def contrast(
     if error <= 0:
         return Contrast(text, Estimate(value, None, None, level, data.n, (_NO_ERROR,)), None, None, None)
     half, t = t_critical(level, judged.df) * error, value / error
-    p = t_two_sided_p(t, judged.df)
-    return Contrast(text, Estimate(value, value - half, value + half, level, data.n), error, t, p)
+    return Contrast(
+        text, Estimate(value, value - half, value + half, level, data.n), error, t, t_two_sided_p(t, judged.df)
+    )
 
 
 def _mean_row(name: str, chosen: Cell, terms: list[Term], factors: Mapping[str, TermFactor]) -> Array:

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array, Indices
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
@@ -25,9 +25,6 @@ from ..estimate.variance_share import LEAST_DF, SumOfSquares, Variation
 from . import strata
 from .blocks import blocks_of, orthonormal
 from .effect_types import NEGLIGIBLE_SHARE, FactorEffect, ResponseEffects
-
-Array = npt.NDArray[np.float64]
-Units = npt.NDArray[np.intp]
 
 SINGLE_TRIAL = Message("single-trial", "one trial per setting")
 SINGLE_RUN = Message("single-run", "one run per setting")
@@ -38,7 +35,7 @@ _NOTHING = 1e-12  # share of the variation below which noise is rounding
 
 
 def effects_of(
-    settings: Mapping[str, Sequence[object]], values: Sequence[Array], shared: Units | None, level: float
+    settings: Mapping[str, Sequence[object]], values: Sequence[Array], shared: Indices | None, level: float
 ) -> ResponseEffects:
     """Estimate the effects of the factors ``settings`` (the level of each cell), not yet corrected. ``values``: the
     trials of each cell; ``shared`` numbers the bring-ups of all trials, in their order, the outermost in the first
@@ -58,7 +55,7 @@ class _Data:
     """Trials ``y`` with the number of their cell; ``columns`` of each factor, by cell; ``units``: the blocks."""
 
     y: Array
-    cell: npt.NDArray[np.intp]
+    cell: Indices
     counts: Array
     means: Array
     columns: Mapping[str, Array]
@@ -124,10 +121,12 @@ def _by_trials(data: _Data) -> ResponseEffects:
         added = data.added(names)
         if added.df < 1:
             return None
-        f = added.ss / added.df / (noise.ss / noise.df)
-        explained = Variation(data.total, noise, data.y.size).explained_by(added, data.level)
-        by_chance = 1.0 if interact else added.df * noise.ss / noise.df / data.total
-        return FactorEffect(names, explained, f_upper_p(f, added.df, noise.df), by_chance=by_chance)
+        return FactorEffect(
+            names,
+            Variation(data.total, noise, data.y.size).explained_by(added, data.level),
+            f_upper_p(added.ss / added.df / (noise.ss / noise.df), added.df, noise.df),
+            by_chance=1.0 if interact else added.df * noise.ss / noise.df / data.total,
+        )
 
     return replace(_with_members(data, estimate_effect), joint=_estimate_joint(data))
 
@@ -139,17 +138,19 @@ def _estimate_joint(data: _Data) -> FactorEffect | None:
         return None
     between = SumOfSquares(max(0.0, data.total - noise.ss), data.counts.size - 1)
     noise = SumOfSquares(max(noise.ss, _NOTHING * data.total), noise.df)
-    explained = Variation(data.total, noise, data.y.size).explained_by(between, data.level)
-    p = f_upper_p(between.ss / between.df / (noise.ss / noise.df), between.df, noise.df)
-    return FactorEffect(tuple(data.columns), explained, p, is_joint=True)
+    return FactorEffect(
+        tuple(data.columns),
+        Variation(data.total, noise, data.y.size).explained_by(between, data.level),
+        f_upper_p(between.ss / between.df / (noise.ss / noise.df), between.df, noise.df),
+        is_joint=True,
+    )
 
 
 def _choose_noise(data: _Data) -> SumOfSquares:
     """Choose the noise to test against: the trials of each setting or, if these are few, the residuals of the model."""
     if data.within.df >= LEAST_DF:
         return data.within
-    residual_ss = max(data.within.ss, data.total - data.full_model.ss)
-    return SumOfSquares(residual_ss, data.y.size - 1 - data.full_model.df)
+    return SumOfSquares(max(data.within.ss, data.total - data.full_model.ss), data.y.size - 1 - data.full_model.df)
 
 
 def _is_exact_by_luck(noise: SumOfSquares, total: float) -> bool:
@@ -157,7 +158,7 @@ def _is_exact_by_luck(noise: SumOfSquares, total: float) -> bool:
     return noise.ss <= _NOTHING * total and noise.df < LEAST_DF
 
 
-def _by_strata(data: _Data, shared: Units) -> ResponseEffects:
+def _by_strata(data: _Data, shared: Indices) -> ResponseEffects:
     """Test effects if trials share bring-ups. Factors that are set once for several trials are tested against the error
     between bring-ups, or not at all without one."""
     rows = {name: columns[data.cell] for name, columns in data.columns.items()}
@@ -176,19 +177,23 @@ def _by_strata(data: _Data, shared: Units) -> ResponseEffects:
             return None
         depth = min(model_strata.depth(rows[name]) for name in names)
         others = [columns for name, columns in rows.items() if name not in names]
-        own = orthonormal([rows[name] for name in names], ones)
-        test = model_strata.test(np.column_stack([ones, *others]), own, depth)
+        test = model_strata.test(
+            np.column_stack([ones, *others]), orthonormal([rows[name] for name in names], ones), depth
+        )
         if test is None:
             return FactorEffect(names, Estimate(added.ss / data.total, None, None, data.level, data.y.size), None)
         error = model_strata.strata[depth].error
-        explained = Variation(data.total, error, data.y.size).explained_by(added, data.level)
-        by_chance = added.df * error.ss / error.df / data.total if error.df else 1.0
-        return FactorEffect(names, explained, test.p, by_chance=by_chance)
+        return FactorEffect(
+            names,
+            Variation(data.total, error, data.y.size).explained_by(added, data.level),
+            test.p,
+            by_chance=added.df * error.ss / error.df / data.total if error.df else 1.0,
+        )
 
     return replace(_with_members(data, estimate_effect), joint=_joint_in_strata(data, shared))
 
 
-def _joint_in_strata(data: _Data, shared: Units) -> FactorEffect | None:
+def _joint_in_strata(data: _Data, shared: Indices) -> FactorEffect | None:
     """Estimate the joint effect as ``_estimate_joint``, by generalised least squares over the strata. Differences of
     settings between bring-ups have the error of bring-ups."""
     if len(data.columns) < 2 or not 2 < data.counts.size <= _MOST_CELLS or data.within.df < LEAST_DF:
@@ -201,8 +206,12 @@ def _joint_in_strata(data: _Data, shared: Units) -> FactorEffect | None:
     test = None if model_strata is None else model_strata.test(ones, settings, len(model_strata.units))
     if test is None:
         return None
-    share = Estimate(1 - data.within.ss / data.total, None, None, data.level, data.y.size)
-    return FactorEffect(tuple(data.columns), share, test.p, is_joint=True)
+    return FactorEffect(
+        tuple(data.columns),
+        Estimate(1 - data.within.ss / data.total, None, None, data.level, data.y.size),
+        test.p,
+        is_joint=True,
+    )
 
 
 def _with_members(data: _Data, effect: Callable[[tuple[str, ...]], FactorEffect | None]) -> ResponseEffects:
@@ -217,7 +226,6 @@ def _with_members(data: _Data, effect: Callable[[tuple[str, ...]], FactorEffect 
 
 
 def _encode_dummies(levels: Sequence[object]) -> Array:
-    """Return a column of 0 and 1 for each level but the first."""
     number = {level: place for place, level in enumerate(dict.fromkeys(levels))}
     codes = np.array([number[level] for level in levels], dtype=np.intp)
     return np.asarray(codes[:, None] == np.arange(1, len(number)), float)

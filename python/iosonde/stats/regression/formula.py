@@ -38,12 +38,14 @@ class TermFactor:
     def columns(self, values: Mapping[str, npt.NDArray[np.generic]]) -> list[tuple[str, Array]]:
         """Return (name, values) of its columns of the design matrix, for rows given by column name."""
         here = values[self.column]
-        if self.levels is None:
-            return [(self.name, apply(self.transform, here.astype(float), self.column))]
-        return [
-            (f"{self.column}[{show(level)}]", np.array([cell == level for cell in here], dtype=float))
-            for level in self.levels[1:]
-        ]
+        return (
+            [(self.name, apply(self.transform, here.astype(float), self.column))]
+            if self.levels is None
+            else [
+                (f"{self.column}[{show(level)}]", np.array([cell == level for cell in here], dtype=float))
+                for level in self.levels[1:]
+            ]
+        )
 
 
 @dataclass(frozen=True)
@@ -87,10 +89,11 @@ def parse_terms(texts: Sequence[str], table: Table) -> list[Term]:
 def columns_of(texts: Sequence[str], table: Table) -> list[str]:
     """Return the columns in terms, each once; also for ``a*b``, as in an analysis of variance. Raises InputError,
     DataError (with the nearest names)."""
-    names: dict[str, None] = {}
-    for text in texts:
-        for part in [text] if text in table.columns else re.split(r"[:*]", text):
-            names[_resolve_column(part.strip(), table)[1].name] = None
+    names = {
+        _resolve_column(part.strip(), table)[1].name: None
+        for text in texts
+        for part in ([text] if text in table.columns else re.split(r"[:*]", text))
+    }
     return list(names)
 
 

@@ -10,15 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array, Indices
 from iosonde.core.table import Column, Table
 
 from ..estimate.distributions import f_upper_p
 from .mixed import basis_of
 from .regress import LinearModel
 
-Array = npt.NDArray[np.float64]
 MOST_LEVELS = 12  # of a number that is held as categories; with more it is held as a line
 _TEXT_SHARE = 0.25  # of the rows: text with more levels cannot be held
 _ALIASED = 1e-9  # relative to a term's length
@@ -70,7 +69,7 @@ def hold(model: LinearModel, table: Table, besides: Sequence[str]) -> tuple[Adju
 def _adjust_term(
     name: str,
     names: Sequence[str],
-    own: npt.NDArray[np.intp],
+    own: Indices,
     plain: tuple[Array, Array],
     residual: tuple[Array, Array],
     df: int,
@@ -87,14 +86,16 @@ def _adjust_term(
     return AdjustedTerm(name, tuple(names), p, p_adjusted, turns=share < 0, share=share, p_same=p_same)
 
 
-def _test_columns(x: Array, y: Array, own: npt.NDArray[np.intp], df: int) -> tuple[float | None, Array]:
+def _test_columns(x: Array, y: Array, own: Indices, df: int) -> tuple[float | None, Array]:
     """Return (p of the F test of some columns in addition to the others, None without residuals; their
     coefficients)."""
     beta, full_sse, rank = _fit_least_squares(x, y)
     _, without, lower = _fit_least_squares(np.delete(x, own, axis=1), y)
-    if df < 1 or rank <= lower or full_sse <= 0:
-        return None, beta[own]
-    return f_upper_p(max(0.0, without - full_sse) / (rank - lower) / (full_sse / df), rank - lower, df), beta[own]
+    return (
+        (None, beta[own])
+        if df < 1 or rank <= lower or full_sse <= 0
+        else (f_upper_p(max(0.0, without - full_sse) / (rank - lower) / (full_sse / df), rank - lower, df), beta[own])
+    )
 
 
 def _fit_least_squares(x: Array, y: Array) -> tuple[Array, float, int]:

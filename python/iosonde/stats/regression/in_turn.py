@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array, Indices
 from iosonde.core.units import percent
 
 from ..estimate.order_effect import ALPHA, OrderedTrials, OrderEffect, explains, order_effect
 
 DOUBTS = ("order", "drift")
 _FEWEST = 4  # trials per level: fewer may be in turn by chance, and show no drift
-
-Array = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -36,7 +33,7 @@ class DriftInTurn:
         return f"was measured one level after the other, and {how} (p = {self.p:.2g}){gone}"
 
 
-def drift_in_turn(levels: Codes, values: Array, cells: Codes, times: Array, level: float) -> DriftInTurn | None:
+def drift_in_turn(levels: Indices, values: Array, cells: Indices, times: Array, level: float) -> DriftInTurn | None:
     """Return the drift inside the ``levels`` of a factor; None if not significant, or if they were not measured in
     turn. ``cells``: the setting of all other factors of each trial; ``times`` rise with time. Each level is compared
     with the next (:func:`order_effect`), with Bonferroni's correction."""
@@ -51,8 +48,12 @@ def drift_in_turn(levels: Codes, values: Array, cells: Codes, times: Array, leve
         is_second = levels[pair] == second
         shared = np.intersect1d(cells[pair][is_second], cells[pair][~is_second])
         # If all other settings change with the level, none is held: the step includes both.
-        settings = cells[pair] if shared.size else np.zeros(is_second.size, dtype=np.intp)
-        effect = order_effect(OrderedTrials(values[pair], is_second, settings), level)
+        effect = order_effect(
+            OrderedTrials(
+                values[pair], is_second, cells[pair] if shared.size else np.zeros(is_second.size, dtype=np.intp)
+            ),
+            level,
+        )
         effects.append((effect, bool(values[pair][is_second].mean() > values[pair][~is_second].mean())))
     worst = min(
         (effect for effect, _ in effects if effect.drift is not None),
@@ -60,6 +61,8 @@ def drift_in_turn(levels: Codes, values: Array, cells: Codes, times: Array, leve
         default=None,
     )
     p = 1.0 if worst is None else min(1.0, worst.drift_p * len(effects))
-    if worst is None or worst.drift is None or p >= ALPHA:
-        return None
-    return DriftInTurn(worst.drift, p, all(explains(effect, above) for effect, above in effects))
+    return (
+        None
+        if worst is None or worst.drift is None or p >= ALPHA
+        else DriftInTurn(worst.drift, p, all(explains(effect, above) for effect, above in effects))
+    )

@@ -14,12 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from iosonde.core.arrays import Array, Indices
 
 from ..estimate.distributions import f_upper_p
-
-Array = npt.NDArray[np.float64]
-Units = npt.NDArray[np.intp]
 
 _SAME = 1e-10
 _STEPS = 200
@@ -65,8 +63,9 @@ class MixedModel:
         own = basis_of(_project_out(more, basis_of(base)))
         old, new = self._whiten_columns(base), self._whiten_columns(own)
         u, values, _ = np.linalg.svd(_project_out(new, basis_of(old)), full_matrices=False)
-        size = np.linalg.norm(new, axis=0).max(initial=0.0)
-        contrasts = u[:, values > 1e-8 * max(size, 1e-300)].T  # weights of whitened rows: uncorrelated, of variance 1
+        contrasts = u[
+            :, values > 1e-8 * max(np.linalg.norm(new, axis=0).max(initial=0.0), 1e-300)
+        ].T  # weights of whitened rows: uncorrelated, of variance 1
         if not len(contrasts):
             return None
         f = float(np.sum((contrasts @ self._whiten(self.y)) ** 2)) / len(contrasts)
@@ -81,8 +80,11 @@ class MixedModel:
             return None
         weights = inverse.T @ row  # on whitened data
         error = float(np.linalg.norm(weights))
-        df = self._satterthwaite_df(weights / error) if error > 0 else _MOST_DF
-        return LinearValue(float(weights @ self._whiten(self.y)), error, df)
+        return LinearValue(
+            float(weights @ self._whiten(self.y)),
+            error,
+            self._satterthwaite_df(weights / error) if error > 0 else _MOST_DF,
+        )
 
     def _whiten_columns(self, x: Array) -> Array:
         return self._whiten(self.basis.T @ x)
@@ -103,7 +105,7 @@ class MixedModel:
         return float(round(df)) if abs(df - round(df)) < _DF_TOLERANCE * df else df
 
 
-def fit(y: Array, x: Array, units: Sequence[Units], start: Sequence[float]) -> MixedModel:
+def fit(y: Array, x: Array, units: Sequence[Indices], start: Sequence[float]) -> MixedModel:
     """Fit ``y`` on the columns of ``x``, with an error shared by the rows of a unit. ``units`` number those of each
     random effect; ``start`` are starting variances, that of single rows last.
 
@@ -115,8 +117,13 @@ def fit(y: Array, x: Array, units: Sequence[Units], start: Sequence[float]) -> M
     parts = (*(block @ block.T for block in inside), np.eye(basis.shape[1]))
     within = basis.T @ y
     rest = y - basis @ within
-    outside = _OutsideBasis(float(rest @ rest), y.size - basis.shape[1], least_variance(y))
-    theta, spread = _maximise_likelihood(within, basis.T @ x, parts, outside, np.array(start, dtype=float))
+    theta, spread = _maximise_likelihood(
+        within,
+        basis.T @ x,
+        parts,
+        _OutsideBasis(float(rest @ rest), y.size - basis.shape[1], least_variance(y)),
+        np.array(start, dtype=float),
+    )
     return MixedModel(basis, within, parts, theta, spread)
 
 
@@ -180,8 +187,7 @@ def _compute_likelihood(
     least = np.diag(root).min()
     if least < 1e-7 * np.diag(root).max() or least**2 < _ALIKE * own:
         return None
-    half = np.linalg.solve(root, x)
-    u, values, _ = np.linalg.svd(half, full_matrices=False)
+    u, values, _ = np.linalg.svd(np.linalg.solve(root, x), full_matrices=False)
     used = values > 1e-10 * values.max()
     q = u[:, used]
     inverse = np.linalg.solve(root, np.eye(len(y)))

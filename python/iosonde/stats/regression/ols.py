@@ -122,9 +122,16 @@ class Fit:
         for i, name in enumerate(self.names):
             estimate, error = float(self.beta[i]), math.sqrt(max(0.0, float(self.covariance[i, i])))
             t = estimate / error if error > 0 else None
-            p = None if t is None else t_two_sided_p(t, self.df)
             coefficients.append(
-                Coefficient(name, estimate, error, estimate - critical * error, estimate + critical * error, t, p)
+                Coefficient(
+                    name,
+                    estimate,
+                    error,
+                    estimate - critical * error,
+                    estimate + critical * error,
+                    t,
+                    None if t is None else t_two_sided_p(t, self.df),
+                )
             )
         return coefficients
 
@@ -188,7 +195,6 @@ def fit(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = F
     if robust:
         half = (matrix * (residuals / (1 - np.minimum(leverage, 1 - 1e-12)))[:, None]) @ unscaled
         covariance = half.T @ half
-    centered = triangle[1:, 1:] / np.linalg.norm(triangle[1:, 1:], axis=0)
     return Fit(
         labels,
         beta,
@@ -204,7 +210,7 @@ def fit(x: Array, y: Array, names: Sequence[str], level: float, robust: bool = F
         matrix,
         y,
         leverage,
-        centered,
+        triangle[1:, 1:] / np.linalg.norm(triangle[1:, 1:], axis=0),
     )
 
 
@@ -233,7 +239,6 @@ def predict(model: Fit, point: Array, m: int = 1) -> PointPrediction:
 
     For the mean of ``m`` new observations the error is s_e·√(1/m + h), h = x₀'(X'X)⁻¹x₀.
     """
-    h = float(point @ model.unscaled @ point)
     error_mean = math.sqrt(max(0.0, float(point @ model.covariance @ point)))
     error_new = math.sqrt(error_mean**2 + model.mse / m)
     value, critical = float(point @ model.beta), t_critical(model.level, model.df)
@@ -246,7 +251,7 @@ def predict(model: Fit, point: Array, m: int = 1) -> PointPrediction:
         error_mean,
         error_new,
         m,
-        h,
+        float(point @ model.unscaled @ point),
     )
 
 

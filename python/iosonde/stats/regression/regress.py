@@ -109,7 +109,7 @@ class LinearModel:
                     "{spell.at} lacks {predictor}",
                     "write {spell.at:{example}}",
                     predictor=factor.column,
-                    example=_format_example(self.factors()),
+                    example=",".join(f"{f.column}={f.levels[0] if f.levels else 1}" for f in self.factors()),
                 )
             read[factor.column] = _parse_value(factor, at[factor.column])
         unknown = sorted(set(at) - set(read))
@@ -122,8 +122,7 @@ class LinearModel:
                 predictors=", ".join(read),
             )
         cells = {name: _make_cell(value) for name, value in read.items()}
-        columns = [values[0] for term in self.terms for _, values in term.columns(cells)]
-        return np.array([1.0, *columns]), read
+        return np.array([1.0, *[values[0] for term in self.terms for _, values in term.columns(cells)]]), read
 
     def factors(self) -> list[TermFactor]:
         """Return every factor once, by its column."""
@@ -145,10 +144,7 @@ def fit_table(
         )
     raw = {name: column_values(table, factor) for name, factor in factors.items()}
     y = apply(y_factor.transform, table.numbers(y_factor.column), y_factor.column)
-    keep = ~np.isnan(y)
-    for name in factors:
-        keep &= ~table.column(name).missing
-    rows = np.flatnonzero(keep)
+    rows = np.flatnonzero(~np.any([np.isnan(y), *(table.column(name).missing for name in factors)], axis=0))
     warnings: list[str] = (
         [
             Message(
@@ -181,9 +177,15 @@ def fit_table(
         )
     values = {name: cells[rows] for name, cells in raw.items()}
     columns = [column for term in terms for column in term.columns(values)]
-    x = np.column_stack([values for _, values in columns])
-    model = ols.fit(x, y[rows], [name for name, _ in columns], level, robust)
-    return LinearModel(model, tuple(terms), y_factor, values, rows), warnings
+    return LinearModel(
+        ols.fit(
+            np.column_stack([values for _, values in columns]), y[rows], [name for name, _ in columns], level, robust
+        ),
+        tuple(terms),
+        y_factor,
+        values,
+        rows,
+    ), warnings
 
 
 def regress(
@@ -271,7 +273,3 @@ def _make_cell(value: Any) -> npt.NDArray[np.generic]:
     cells = np.empty(1, dtype=float if isinstance(value, float) else object)
     cells[0] = value
     return cells
-
-
-def _format_example(factors: Sequence[TermFactor]) -> str:
-    return ",".join(f"{f.column}={f.levels[0] if f.levels else 1}" for f in factors)

@@ -7,11 +7,9 @@ of floating-point arithmetic, and an F against them would be arbitrarily large.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array
 from iosonde.core.message import Message
-
-Array = npt.NDArray[np.float64]
 
 NO_ERROR = Message(
     "no-residual",

@@ -87,11 +87,13 @@ def cells_by_row(table: Table, names: Iterable[str]) -> dict[str, npt.NDArray[np
 
 def unequal(model_strata: Strata) -> list[str]:
     """Return the warning about bring-ups with unequal numbers of trials."""
-    if all(np.ptp(np.bincount(of)) == 0 for of in model_strata.units):
-        return []
-    return [
-        Message(
-            "unequal-bring-ups",
-            "bring-ups have unequal numbers of trials: F by REML, its degrees of freedom by Satterthwaite",
-        )
-    ]
+    return (
+        []
+        if all(np.ptp(np.bincount(of)) == 0 for of in model_strata.units)
+        else [
+            Message(
+                "unequal-bring-ups",
+                "bring-ups have unequal numbers of trials: F by REML, its degrees of freedom by Satterthwaite",
+            )
+        ]
+    )

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from iosonde.core.arrays import Array, Indices
 from iosonde.core.errors import InputError
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
@@ -28,9 +28,6 @@ from ..estimate.variance_share import SumOfSquares
 from . import mixed
 from .mixed import MixedModel
 from .rounding import beyond_rounding
-
-Array = npt.NDArray[np.float64]
-Units = npt.NDArray[np.intp]
 
 LESS = Message(
     "negative-variance",
@@ -68,22 +65,22 @@ class Stratum:
         }
 
 
-def nest_units(units: Sequence[Units]) -> list[Units]:
+def nest_units(units: Sequence[Indices]) -> list[Indices]:
     """Return the groupings that form strata, the outermost first, each nested in the previous one: those in which some
     unit has several of the next; numbered from 0."""
-    groupings: list[Units] = []
+    groupings: list[Indices] = []
     for of in units:
-        crossed = of if not groupings else groupings[-1] * (int(of.max(initial=0)) + 1) + of
-        _, codes = np.unique(crossed, return_inverse=True)
+        _, codes = np.unique(
+            of if not groupings else groupings[-1] * (int(of.max(initial=0)) + 1) + of, return_inverse=True
+        )
         codes = codes.astype(np.intp)
-        if groupings and codes.max(initial=0) == groupings[-1].max(initial=0):
-            continue
-        groupings.append(codes)
+        if not groupings or codes.max(initial=0) != groupings[-1].max(initial=0):
+            groupings.append(codes)
     rows = len(units[0]) if units else 0
     return [of for of in groupings if int(of.max(initial=-1)) + 1 < rows]
 
 
-def units_of(table: Table) -> list[Units]:
+def units_of(table: Table) -> list[Indices]:
     """Return the groupings of ``nest_units``, by the columns BRING_UPS. A row without a number shares nothing;
     experiments share none."""
     coded = []
@@ -116,7 +113,7 @@ def rename_bring_ups(table: Table, columns: Sequence[str]) -> Table:
     return replace(table, columns=renamed)
 
 
-def once(table: Table, names: Sequence[str], units: Sequence[Units]) -> dict[str, list[str]]:
+def once(table: Table, names: Sequence[str], units: Sequence[Indices]) -> dict[str, list[str]]:
     """Return factor → its levels that were brought up once, for factors that are constant in each bring-up."""
     single_levels: dict[str, list[str]] = {}
     for name in names:
@@ -132,7 +129,7 @@ def once(table: Table, names: Sequence[str], units: Sequence[Units]) -> dict[str
     return single_levels
 
 
-def depth_of(columns: Array, units: Sequence[Units]) -> int:
+def depth_of(columns: Array, units: Sequence[Indices]) -> int:
     """Return the stratum of columns: the first in whose units they are constant; else the last."""
     for place, of in enumerate(units):
         sizes = np.bincount(of)
@@ -149,7 +146,7 @@ class Strata:
     of freedom between single trials."""
 
     strata: tuple[Stratum, ...]
-    units: tuple[Units, ...]
+    units: tuple[Indices, ...]
     model: MixedModel
     fixed: Array  # indicators of units without an error, which are fixed effects
 
@@ -181,7 +178,7 @@ class Strata:
         return self.model.value(np.column_stack([x, self.fixed]), np.append(row, np.zeros(self.fixed.shape[1])))
 
 
-def strata(y: Array, x: Array, units: Sequence[Units], level: float) -> Strata | None:
+def strata(y: Array, x: Array, units: Sequence[Indices], level: float) -> Strata | None:
     """Return the strata of ``y`` under a model with the columns ``x`` (the intercept among them). ``units``: from
     ``nest_units``. None without degrees of freedom between the trials of one bring-up."""
     errors: list[SumOfSquares] = []
@@ -211,8 +208,12 @@ def strata(y: Array, x: Array, units: Sequence[Units], level: float) -> Strata |
         variance * float(np.bincount(units[place]).max()) for variance, place in zip(start, random, strict=True)
     )
     scale = max(_mean_square(errors[-1]), 1e-13 * apart, mixed.least_variance(y))
-    model = mixed.fit(y, np.column_stack([x, gone]), [units[p] for p in random], [*start, scale])
-    return Strata(tuple(parts), tuple(units), model, gone)
+    return Strata(
+        tuple(parts),
+        tuple(units),
+        mixed.fit(y, np.column_stack([x, gone]), [units[p] for p in random], [*start, scale]),
+        gone,
+    )
 
 
 def _build_error(along: Array, df: int, y: Array) -> SumOfSquares:
@@ -258,12 +259,12 @@ def _limit_difference(a: SumOfSquares, b: SumOfSquares, tail: float) -> tuple[fl
     h_a, g_b = 1 / lower_a - 1, 1 - 1 / upper_b
     g_ab = ((f_upper - 1) ** 2 - g_a**2 * f_upper**2 - h_b**2) / f_upper
     h_ab = ((1 - f_lower) ** 2 - h_a**2 * f_lower**2 - g_b**2) / f_lower
-    below = g_a**2 * first**2 + h_b**2 * two**2 + g_ab * first * two
-    above = h_a**2 * first**2 + g_b**2 * two**2 + h_ab * first * two
-    return first - two - max(0.0, below) ** 0.5, first - two + max(0.0, above) ** 0.5
+    return first - two - max(0.0, g_a**2 * first**2 + h_b**2 * two**2 + g_ab * first * two) ** 0.5, first - two + max(
+        0.0, h_a**2 * first**2 + g_b**2 * two**2 + h_ab * first * two
+    ) ** 0.5
 
 
-def indicators(of: Units) -> Array:
+def indicators(of: Indices) -> Array:
     """Return a column of 0 and 1 for each unit."""
     return np.asarray(np.eye(int(of.max()) + 1)[of])
 
@@ -272,5 +273,4 @@ def _residualise(y: Array, x: Array) -> tuple[Array, int]:
     """Return (least-squares residuals of the columns, their rank)."""
     u, values, _ = np.linalg.svd(x / np.maximum(np.linalg.norm(x, axis=0), 1e-300), full_matrices=False)
     q = u[:, values > _RANK * values.max()]
-    rest = y - q @ (q.T @ y)
-    return np.asarray(rest), q.shape[1]
+    return np.asarray(y - q @ (q.T @ y)), q.shape[1]

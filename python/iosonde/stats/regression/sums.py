@@ -74,16 +74,18 @@ def regress_sums(
 
 
 def _list_contradictions(explained: float, ssr: float) -> list[str]:
-    if abs(explained - ssr) <= _ROUNDING * max(ssr, explained):
-        return []
-    return [
-        Message(
-            "inconsistent-sums",
-            "the published figures are inconsistent: b1²·Sxx = {explained:.6g}, but SSR = {ssr:.6g}",
-            explained=explained,
-            ssr=ssr,
-        )
-    ]
+    return (
+        []
+        if abs(explained - ssr) <= _ROUNDING * max(ssr, explained)
+        else [
+            Message(
+                "inconsistent-sums",
+                "the published figures are inconsistent: b1²·Sxx = {explained:.6g}, but SSR = {ssr:.6g}",
+                explained=explained,
+                ssr=ssr,
+            )
+        ]
+    )
 
 
 def _predict_point(

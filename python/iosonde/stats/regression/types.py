@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+from iosonde.core.arrays import Array
 
 from .assumptions import Assumptions
 from .ols import Fit, PointPrediction
@@ -21,7 +20,7 @@ class Point:
     at: dict[str, Any]
     prediction: PointPrediction
     extrapolated: bool | None
-    row: npt.NDArray[np.float64] | None = field(default=None, compare=False, repr=False)
+    row: Array | None = field(default=None, compare=False, repr=False)
 
     def to_json(self) -> dict[str, Any]:
         """Return the flat form: fit, mean_low, mean_high (mean response), low, high (new observations)."""

@@ -57,8 +57,7 @@ def by_noise(
 ) -> tuple[CellMeans, tuple[GroupWeight, ...]]:
     """Return the cells with weights, each level of ``block`` by its own noise. ``pure``: the sum of squares inside each
     cell. Raises DataError if a level's noise cannot be estimated."""
-    x = data.matrix(terms) * np.sqrt(data.counts)[:, None]
-    vectors, values, _ = np.linalg.svd(x, full_matrices=False)
+    vectors, values, _ = np.linalg.svd(data.matrix(terms) * np.sqrt(data.counts)[:, None], full_matrices=False)
     basis = vectors[:, values > _RANK * values[0]]
     y = data.means * np.sqrt(data.counts)
     squares = (y - basis @ (basis.T @ y)) ** 2 + pure

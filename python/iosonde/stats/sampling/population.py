@@ -7,26 +7,24 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
+
+from iosonde.core.arrays import Array, Flags, Indices, Integers
 
 COUNT, CAPACITY = "files", "capacity"
 TYPE, COMPRESSED = "type", "compressed"
 _QUANTILES = (0.5, 0.9)
 _LEAST_SHARE, _MOST_KINDS = 0.001, 8
-Floats = npt.NDArray[np.float64]
-Places = npt.NDArray[np.intp]
-Integers = npt.NDArray[np.int64]
 
 
 class FileAttributes(Protocol):
     """Files whose contents are known."""
 
     @property
-    def sizes(self) -> Floats:
+    def sizes(self) -> Array:
         """Return the bytes of each file."""
 
     @property
-    def ages(self) -> Floats:
+    def ages(self) -> Array:
         """Return the seconds since each file was modified."""
 
     @property
@@ -42,7 +40,7 @@ class FileAttributes(Protocol):
         """Return the number of the part of the tree of each file."""
 
     @property
-    def pieces(self) -> dict[str, Floats]:
+    def pieces(self) -> dict[str, Array]:
         """Return, by name (``zeros``, ``entropy``, a codec), a value from 0 to 1 of each piece."""
 
     @property
@@ -79,7 +77,7 @@ class Population:
         some = sorted((name for name in shares if shares[name] >= _LEAST_SHARE), key=lambda name: -shares[name])
         return tuple(some[:_MOST_KINDS])
 
-    def has(self, kind: str, chosen: Places) -> npt.NDArray[np.bool_]:
+    def has(self, kind: str, chosen: Indices) -> Flags:
         """Return which of the chosen files are of a kind."""
         return np.asarray(self.scan.kind[chosen] == self.scan.kinds.index(kind))
 
@@ -91,7 +89,12 @@ class Population:
             every = np.arange(len(self.sizes))
             weights = self.sizes / self.totals[CAPACITY]
             numbers += [
-                TrueNumber(*_split_name(name), of, "share", float(weights @ self.exactly(name, every)))
+                TrueNumber(
+                    *((name, "") if name in ("zeros", "entropy") else (COMPRESSED, name)),
+                    of,
+                    "share",
+                    float(weights @ self.exactly(name, every)),
+                )
                 for name in self.scan.pieces
             ]
         for what, values, unit in (("size", self.sizes, "bytes"), ("age", self.scan.ages, "s")):
@@ -103,38 +106,32 @@ class Population:
     def _compute_share(self, place: int, of: str) -> float:
         return float(self.masses[of][self.scan.kind == place].sum()) / self.totals[of]
 
-    def exactly(self, name: str, chosen: Places) -> Floats:
+    def exactly(self, name: str, chosen: Indices) -> Array:
         """Return, for each file, the mean over its four quarters of all their pieces."""
         sums = np.concatenate([[0.0], np.cumsum(self.scan.pieces[name])])
         low, high = self._locate_quarters(chosen)
         many = np.maximum(1, high - low)
         means = (sums[high] - sums[low]) / many
-        used = (high > low).sum(axis=1)
-        return np.asarray((means * (high > low)).sum(axis=1) / np.maximum(1, used))
+        return np.asarray((means * (high > low)).sum(axis=1) / np.maximum(1, (high > low).sum(axis=1)))
 
-    def drawn(self, name: str, chosen: Places, random: np.random.Generator) -> tuple[Floats, Floats, Floats]:
+    def drawn(self, name: str, chosen: Indices, random: np.random.Generator) -> tuple[Array, Array, Array]:
         """Simulate a survey's reading of one random piece per quarter. Return, for each file, their mean, its variance,
         and the number of pieces (0: the whole file)."""
         low, high = self._locate_quarters(chosen)
         large = (high > low).all(axis=1)
         at = low + (random.random(low.shape) * (high - low)).astype(np.int64)
         values = self.scan.pieces[name][np.minimum(at, len(self.scan.pieces[name]) - 1)]
-        exact_means = self.exactly(name, chosen)
-        means = np.where(large, values.mean(axis=1), exact_means)
+        means = np.where(large, values.mean(axis=1), self.exactly(name, chosen))
         return means, np.where(large, values.var(axis=1, ddof=1) / 4, 0.0), np.where(large, 4.0, 0.0)
 
-    def _locate_quarters(self, chosen: Places) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def _locate_quarters(self, chosen: Indices) -> tuple[Integers, Integers]:
         """Return, for each file, the first and last pieces of its quarters; a single piece is in the last quarter."""
         first, last = self.scan.first[chosen], self.scan.first[chosen + 1]
         edges = first[:, None] + (last - first)[:, None] * np.arange(5)[None, :] // 4
         return edges[:, :-1], edges[:, 1:]
 
 
-def _split_name(name: str) -> tuple[str, str]:
-    return (name, "") if name in ("zeros", "entropy") else (COMPRESSED, name)
-
-
-def _compute_quantile(values: Floats, masses: Floats, q: float) -> float:
+def _compute_quantile(values: Array, masses: Array, q: float) -> float:
     """Return the smallest value at or below which a share q of the mass lies."""
     order = np.argsort(values, kind="stable")
     filled = np.cumsum(masses[order])

@@ -41,8 +41,7 @@ def quantile(
     order = np.argsort(numbers, kind="stable")
     ordered, filled = numbers[order], np.cumsum(masses[order]) / masses.sum()
 
-    place = min(int(np.searchsorted(filled, q - 1e-12)), len(ordered) - 1)
-    value = float(ordered[place])
+    value = float(ordered[min(int(np.searchsorted(filled, q - 1e-12)), len(ordered) - 1)])
     share = share_below(value)
     estimate = share.estimate
     if estimate.low == estimate.high:  # the whole population was drawn
@@ -58,6 +57,5 @@ def quantile(
 
 
 def _find_first(ordered: npt.NDArray[np.float64], reached: Callable[[float], bool]) -> float | None:
-    """Return the smallest value for which ``reached`` is true, as for all above; None if there is none."""
     place = bisect.bisect_left(range(len(ordered)), True, key=lambda at: reached(float(ordered[at])))
     return float(ordered[place]) if place < len(ordered) else None

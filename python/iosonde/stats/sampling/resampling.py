@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from iosonde.core.arrays import Array, Indices
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import binomial_interval
 
-from .population import CAPACITY, COUNT, TYPE, Floats, Places, Population, TrueNumber
+from .population import CAPACITY, COUNT, TYPE, Population, TrueNumber
 from .quantiles import quantile
 from .shares import DrawnSample, hansen_hurwitz, mean, sample_by_count, sample_by_size, share
 from .stopping import StopRule, narrow
@@ -77,7 +78,7 @@ class SimulatedEstimate:
 class _Draw:
     """Files of the whole, or of each part, drawn one way. ``samples`` is None if a file may be drawn twice."""
 
-    chosen: list[Places]
+    chosen: list[Indices]
     samples: list[DrawnSample] | None
 
 
@@ -110,8 +111,10 @@ def _iterate_draws(
     ones."""
     files = len(population.sizes)
     numbers = random.random(files)
-    by_size = np.divide(numbers, population.sizes, out=np.full(files, np.inf), where=population.sizes > 0)
-    keys = {BY_COUNT: numbers, BY_SIZE: by_size}
+    keys = {
+        BY_COUNT: numbers,
+        BY_SIZE: np.divide(numbers, population.sizes, out=np.full(files, np.inf), where=population.sizes > 0),
+    }
     sizes = [n for n in settings.sizes if n < files] or [max(1, files // 2)]
     if settings.until is not None:
         yield from _draw_until(population, keys, settings)
@@ -129,35 +132,35 @@ def _iterate_draws(
             yield WITH_REPLACEMENT, n, n, _Draw([twice[:n]], None)
 
 
-def _draw_first(population: Population, way: str, keys: Floats, order: Places) -> _Draw:
+def _draw_first(population: Population, way: str, keys: Array, order: Indices) -> _Draw:
     """Draw all but the last of an order, which is the threshold."""
     chosen = order[:-1]
-    if way == BY_COUNT:
-        return _Draw([chosen], [sample_by_count(len(chosen), len(population.sizes))])
-    return _Draw(
-        [chosen],
-        [sample_by_size(population.sizes[chosen], _find_end_key(keys, order[-1:]), population.totals[CAPACITY])],
+    return (
+        _Draw([chosen], [sample_by_count(len(chosen), len(population.sizes))])
+        if way == BY_COUNT
+        else _Draw(
+            [chosen],
+            [sample_by_size(population.sizes[chosen], _find_end_key(keys, order[-1:]), population.totals[CAPACITY])],
+        )
     )
 
 
-def _find_end_key(keys: Floats, after: Places) -> float | None:
+def _find_end_key(keys: Array, after: Indices) -> float | None:
     """Return the threshold key, from which on no file was drawn; None if all files with a size were drawn."""
     end = float(keys[after[0]]) if len(after) else np.inf
     return end if np.isfinite(end) else None
 
 
-def _in_parts(population: Population, way: str, keys: Floats, order_of_all: Places) -> _Draw:
+def _in_parts(population: Population, way: str, keys: Array, order_of_all: Indices) -> _Draw:
     """Draw the same number from the parts, each by itself with its share of the draws."""
-    draws = len(order_of_all) - 1
     of = COUNT if way == BY_COUNT else CAPACITY
     parts = population.scan.part
     files = np.bincount(parts).tolist()
     masses = np.bincount(parts, population.masses[of]).tolist()
-    allocation = allocate(draws, masses, files)
     order = np.lexsort((keys, parts))
     ends = np.cumsum([0, *files])
     chosen, samples = [], []
-    for part, n in enumerate(allocation):
+    for part, n in enumerate(allocate(len(order_of_all) - 1, masses, files)):
         mine = order[ends[part] : ends[part + 1]]
         some, after = mine[:n], mine[n : n + 1]
         chosen.append(some)
@@ -169,7 +172,7 @@ def _in_parts(population: Population, way: str, keys: Floats, order_of_all: Plac
 
 
 def _draw_until(
-    population: Population, keys: dict[str, Floats], settings: DrawnAgain
+    population: Population, keys: dict[str, Array], settings: DrawnAgain
 ) -> Iterator[tuple[str, int, int, _Draw]]:
     """Draw both samples in parallel until the intervals of all shares in them are narrow, as a survey does."""
     assert settings.until is not None
@@ -193,7 +196,7 @@ def _estimate_shares(population: Population, draws: dict[str, _Draw], level: flo
     ]
 
 
-def _select_smallest(keys: Floats, most: int) -> Places:
+def _select_smallest(keys: Array, most: int) -> Indices:
     """Return the places of the ``most`` smallest keys and of the one after, in order."""
     some = np.argpartition(keys, most)[: most + 1]
     return np.asarray(some[np.argsort(keys[some])])
@@ -202,7 +205,6 @@ def _select_smallest(keys: Floats, most: int) -> Places:
 def _estimate_number(
     population: Population, number: TrueNumber, draw: _Draw, random: np.random.Generator, level: float
 ) -> Estimate:
-    """Estimate a number as a survey does."""
     if draw.samples is None:
         return hansen_hurwitz(population.has(number.name, draw.chosen[0]), level)
     if number.what == TYPE:
@@ -224,13 +226,13 @@ def _estimate_number(
 
 
 def _looked_at(
-    population: Population, name: str, chosen: Places, sample: DrawnSample, random: np.random.Generator
+    population: Population, name: str, chosen: Indices, sample: DrawnSample, random: np.random.Generator
 ) -> StratumValues:
     values, within, pieces = population.drawn(name, chosen, random)
     return StratumValues(sample, values, None, within, pieces)
 
 
-def _pair_samples(draw: _Draw) -> Iterator[tuple[Places, DrawnSample]]:
+def _pair_samples(draw: _Draw) -> Iterator[tuple[Indices, DrawnSample]]:
     return zip(draw.chosen, draw.samples or (), strict=True)
 
 
@@ -242,15 +244,17 @@ def _choose_estimate(
     return estimate_single(parts[0]) if len(parts) == 1 else estimate_all()
 
 
-def _estimate_quantile(values: Floats, q: float, draw: _Draw, level: float) -> Estimate:
+def _estimate_quantile(values: Array, q: float, draw: _Draw, level: float) -> Estimate:
     mine = np.concatenate([values[some] for some in draw.chosen])
     weights = np.concatenate([sample.weights for _, sample in _pair_samples(draw)])
 
     def share_below(at: float) -> Any:
-        if len(draw.chosen) == 1:
-            return share(next(_pair_samples(draw))[1], mine <= at, level)
-        return stratified_share(
-            [StratumValues(sample, values[some] <= at) for some, sample in _pair_samples(draw)], level
+        return (
+            share(next(_pair_samples(draw))[1], mine <= at, level)
+            if len(draw.chosen) == 1
+            else stratified_share(
+                [StratumValues(sample, values[some] <= at) for some, sample in _pair_samples(draw)], level
+            )
         )
 
     return quantile(mine, weights, q, level, share_below).estimate
@@ -261,21 +265,19 @@ def _summarise_estimates(way: str, n: int, true_number: TrueNumber, estimates: S
     holds = sum(_is_covered(estimate, true_number.truth) for estimate in estimates)
     low, high = binomial_interval(holds, len(estimates), 0.95)
     coverage = Estimate(holds / len(estimates), low, high, 0.95, len(estimates))
-    worst = float(np.quantile(np.abs(values - true_number.truth), 0.95))
     low, high = np.quantile(values, _BAND).tolist()
     many, edges = np.histogram(values, _BINS)
-    bins = tuple(zip(edges[:-1].tolist(), edges[1:].tolist(), many.tolist(), strict=True))
     return SimulatedEstimate(
         way,
         n,
         true_number,
         float(values.mean()),
         float(values.std(ddof=1)),
-        worst,
+        float(np.quantile(np.abs(values - true_number.truth), 0.95)),
         coverage,
         (low, high),
         float(values[0]),
-        bins,
+        tuple(zip(edges[:-1].tolist(), edges[1:].tolist(), many.tolist(), strict=True)),
     )
 
 

@@ -23,8 +23,7 @@ from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import binomial_interval
 
-from .pieces import certain_pieces
-from .rare import interval_of_mean
+from .pieces import certain_pieces, interval_of_mean
 
 Values = npt.NDArray[np.float64]
 _FEW = 30
@@ -65,8 +64,7 @@ def sample_by_count(draws: int, population: int) -> DrawnSample:
 def sample_by_size(masses: Values, threshold: float | None, mass: float) -> DrawnSample:
     """Describe files drawn by their mass with the threshold of priority sampling: the files with the smallest keys,
     each a random number of (0, 1) over the mass. A ``threshold`` of None: all files were drawn."""
-    chances = np.ones(len(masses)) if threshold is None else np.minimum(1.0, masses * threshold)
-    return DrawnSample(mass, masses, chances)
+    return DrawnSample(mass, masses, np.ones(len(masses)) if threshold is None else np.minimum(1.0, masses * threshold))
 
 
 @dataclass(frozen=True)
@@ -90,8 +88,12 @@ class PopulationEstimate:
         """Return the total over a mass: bytes from a share of bytes."""
         estimate = self.estimate
         value, low, high = (None if x is None else x * mass for x in (estimate.value, estimate.low, estimate.high))
-        scaled = Estimate(value, low, high, estimate.level, estimate.n, estimate.warnings)
-        return PopulationEstimate(scaled, self.design_effect, self.if_none * mass, self.if_all * mass)
+        return PopulationEstimate(
+            Estimate(value, low, high, estimate.level, estimate.n, estimate.warnings),
+            self.design_effect,
+            self.if_none * mass,
+            self.if_all * mass,
+        )
 
 
 @dataclass(frozen=True)
@@ -124,9 +126,7 @@ class DrawnSplit:
     def variance(self) -> float:
         """Return the variance of the mean of the rest, 0 where all of it was drawn."""
         n = len(self.values)
-        if n < 2:
-            return math.nan
-        return float(((1 - self.chances) * (self.values - self.mean) ** 2).sum()) / (n * (n - 1))
+        return math.nan if n < 2 else float(((1 - self.chances) * (self.values - self.mean) ** 2).sum()) / (n * (n - 1))
 
     @property
     def effective(self) -> float:
@@ -156,7 +156,6 @@ def share(
 def _estimate_share(
     sample: DrawnSample, values: Values, level: float, mask: npt.NDArray[np.bool_]
 ) -> PopulationEstimate:
-    """Estimate the share of the mass that answered."""
     split = split_of(sample, values, mask)
     bounds = bounds_of(sample, values, mask)
     n = int(mask.sum())
@@ -166,8 +165,13 @@ def _estimate_share(
     low, high = _estimate_interval(split, level)
     sure = float(split.sure_mass @ split.sure)
     ends = [(sure + split.rest * end) / split.mass for end in (low, high)] if len(split.values) else [value, value]
-    estimate = Estimate(value, min(value, ends[0]), max(value, min(1.0, ends[1])), level, n)
-    return PopulationEstimate(estimate, _design_effect(split, value * (1 - value), n), *bounds)
+    return PopulationEstimate(
+        Estimate(value, min(value, ends[0]), max(value, min(1.0, ends[1])), level, n),
+        design_effect_of(split.variance * (split.rest / split.mass) ** 2, value * (1 - value), n)
+        if len(split.values)
+        else 0.0,
+        *bounds,
+    )
 
 
 def mean(
@@ -192,8 +196,9 @@ def mean(
         return unknown_where_missing(sample_estimate)
 
     def estimate_filled(missing: float) -> PopulationEstimate:
-        every = np.ones(len(mask), bool)
-        return _estimate_mean(sample, np.where(mask, numbers, missing), level, every, own * mask, bounded, pieces)
+        return _estimate_mean(
+            sample, np.where(mask, numbers, missing), level, np.ones(len(mask), bool), own * mask, bounded, pieces
+        )
 
     return widened(sample_estimate, estimate_filled)
 
@@ -207,7 +212,6 @@ def _estimate_mean(
     bounded: bool,
     pieces: npt.ArrayLike | None,
 ) -> PopulationEstimate:
-    """Estimate the mean over the mass that answered."""
     split = split_of(sample, numbers, mask)
     bounds = bounds_of(sample, numbers, mask)
     n = int(mask.sum())
@@ -234,10 +238,10 @@ def _estimate_mean(
         if few
         else ()
     )
-    estimate = Estimate(split.value, split.value - below, split.value + above, level, n, warnings).within(low=0.0)
-    variance = inner + spread * part**2
     return PopulationEstimate(
-        estimate, design_effect_of(variance, float(np.var(numbers[mask])) if n > 1 else 0.0, n), *bounds
+        Estimate(split.value, split.value - below, split.value + above, level, n, warnings).within(low=0.0),
+        design_effect_of(inner + spread * part**2, float(np.var(numbers[mask])) if n > 1 else 0.0, n),
+        *bounds,
     )
 
 
@@ -246,8 +250,12 @@ def unknown_where_missing(sample_estimate: PopulationEstimate) -> PopulationEsti
     if sample_estimate.if_all - sample_estimate.if_none <= _MOST_MISSING or sample_estimate.estimate.value is None:
         return sample_estimate
     estimate = sample_estimate.estimate
-    unknown = Estimate(None, None, None, estimate.level, estimate.n, (*estimate.warnings, MOSTLY_MISSING))
-    return PopulationEstimate(unknown, sample_estimate.design_effect, sample_estimate.if_none, sample_estimate.if_all)
+    return PopulationEstimate(
+        Estimate(None, None, None, estimate.level, estimate.n, (*estimate.warnings, MOSTLY_MISSING)),
+        sample_estimate.design_effect,
+        sample_estimate.if_none,
+        sample_estimate.if_all,
+    )
 
 
 def widened(sample_estimate: PopulationEstimate, filled: Callable[[float], PopulationEstimate]) -> PopulationEstimate:
@@ -313,18 +321,11 @@ def bounds_of(sample: DrawnSample, values: Values, mask: npt.NDArray[np.bool_]) 
 
 
 def _estimate_interval(split: DrawnSplit, level: float) -> tuple[float, float]:
-    """Return the interval of the share of the rest."""
     n, p = len(split.values), split.mean
     if not split.effective:
         return p, p
     effective = p * (1 - p) / split.share_variance if n > 1 and 0 < p < 1 else split.effective
     return binomial_interval(p * effective, effective, level)
-
-
-def _design_effect(split: DrawnSplit, spread: float, n: int) -> float | None:
-    if not len(split.values):
-        return 0.0
-    return design_effect_of(split.variance * (split.rest / split.mass) ** 2, spread, n)
 
 
 def design_effect_of(variance: float, spread: float, n: int) -> float | None:
@@ -336,6 +337,5 @@ def hansen_hurwitz(values: npt.ArrayLike, level: float) -> Estimate:
     """Estimate a share of the mass from draws *with* replacement by probabilities proportional to the mass: the plain
     mean over the draws, in which a file that was drawn twice counts twice."""
     numbers = np.asarray(values, float)
-    p = float(numbers.mean())
     low, high = binomial_interval(float(numbers.sum()), len(numbers), level)
-    return Estimate(p, low, high, level, len(numbers))
+    return Estimate(float(numbers.mean()), low, high, level, len(numbers))

@@ -18,8 +18,7 @@ import numpy.typing as npt
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.distributions import binomial_interval, t_critical
 
-from .pieces import CertainPieces, certain_pieces, joined
-from .rare import interval_of_mean
+from .pieces import CertainPieces, certain_pieces, interval_of_mean, joined
 from .shares import (
     DrawnSample,
     DrawnSplit,
@@ -171,14 +170,18 @@ def _combine_strata(strata: Sequence[StratumValues]) -> tuple[_CombinedStrata, t
 
 
 def _fill_missing(strata: Sequence[StratumValues], missing: float) -> list[StratumValues]:
-    """Return the strata with this value for all missing files."""
     return [_filled_stratum(stratum, missing) for stratum in strata]
 
 
 def _filled_stratum(stratum: StratumValues, missing: float) -> StratumValues:
     values, mask = answers_of(stratum.sample, stratum.values, stratum.answered)
-    within = None if stratum.within is None else np.asarray(stratum.within, float) * mask
-    return StratumValues(stratum.sample, np.where(mask, values, missing), None, within, stratum.pieces)
+    return StratumValues(
+        stratum.sample,
+        np.where(mask, values, missing),
+        None,
+        None if stratum.within is None else np.asarray(stratum.within, float) * mask,
+        stratum.pieces,
+    )
 
 
 def stratified_share(strata: Sequence[StratumValues], level: float) -> PopulationEstimate:
@@ -190,7 +193,6 @@ def stratified_share(strata: Sequence[StratumValues], level: float) -> Populatio
 
 
 def _estimate_share(strata: Sequence[StratumValues], level: float) -> PopulationEstimate:
-    """Estimate the share of the mass that answered."""
     combined, bounds = _combine_strata(strata)
     if not combined.splits:
         return PopulationEstimate.without_value(level, bounds)
@@ -216,27 +218,29 @@ def _compute_effective(combined: _CombinedStrata, p: float, level: float) -> flo
     draws = sum(len(split.values) for split in combined.drawn)
     is_estimable = 0 < p < 1 and combined.share_variance > 0
     effective = p * (1 - p) / combined.share_variance if is_estimable else combined.effective
-    if draws < 2:
-        return effective
-    return effective * (t_critical(level, draws - 1) / t_critical(level, combined.freedom)) ** 2
+    return (
+        effective
+        if draws < 2
+        else effective * (t_critical(level, draws - 1) / t_critical(level, combined.freedom)) ** 2
+    )
 
 
 def stratified_mean(strata: Sequence[StratumValues], level: float, bounded: bool = True) -> PopulationEstimate:
     """Estimate the mean over the whole mass of a value from 0 to 1. ``bounded``: it may be near 1, and its interval
     holds whatever is in missing files."""
     sample_estimate = _estimate_mean(strata, level, bounded)
-    if not bounded:
-        return unknown_where_missing(sample_estimate)
-    return widened(sample_estimate, lambda missing: _estimate_mean(_fill_missing(strata, missing), level, bounded))
+    return (
+        widened(sample_estimate, lambda missing: _estimate_mean(_fill_missing(strata, missing), level, bounded))
+        if bounded
+        else unknown_where_missing(sample_estimate)
+    )
 
 
 def _estimate_mean(strata: Sequence[StratumValues], level: float, bounded: bool) -> PopulationEstimate:
-    """Estimate the mean over the mass that answered."""
     combined, bounds = _combine_strata(strata)
     if not combined.splits:
         return PopulationEstimate.without_value(level, bounds)
     rest = combined.rest / combined.mass
-    variance = combined.certain.variance / combined.mass**2 + combined.spread * rest**2
     down, up = (end / combined.mass for end in combined.certain.reach(level, combined.freedom, bounded))
     low, high = interval_of_mean(
         combined.weighted, combined.spread, combined.freedom, combined.effective, level, bounded
@@ -249,5 +253,12 @@ def _estimate_mean(strata: Sequence[StratumValues], level: float, bounded: bool)
         low=0.0
     )
     values = np.concatenate([answers_of(stratum.sample, stratum.values, stratum.answered)[0] for stratum in strata])
-    spread = float(np.var(values)) if len(values) > 1 else 0.0
-    return PopulationEstimate(estimate, design_effect_of(variance, spread, combined.n), *bounds)
+    return PopulationEstimate(
+        estimate,
+        design_effect_of(
+            combined.certain.variance / combined.mass**2 + combined.spread * rest**2,
+            float(np.var(values)) if len(values) > 1 else 0.0,
+            combined.n,
+        ),
+        *bounds,
+    )
