@@ -26,12 +26,8 @@ def facts(before: TargetCondition | None, after: TargetCondition | None, sets: b
 def health(before: TargetCondition | None, after: TargetCondition | None) -> str | None:
     """Return the trial's level: ``ok``, ``n2 down``, ``ok, then n2 down``. None if neither check knows it; if only one
     does, its level."""
-    levels = [_name_level(look["health"]) for look in (before, after) if look and look["health"] is not None]
+    levels = ["; ".join(look["health"]) or WELL for look in (before, after) if look and look["health"] is not None]
     return ", then ".join(dict.fromkeys(levels)) or None
-
-
-def _name_level(troubles: list[str]) -> str:
-    return "; ".join(troubles) or WELL
 
 
 def _compare_options(before: TargetCondition | None, after: TargetCondition | None, sets: bool) -> dict[str, str]:

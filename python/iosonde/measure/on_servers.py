@@ -38,6 +38,5 @@ def script(command: str, servers: Sequence[str], values: Mapping[str, FactorValu
     for host in servers:
         names = placeholders.as_environment(values) | {SERVER: host}
         exports = " ".join(f"{name}={shlex.quote(value)}" for name, value in names.items())
-        remote = shlex.quote(f"export {exports}; {command}")
-        parts.append(_SERVER_SCRIPT.format(ssh=_SSH, host=host, command=remote))
+        parts.append(_SERVER_SCRIPT.format(ssh=_SSH, host=host, command=shlex.quote(f"export {exports}; {command}")))
     return "".join(parts) + "worst=0\nfor pid in $pids; do wait $pid || worst=$?; done\nexit $worst"

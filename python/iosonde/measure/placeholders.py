@@ -105,14 +105,10 @@ def fill_typed(value: Any, values: Mapping[str, FactorValue]) -> Any:
     """
     if isinstance(value, str):
         match = _OURS.fullmatch(value)
-        if match and not value.startswith("$$"):
-            return _look_up(match.group(1), values)
-        return fill(value, values)
+        return _look_up(match.group(1), values) if match and not value.startswith("$$") else fill(value, values)
     if isinstance(value, dict):
         return {key: fill_typed(item, values) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [fill_typed(item, values) for item in value]
-    return value
+    return [fill_typed(item, values) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 # The Python that runs iosonde on the node, so that commands find iosonde's programs wherever it is installed.

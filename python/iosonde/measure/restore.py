@@ -125,7 +125,6 @@ def _put_back(settings: SystemSettings, original: Mapping[str, list[str]], say: 
         words = ", ".join(dict.fromkeys(levels))
         faults = [node_level.fault for node_level in now.get(control.factor, ()) if node_level.fault]
         if faults or control.factor not in now:
-            set_ = placeholders.fill(control.set, _build_names(control, levels[0], settings))
             say(
                 Message(
                     "not-restored",
@@ -133,7 +132,7 @@ def _put_back(settings: SystemSettings, original: Mapping[str, list[str]], say: 
                     factor=control.factor,
                     level=words,
                     reason=(faults or [why])[0],
-                    command=set_,
+                    command=placeholders.fill(control.set, _build_names(control, levels[0], settings)),
                 )
             )
         else:

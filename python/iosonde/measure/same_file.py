@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from itertools import zip_longest
 
 from .mpi_program import Program, differs, programs
@@ -52,12 +51,8 @@ def _can_write(program: Program) -> bool:
         return any("write" in kind or kind.endswith("rw") for kind in kinds)
     if program.name == "iozone":
         tests = [word for word in words if word.startswith("-i")]
-        return not tests or "-i0" in tests or _has_option_value(words, "-i", "0")
+        return not tests or "-i0" in tests or any(pair == ("-i", "0") for pair in zip(words, words[1:], strict=False))
     return True
-
-
-def _has_option_value(words: Sequence[str], option: str, value: str) -> bool:
-    return any(pair == (option, value) for pair in zip(words, words[1:], strict=False))
 
 
 def _has_unique_name(name: str, nodes: int, per_node: int) -> bool:

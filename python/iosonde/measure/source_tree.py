@@ -109,8 +109,7 @@ class SourceTree:
     @cached_property
     def directories(self) -> list[str]:
         """Return all directories but the root, parents before children."""
-        parents = {str(parent) for path in self.contents for parent in Path(path).parents} - {"."}
-        return sorted(parents)
+        return sorted({str(parent) for path in self.contents for parent in Path(path).parents} - {"."})
 
     @cached_property
     def facts(self) -> TreeFacts:

@@ -69,8 +69,7 @@ def still_there(directory: Path) -> list[Entry]:
 
 def remember(file: Path, entries: Iterable[Entry]) -> None:
     """Remember in ``file`` (in a store) files that could not be removed yet, for `remove_remembered`."""
-    boot_id = _boot_id()
-    new = dict.fromkeys(entries, boot_id)
+    new = dict.fromkeys(entries, _boot_id())
     if new:
         _write_remembered(file, _read_remembered(file) | new)
 

@@ -76,7 +76,6 @@ class Listener:
             if alive:
                 self._alive_ranks.add(beat.rank)
             elif alive is False and beat.rank in self._alive_ranks and beat.state != DONE:
-                what = f"{beat.state} {beat.phase}".strip()
                 messages.append(
                     Message(
                         "rank-died",
@@ -84,7 +83,7 @@ class Listener:
                         rank=beat.rank,
                         host=beat.host,
                         process=beat.pid,
-                        activity=what,
+                        activity=f"{beat.state} {beat.phase}".strip(),
                     )
                 )
         return messages

@@ -292,8 +292,7 @@ def _check_shared_memory() -> None:
 
 def launched() -> int:
     """Return the number of processes that an MPI launcher started together with this one; 1 without a launcher."""
-    sizes = [int(size) for name in _SIZE_VARIABLES if (size := os.environ.get(name, "")).isdigit()]
-    return max(sizes, default=1)
+    return max([int(size) for name in _SIZE_VARIABLES if (size := os.environ.get(name, "")).isdigit()], default=1)
 
 
 def _refuse_being_launched_as_many() -> None:

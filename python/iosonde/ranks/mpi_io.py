@@ -75,11 +75,10 @@ class SharedFile:
         try:
             yield
         except self._mpi.Exception as error:
-            text = " ".join(error.Get_error_string().split())
             raise SystemFaultError(
                 "io-error",
                 "MPI-IO {operation}: {reason}",
                 "check the file system and the hints",
                 operation=what,
-                reason=text,
+                reason=" ".join(error.Get_error_string().split()),
             ) from error

@@ -40,8 +40,7 @@ class Relay:
         beats = {beat.rank: beat for beat in read_beats(self._directory)}
         changed = [beat for beat in beats.values() if self._printed.get(beat.rank) != beat]
         urgent = [beat for beat in changed if self._is_urgent(beat)]
-        moving = [beat for beat in changed if beat not in urgent]
-        news = urgent + moving[:1]
+        news = urgent + [beat for beat in changed if beat not in urgent][:1]
         if self._looks % ALL_EVERY == 0:
             news = changed or list(beats.values())[:1]
         self._before = beats

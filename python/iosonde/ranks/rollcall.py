@@ -135,8 +135,7 @@ def _list_silent(hosts: Sequence[str], where: Path | None) -> list[tuple[str, st
     """Return hosts that cannot even start a single process, each with the reason."""
 
     def why_not(host: str) -> str:
-        alone = mpirun.MpiRun((host,))
-        outcome, answer = _start_ranks(alone, 1, (), ALONE_S, where)
+        outcome, answer = _start_ranks(mpirun.MpiRun((host,)), 1, (), ALONE_S, where)
         if "error" in answer:
             return error_from_json(answer["error"]).message
         return "" if "hosts" in answer else _explain_failure(outcome, ALONE_S)
@@ -151,8 +150,7 @@ def _start_ranks(
     with temporary.directory("rollcall", where) as directory:
         program = [sys.executable, "-c", _PROGRAM, str(nodes), str(directory), *map(str, targets)]
         command = launcher.command(nodes, 1, program)
-        limits = watchdog.TimeLimits(limit_s, grace_s=1.0)
-        outcome = watchdog.watch(command, heartbeat_dir=directory, limits=limits)
+        outcome = watchdog.watch(command, heartbeat_dir=directory, limits=watchdog.TimeLimits(limit_s, grace_s=1.0))
         return outcome, _parse_answer((directory / watchdog.STDOUT).read_text(errors="replace"))
 
 

@@ -108,6 +108,4 @@ def _for_reading(there: int, calls: TreeCalls) -> tuple[int, bool]:
 def _classify_error(error: OSError) -> str:
     if isinstance(error, PermissionError):
         return DENIED
-    if error.errno in (errno.ENOENT, errno.ESTALE, errno.ENOTDIR, errno.ELOOP):
-        return VANISHED
-    return FAILED
+    return VANISHED if error.errno in (errno.ENOENT, errno.ESTALE, errno.ENOTDIR, errno.ELOOP) else FAILED

@@ -131,8 +131,7 @@ def scan_tree(
     pieces: dict[str, list[Floats]] = {name: [] for name in ("zeros", "entropy", *codecs) if codecs}
     for done in range(0, len(files), _AT_ONCE):
         some = files[done : done + _AT_ONCE]
-        report = on_progress and partial(_report_read, on_progress, done)
-        looked = tree.look_at_all(some, look_options, report)
+        looked = tree.look_at_all(some, look_options, on_progress and partial(_report_read, on_progress, done))
         is_dead = any(contents.why == NOT_TRIED for contents in looked)
         answered = [(file, contents) for file, contents in zip(some, looked, strict=True) if not contents.why]
         rows.extend((file, contents.kind or "", len(contents.pieces)) for file, contents in answered)
@@ -178,6 +177,4 @@ def _compute_value(name: str, piece: Piece) -> float:
     """Return a measurement as a survey defines it, from 0 to 1."""
     if name == "zeros":
         return piece.zeros / piece.blocks if piece.blocks else 0.0
-    if name == "entropy":
-        return piece.entropy / 8
-    return min(1.0, piece.compressed[name] / piece.size)
+    return piece.entropy / 8 if name == "entropy" else min(1.0, piece.compressed[name] / piece.size)

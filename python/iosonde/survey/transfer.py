@@ -70,12 +70,11 @@ def contents_from_rows(rows: Iterable[list[Any]]) -> list[Contents]:
 
 
 def _piece_to_row(piece: Piece) -> list[Any]:
-    digests = base64.b64encode(piece.digests).decode("ascii")
     return [
         piece.size,
         piece.blocks,
         piece.zeros,
-        digests,
+        base64.b64encode(piece.digests).decode("ascii"),
         piece.entropy,
         dict(piece.compressed),
         dict(piece.cpu_s),
@@ -94,10 +93,9 @@ def walked_to_json(walked: Walked) -> dict[str, Any]:
     """Return a walk as plain values."""
     totals = {name: value for name, value in walked.counts.items() if not isinstance(value, np.ndarray)}
     totals |= {name: list(totals[name].items()) for name in _LISTS if name in totals}
-    tables = {name: _array_to_json(value) for name, value in walked.counts.items() if name not in totals}
     return {
         "found": totals,
-        "tables": tables,
+        "tables": {name: _array_to_json(value) for name, value in walked.counts.items() if name not in totals},
         "by_count": _drawn_to_json(walked.by_count),
         "by_size": _drawn_to_json(walked.by_size),
         "seconds": walked.seconds,

@@ -117,8 +117,7 @@ def _average_rows(rows: Sequence[tuple[str, Any]]) -> dict[Key, tuple[float, str
     chosen = {}
     for key, by_clock in clocks.items():
         same = by_clock[next(clock for clock in _PREFERRED if clock in by_clock)]
-        mean = sum(row.value for row in same) / len(same)
-        chosen[key] = (mean, same[0].unit, same[0].includes)
+        chosen[key] = (sum(row.value for row in same) / len(same), same[0].unit, same[0].includes)
     return chosen
 
 
@@ -176,10 +175,9 @@ def _select_shared_settings(parsed: Mapping[int, Sequence[Any]]) -> dict[str, Fa
     settings = _list_settings(parsed)
     if not settings:
         return {}
-    first = settings[0]
     return {
         name: value
-        for name, value in first.items()
+        for name, value in settings[0].items()
         if name not in _COUNTED and all(setting.get(name) == value for setting in settings)
     }
 

@@ -254,8 +254,7 @@ def _summarize_phase(
 ) -> tuple[dict[str, Any], list[Observation]]:
     offsets = _compute_offsets(parts, places)
     # Ranks that died early left no clock offsets.
-    error_ns = int(places.get("error_ns", 0 if len(parts) == 1 else _UNKNOWN_NS))
-    times = rates.phase_times(parts, offsets, error_ns)
+    times = rates.phase_times(parts, offsets, int(places.get("error_ns", 0 if len(parts) == 1 else _UNKNOWN_NS)))
     entry = phase_entry.entry(index, plan.operation, parts, times, offsets, places) | {
         "measures": plan.measures,
         "counted_kind": plan.counted_kind,

@@ -142,9 +142,7 @@ def _observe_bytes(operation: str, parts: list[RankPhase], repetition: int) -> l
 
 
 def _count_done(part: RankPhase, kind: int, bandwidth: bool) -> int:
-    if bandwidth:
-        return part.total(kind, "bytes")
-    return part.total(kind, "count") - part.total(kind, "errors")
+    return part.total(kind, "bytes") if bandwidth else part.total(kind, "count") - part.total(kind, "errors")
 
 
 def _format_included(parts: list[RankPhase], counted: int, kinds: list[str]) -> str:

@@ -220,9 +220,7 @@ def cache_state(before: str, network: Mapping[str, Any] | None) -> str:
     reads = (network or {}).get("reads")
     if before != cache.WARM and reads == SERVED_BY_CACHE:
         return SERVED_BY_CACHE
-    if before == cache.COLD_REQUESTED and reads == CAME:
-        return cache.COLD_VERIFIED
-    return before
+    return cache.COLD_VERIFIED if before == cache.COLD_REQUESTED and reads == CAME else before
 
 
 def copies_sent(filesystem: Mapping[str, Any] | None) -> float:

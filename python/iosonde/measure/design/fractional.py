@@ -78,12 +78,11 @@ def fraction(plan: Plan, design: Mapping[str, Any]) -> Fraction:
 
 def _refuse_words(words: Words, factors: Sequence[Factor]) -> None:
     word = min(words, key=int.bit_count)
-    names = " and ".join(factor.name for i, factor in enumerate(factors) if word >> i & 1)
     raise InputError(
         "aliased-generators",
         "design.generators: they give {factors} the same column",
         "give each a product of its own",
-        factors=names,
+        factors=" and ".join(factor.name for i, factor in enumerate(factors) if word >> i & 1),
     )
 
 
@@ -200,14 +199,13 @@ def _parse_factors(text: str, factors: Sequence[Factor], where: str) -> list[int
         elif all(letter in LETTERS[: len(factors)] for letter in word):
             indices += [LETTERS.index(letter) for letter in word]
         else:
-            letters = f"{LETTERS[0]} to {LETTERS[len(factors) - 1]}"
             raise InputError(
                 "unknown-factor",
                 "{key}: unknown factor '{factor}'",
                 "use {letters}, or names: {factors}",
                 key=where,
                 factor=word,
-                letters=letters,
+                letters=f"{LETTERS[0]} to {LETTERS[len(factors) - 1]}",
                 factors=", ".join(names),
             )
     return indices

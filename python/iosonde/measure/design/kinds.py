@@ -27,12 +27,11 @@ def crossed(parts: list[Cell], rest: Sequence[Factor], factors: Sequence[Factor]
     MOST_CELLS."""
     n_cells = len(parts) * math.prod(len(factor.levels) for factor in rest)
     if n_cells > MOST_CELLS:
-        counts = " × ".join(str(len(factor.levels)) for factor in rest)
         raise InputError(
             "too-many-cells",
             "design: {level_counts} levels make {n_cells} cells, at most {max_cells} are planned",
             "use a fractional or a latin design, or fewer levels",
-            level_counts=counts,
+            level_counts=" × ".join(str(len(factor.levels)) for factor in rest),
             n_cells=n_cells,
             max_cells=MOST_CELLS,
         )

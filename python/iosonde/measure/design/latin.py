@@ -115,9 +115,7 @@ def best_of(points: int, dimensions: int, tries: int, seed: int) -> tuple[tuple[
 
 
 def _map_value(factor: Factor, u: float, ranges: Mapping[str, Range]) -> FactorValue:
-    if factor.name in ranges:
-        return ranges[factor.name].value(u)
-    return factor.levels[int(u * len(factor.levels))]
+    return ranges[factor.name].value(u) if factor.name in ranges else factor.levels[int(u * len(factor.levels))]
 
 
 def _read_ranges(plan: Plan, design: Mapping[str, Any]) -> dict[str, Range]:

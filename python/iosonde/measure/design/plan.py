@@ -131,13 +131,12 @@ def _check_levels(factors: Sequence[Factor], design: Mapping[str, Any]) -> None:
     for factor in factors:
         levels = [repr(level) for level in factor.levels]
         if len(set(levels)) < len(levels):
-            twice = next(level for level in levels if levels.count(level) > 1)
             raise InputError(
                 "duplicate-level",
                 "factors.{factor}: duplicate level {level}",
                 "list every level once",
                 factor=factor.name,
-                level=twice,
+                level=next(level for level in levels if levels.count(level) > 1),
             )
         if not levels and factor.name not in free and design["kind"] != "list":
             raise InputError(

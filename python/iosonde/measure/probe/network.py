@@ -57,8 +57,7 @@ def measure(ranks: Ranks) -> list[dict[str, Any]]:
         elif ranks.rank == b:
             _follow_pair(ranks, a)
         ranks.wait_for_all()
-    parts = ranks.gather(pairs) or []
-    return [pair for part in parts for pair in part]
+    return [pair for part in ranks.gather(pairs) or [] for pair in part]
 
 
 def _lead_pair(ranks: Ranks, a: int, b: int) -> Pair:

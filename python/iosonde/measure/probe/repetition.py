@@ -212,6 +212,4 @@ def _explain_failure(folder: Path, outcome: watchdog.Outcome, finished: bool) ->
                 states="; ".join(outcome.sentences()[:5]),
             )
         ]
-    if outcome.ours:
-        return [outcome.ours]
-    return [last_words.ranks_failed(outcome)]
+    return [outcome.ours] if outcome.ours else [last_words.ranks_failed(outcome)]

@@ -159,5 +159,4 @@ def start_server() -> tuple[subprocess.Popen[str] | None, int]:
     except OSError:
         return None, 0
     assert server.stdout is not None
-    listens = any("listening" in line for line in server.stdout)
-    return server, port if listens else 0
+    return server, port if any("listening" in line for line in server.stdout) else 0

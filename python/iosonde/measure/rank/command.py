@@ -331,8 +331,7 @@ def _signal_group(group: int, number: int) -> bool:
 
 
 def _above_ours(maxrss_kib: int) -> int | None:
-    ours = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return maxrss_kib * 1024 if maxrss_kib > ours else None
+    return maxrss_kib * 1024 if maxrss_kib > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss else None
 
 
 def _make_room(handle: int) -> None:

@@ -103,12 +103,6 @@ def filled(item: dict[str, Any], variables: Mapping[str, FactorValue]) -> str:
     )
 
 
-def _list_launcher_names(item: dict[str, Any], assignment: Assignment) -> frozenset[str] | None:
-    """Return the launcher variables that a command of the first rank alone may have; other commands get those of their
-    rank."""
-    return frozenset(assignment.outside) if item["on"] in ONCE else None
-
-
 def _build_environment(variables: Mapping[str, FactorValue]) -> dict[str, str]:
     return {placeholders.PYTHON_VARIABLE: sys.executable} | placeholders.as_environment(variables)
 
@@ -135,7 +129,7 @@ def _run_here(
         item["timeout_s"],
         max(command.OUTPUT_BYTES, retained_bytes),
         retained_bytes,
-        outside=_list_launcher_names(item, assignment),
+        outside=frozenset(assignment.outside) if item["on"] in ONCE else None,
     )
     result = command.run(shell_command, spool.output_of(folder, ranks.rank, part.first), begin)
     heart.enter(item["label"], WAITING)

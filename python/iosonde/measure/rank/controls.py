@@ -36,9 +36,8 @@ def prepare(assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat) -> tuple
     regime, variables = assignment.regime, values(assignment, ranks)
     anew: list[RemountDone] = []
     if regime.between_trials != CACHE_NONE:
-        once_per_node = ranks.local_rank == 0
         faults = _collect_faults(
-            ranks, heart, "caches", once_per_node, lambda: anew.extend(between_trials(regime, variables))
+            ranks, heart, "caches", ranks.local_rank == 0, lambda: anew.extend(between_trials(regime, variables))
         )
         anew = [
             {**entry, "host": ranks.hosts[rank].name} for rank, of in enumerate(ranks.all_gather(anew)) for entry in of

@@ -74,11 +74,10 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
         heart.enter("collect")
         _collect_spools(folder, ranks)
         if ranks.rank == 0:
-            messages = [last_words.message_to_json(fault) for fault in faults]
             about = {
                 "bound": bound,
                 "finished": finished,
-                "faults": messages,
+                "faults": [last_words.message_to_json(fault) for fault in faults],
                 "loads": loads,
                 "mounts": mounts,
                 "remounts": anew,

@@ -44,8 +44,7 @@ def condition(path: str) -> TargetCondition | None:
 
 def create(path: str, experiment: str, resumed: bool, hold: bool) -> None:
     """See ``Workspace.create``."""
-    workspace = Workspace.create(Path(path).parent, experiment, resumed=resumed, hold=hold)
-    _workspaces[path] = workspace
+    _workspaces[path] = Workspace.create(Path(path).parent, experiment, resumed=resumed, hold=hold)
 
 
 def trial(path: str, experiment: str, name: str) -> None:

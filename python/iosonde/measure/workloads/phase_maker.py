@@ -325,6 +325,4 @@ def _choose_counted(measures: str, kinds: list[str], moving: list[str]) -> str:
 def _name_operation(phase: Phase, counted: str, kinds: list[str]) -> str:
     """Name the operation; a write that nothing makes durable is called buffered."""
     durable = set(kinds) & set(_DURABLE) or set(phase.open_flags) & set(_DURABLE_FLAGS)
-    if counted not in WRITES or durable or "buffered" in phase.name:
-        return phase.name
-    return buffered(phase.name)
+    return phase.name if counted not in WRITES or durable or "buffered" in phase.name else buffered(phase.name)

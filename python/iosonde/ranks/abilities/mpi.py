@@ -44,8 +44,7 @@ def mpi_ranks() -> Ability:
         command = local.Local().command(2, 1, [sys.executable, "-c", _TWO_RANKS])
     except LaunchError as error:
         return Ability("2 ranks", False, error.message, _MANY, error.hint)
-    source = str(Path(__file__).parents[3])
-    path = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH", "")]))
+    path = os.pathsep.join(filter(None, [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]))
     with temporary.directory("doctor") as directory:
         outcome = watchdog.watch(
             command,

@@ -35,11 +35,10 @@ def target_mount(target: Path) -> Ability:
         missing = Message("no-mount", "{target}: no mount found", target=target)
         return Ability("target", False, missing, "measuring it", "check /proc/self/mountinfo")
     free = "free space unknown" if space["free_bytes"] is None else f"{format_size(space['free_bytes'])} free"
-    detail = f"{mount_entry.type} from {mount_entry.source}, {free}"
     return Ability(
         "target",
         mount_entry.type not in MEMORY_TYPES,
-        detail,
+        f"{mount_entry.type} from {mount_entry.source}, {free}",
         "measuring storage instead of memory",
         "choose a directory on the file system to measure",
     )

@@ -57,8 +57,7 @@ class Mpiexec:
 @functools.cache
 def library() -> Library:
     """Return the library that ``import mpi4py.MPI`` loads here. Raises LaunchError."""
-    package_root = str(Path(__file__).parents[3])
-    path = os.pathsep.join(filter(None, [package_root, os.environ.get("PYTHONPATH", "")]))
+    path = os.pathsep.join(filter(None, [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]))
     try:
         done = run_program([sys.executable, "-c", _PROBE], _PROBE_S, environment={**os.environ, "PYTHONPATH": path})
         answer = json.loads(done.stdout)
@@ -164,5 +163,4 @@ def _list_candidates(mpi_library: Library, path: str) -> list[str]:
     # Search all of PATH: the program of one MPI may hide another's of the same name.
     folders = dict.fromkeys(os.path.realpath(folder) for folder in path.split(os.pathsep))
     on_path = [match for name in _NAMES for folder in folders if (match := shutil.which(name, path=folder))]
-    existing = [path for path in siblings if os.access(path, os.X_OK)]
-    return list(dict.fromkeys(existing + on_path))
+    return list(dict.fromkeys([path for path in siblings if os.access(path, os.X_OK)] + on_path))

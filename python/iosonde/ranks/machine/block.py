@@ -74,9 +74,7 @@ def _number_in(directory: Path) -> tuple[int, int]:
 
 def _parse_chosen(options: str | None) -> str | None:
     """Parse ``mq-deadline [none]`` to none."""
-    if options and "[" in options:
-        return options.partition("[")[2].partition("]")[0]
-    return options
+    return options.partition("[")[2].partition("]")[0] if options and "[" in options else options
 
 
 def _to_flag(value: int | None) -> bool | None:

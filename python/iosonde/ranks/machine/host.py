@@ -96,8 +96,7 @@ def available_bytes(root: Path = Path("/")) -> int | None:
     unknown."""
     free = parse_meminfo(reading.text(root / "proc/meminfo") or "").get("MemAvailable")
     group_bytes = [group.free_bytes() for group in _memory_groups(root)]
-    available = [size for size in (free, *group_bytes) if size is not None]
-    return min(available, default=None)
+    return min([size for size in (free, *group_bytes) if size is not None], default=None)
 
 
 def cgroup_limit_bytes(root: Path = Path("/")) -> int | None:

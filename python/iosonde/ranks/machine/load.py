@@ -96,9 +96,8 @@ def parse_stat(content: str) -> dict[str, float]:
 def _describe_client(end: Sample, client_s: float) -> dict[str, Any]:
     if not end.daemons:
         return {}
-    names = dict.fromkeys(process.name for process in end.daemons)
     return {
-        "client_daemon": ", ".join(names),
+        "client_daemon": ", ".join(dict.fromkeys(process.name for process in end.daemons)),
         "client_daemon_cpu_s": client_s,
         "client_daemon_rss_bytes": end.daemons_bytes,
     }

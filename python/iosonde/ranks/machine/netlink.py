@@ -91,11 +91,9 @@ def _query_kernel(kind: int, body: bytes, dump: bool) -> Iterator[bytes]:
     """Yield the bodies of all messages of an answer."""
     with suppress(OSError), socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as kernel:
         kernel.settimeout(_WAIT_S)
-        flags = _REQUEST | (_DUMP if dump else 0)
-        kernel.send(_HEADER.pack(_HEADER.size + len(body), kind, flags, 1, 0) + body)
+        kernel.send(_HEADER.pack(_HEADER.size + len(body), kind, _REQUEST | (_DUMP if dump else 0), 1, 0) + body)
         while True:
-            answer = kernel.recv(_ANSWER_BYTES)
-            for answered, content in messages(answer):
+            for answered, content in messages(kernel.recv(_ANSWER_BYTES)):
                 if answered in (_DONE, _ERROR):
                     return
                 yield content

@@ -100,8 +100,7 @@ def once(indexes: Iterable[int], links: Mapping[int, Interface]) -> set[int]:
     parts = {index for index in counted if links[index].master in counted}
     upper = {index for index in counted if _lies_on(links[index], counted, links)}
     remaining = counted - parts - upper
-    strong = {index for index in remaining if not _is_inside(links[index], links)}
-    return strong or remaining
+    return {index for index in remaining if not _is_inside(links[index], links)} or remaining
 
 
 def _lies_on(link: Interface, others: set[int], links: Mapping[int, Interface]) -> bool:

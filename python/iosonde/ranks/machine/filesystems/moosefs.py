@@ -47,8 +47,7 @@ def _read_goal(target: Path) -> int | None:
 
 def master(source: str) -> tuple[str, str]:
     """Return host and port of ``mfs#host:port/subfolder``."""
-    place = source.partition("#")[2].partition("/")[0]
-    host, _, port = place.partition(":")
+    host, _, port = source.partition("#")[2].partition("/")[0].partition(":")
     return host, port or _PORT
 
 
