@@ -4,8 +4,6 @@ A process that waits for a hung file system cannot be ended, not even by SIGKILL
 process never touches such a file system: it calls a child, waits until a deadline, and continues.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import select

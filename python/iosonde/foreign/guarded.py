@@ -4,8 +4,6 @@ A process that reads from a dead server cannot be ended. On other file systems a
 start, and 0.3 ms per file.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

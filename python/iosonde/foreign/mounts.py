@@ -1,7 +1,5 @@
 """Mount points in a directory tree, from the kernel's table; the tree itself is not accessed."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 They are read like standard input. A FIFO with a name in a file system is excluded: it may never have a writer.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import stat

@@ -3,8 +3,6 @@
 Finding its mount takes about 0.1 ms, and a path on a local disk costs no more.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Operations of a child process that checks whether a store or a file answers (``reach.py``)."""
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 """Read files named by a user: only regular files, and only complete ones."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Find the network or FUSE mount of a path without accessing the mount, which may hang."""
 
-from __future__ import annotations
-
 import os
 import time
 from functools import lru_cache

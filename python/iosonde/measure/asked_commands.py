@@ -1,7 +1,5 @@
 """The user's commands, all run by a shell: the names in them are checked before anything starts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol

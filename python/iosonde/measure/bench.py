@@ -1,7 +1,5 @@
 """The shared settings of all trials of one campaign, and the directories of trials."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Phases that a file system, or too few nodes, cannot do: they are skipped, with the reason."""
 
-from __future__ import annotations
-
 from iosonde.core.filesystems import WRITTEN_ONCE
 from iosonde.core.message import Message
 from iosonde.core.workload import Phase, Step

@@ -1,7 +1,5 @@
 """State of the target's file system before and after a trial: its health, and the options in effect."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -3,8 +3,6 @@
 The process that started the lab inflicts them (``core.faults``); without it no trial begins.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ An item is a dict, because it travels to the ranks: ``kind`` (``command`` or ``n
 ``step``, ``tear_down``), ``label`` (its name in results and files), and the fields of its step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, NamedTuple

@@ -5,8 +5,6 @@ the trial's directory or its watching process is gone, or after ``--at-most``. A
 ``stop`` then fails, and the trial is incomplete.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

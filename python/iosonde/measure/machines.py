@@ -4,8 +4,6 @@ For tests of code that reads operations, and for the tables of docs/path-study.m
 (``core/truth.py``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 

@@ -5,8 +5,6 @@ their sum is nobody's bandwidth. So by default (``default_on``) it runs as ``on:
 words are split, but nothing is expanded.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Collection, Iterator, Sequence

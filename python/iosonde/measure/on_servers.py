@@ -4,8 +4,6 @@ Servers run no ranks: their commands set a state and measure nothing. The step e
 fails if it fails on one, which is named. Each output line begins with its server's name.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -5,8 +5,6 @@ shell. Everything else is left to the shell: ``$NAME`` without braces, ``${NAME:
 ``$${NAME}`` becomes the shell's own ``${NAME}``.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterable, Mapping

@@ -3,8 +3,6 @@
 The store keeps that value until it is restored, so that a killed campaign restores it when it is resumed.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

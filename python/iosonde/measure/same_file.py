@@ -1,7 +1,5 @@
 """The one file that several copies of a command would write, as far as its text shows. Pure functions."""
 
-from __future__ import annotations
-
 import re
 from itertools import zip_longest
 

@@ -3,8 +3,6 @@
 Access to the servers is passed in: a client of a real system cannot query them.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping

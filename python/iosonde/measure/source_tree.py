@@ -5,8 +5,6 @@ installed C headers. The expected findings of tools are known by construction: e
 needle, and the output of the compiled program.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import random

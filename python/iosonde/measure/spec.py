@@ -5,8 +5,6 @@ or a native workload. Commands and workload settings may contain names of factor
 ``${NAME}`` (see ``placeholders``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -4,8 +4,6 @@
 the caches into the factor's state or fails: a cold trial that was warm must not become a result.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Trial → Run: make its directory, start and watch the ranks, collect; clean up once the Run is stored."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

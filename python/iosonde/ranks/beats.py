@@ -1,7 +1,5 @@
 """The state of each rank during a trial, as small files for the watchdog."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

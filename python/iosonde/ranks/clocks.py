@@ -8,8 +8,6 @@ for the same reason (RFC 5905 section 10). The hosts form a binomial tree, so th
 are summed along the path to the root.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ any state of the previous one. It becomes a child of this process, as if started
 its parent, and found by the watchdog's variable in its environment.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import json

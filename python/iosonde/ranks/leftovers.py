@@ -8,8 +8,6 @@ younger than the trial and unused. Files held by a process that hangs in the ker
 store. The next run there removes them once they are unused.
 """
 
-from __future__ import annotations
-
 import contextlib
 import glob
 import json

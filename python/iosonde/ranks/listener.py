@@ -1,7 +1,5 @@
 """The watchdog's knowledge of the ranks: their last beats, their last progress, and lost processes."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterable

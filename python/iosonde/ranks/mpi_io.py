@@ -4,8 +4,6 @@ The effect of a hint depends on the library: MPICH and Intel MPI have ROMIO. Ope
 ROMIO hints, unless disabled (``mpirun --mca io ^ompio``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path

@@ -6,8 +6,6 @@ uninterruptibly (state D) or in FUSE's wait for the server, whose first part is 
 process whose child hangs waits for that child, as a shell does. States: proc_pid_stat(5); counters: proc_pid_io(5).
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ phase or state, a stopped rank, and one of the moving ranks. So a node sends abo
 number of ranks.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import select

@@ -5,8 +5,6 @@ failures in every trial. Detected are a node that is off, one without iosonde or
 alone, two names of one host, and a different target on a node.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

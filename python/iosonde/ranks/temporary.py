@@ -3,8 +3,6 @@
 Creating one first removes those of ended processes, with the leftovers of their launchers (``leftovers``).
 """
 
-from __future__ import annotations
-
 import os
 import re
 import tempfile

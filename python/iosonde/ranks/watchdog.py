@@ -5,8 +5,6 @@ without their launcher. Launchers put ranks into their own sessions (Hydra does)
 them; an inherited environment variable does.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

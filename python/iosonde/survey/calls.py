@@ -1,7 +1,5 @@
 """Calls to a tree that may never return, with the waiting time of each."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar

@@ -1,7 +1,5 @@
 """Codecs to compress and decompress the bytes of drawn files: zstd, lz4, gzip, bzip2, xz, each at a level."""
 
-from __future__ import annotations
-
 import bz2
 import lzma
 import re

@@ -1,8 +1,6 @@
 """Measurements of a drawn file: its kind, compressed size and speed per codec, entropy, zero blocks and duplicate
 blocks. Large files are read in pieces."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import random

@@ -3,8 +3,6 @@
 Names without a size are all looked up; with sizes, only drawn files are.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 import time

@@ -4,8 +4,6 @@ The magic numbers are those of the formats' own specifications. Names are ignore
 array, which have no magic number: neighbouring files identify them.
 """
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Callable

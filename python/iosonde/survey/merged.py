@@ -4,8 +4,6 @@ Samples of the smallest keys merge exactly: the smallest of all are among the sm
 depends on seed and inode only, whichever process draws it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

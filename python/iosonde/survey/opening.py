@@ -1,7 +1,5 @@
 """Open drawn files: by their names relative to the root, without following links, never a file migrated to tape."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

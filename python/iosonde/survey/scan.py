@@ -4,8 +4,6 @@ A scan is the truth that samples are compared with. It is stored as a file (NumP
 repeatedly from one scan. It contains no names of files or directories.
 """
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Data exchanged between a survey and the process that accesses the tree, as plain values."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterable, Mapping
 from typing import Any

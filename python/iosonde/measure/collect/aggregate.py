@@ -6,8 +6,6 @@ cannot be combined, as a percentile, is the whole's if there is one rank, else e
 importer's results are used by their shape (``rows``, ``factors``), because importers are another room.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

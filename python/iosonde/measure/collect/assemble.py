@@ -1,7 +1,5 @@
 """Trial → Run: the ranks' spooled files become phases, observations and operations, with what is missing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The frames of a command step → its entry in the run, its times, its parsed output, and what is missing."""
 
-from __future__ import annotations
-
 import re
 import signal
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 The keys: docs/store.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sums over the ranks of one phase: counts of operations, durations, and cache states."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

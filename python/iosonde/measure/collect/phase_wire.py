@@ -1,7 +1,5 @@
 """Network traffic in a phase of the engine, per node, compared with the bytes that its ranks moved."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -12,8 +12,6 @@ The first, second and fourth need comparable clocks: if the clock error is above
 is given.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Calls that the servers counted in each phase: the counters after it minus those before."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ Less traffic means that a cache served or held back data. More proves nothing: i
 messages about small files.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

@@ -8,8 +8,6 @@ International Statistical Review 61 (1993), 131-145). Here it keeps only the bes
 design of the tables in the tests.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from .words import Generator, word_lengths

@@ -1,7 +1,5 @@
 """A design → its cells, without those that a constraint forbids, and notes about them."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ The keys that select it, of which one is given:
                  factors: ``cache = stripe * replica``; a minus before the product turns its sign
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

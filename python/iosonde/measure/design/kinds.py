@@ -1,7 +1,5 @@
 """Designs that need no search: every combination, one factor at a time, or listed cells."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product

@@ -11,8 +11,6 @@ scipy.stats.qmc.discrepancy).
             ``scale`` is linear (default) or log, values are multiples of ``step`` where it is given
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

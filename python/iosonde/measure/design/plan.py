@@ -11,8 +11,6 @@
 ========================  =========================================================================================
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """A campaign that is too long for its time → smaller ones that fit, with their costs in words and numbers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

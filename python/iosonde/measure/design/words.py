@@ -6,8 +6,6 @@ word is the *resolution*. G. E. P. Box and J. S. Hunter, The 2^(k-p) fractional 
 (1961), 311-351 and 449-458.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations

@@ -5,8 +5,6 @@ Latency and the sweep over message sizes are a ping-pong: half the round trip, a
 not wait for each message either. Pairs run one at a time, while the others sleep.
 """
 
-from __future__ import annotations
-
 import statistics
 import time
 from dataclasses import asdict, dataclass

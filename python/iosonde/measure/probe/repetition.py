@@ -4,8 +4,6 @@ Each repetition starts the ranks anew and is a run of its own, so that n counts 
 are rows of single ranks: a probe describes nodes, and adds nothing to the totals of a campaign in the same store.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -4,8 +4,6 @@ another way.
 Each node streams to the next one, and back: every node's link in both directions, in as many tests as nodes.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

@@ -9,8 +9,6 @@
 ``no-server``       (server only) the file system has no server
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from contextlib import suppress

@@ -5,8 +5,6 @@ own session, so that all of it can be ended; a daemon that left the session is f
 If we are killed ourselves, a guard ends it.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import select

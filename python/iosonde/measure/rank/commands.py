@@ -1,7 +1,5 @@
 """A command step on one rank: whether it takes part, when it starts, and its entry in the spool."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Callable, Mapping

@@ -4,8 +4,6 @@ A failure is reported in a message, and the trial ends: a level that was not set
 become a column of the results.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

@@ -4,8 +4,6 @@ They change the system and may leave something running on purpose (a mount's dae
 on the core that the rank is bound to.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

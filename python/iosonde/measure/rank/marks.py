@@ -3,8 +3,6 @@
 A line of a file, before the clock runs and after it has stopped; nothing if no faults are planned.
 """
 
-from __future__ import annotations
-
 import time
 
 from iosonde.core import faults

@@ -1,7 +1,5 @@
 """The mount of a path: after a remount it is another one at the same place."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import struct

@@ -1,7 +1,5 @@
 """The phases of a native workload on one rank: prepare, wait, run the engine, leave the result."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable
 from dataclasses import replace

@@ -5,8 +5,6 @@ each step the ranks agree whether to go on. Every decision of a rank depends onl
 alike.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

@@ -3,8 +3,6 @@
 All ranks wait for the answer, so that the servers' work meanwhile belongs to no rank. Nothing if servers do not count.
 """
 
-from __future__ import annotations
-
 import subprocess
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Executors of a phase: the engine, or the MPI library."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from iosonde.core.workload import MpiIo, Workload

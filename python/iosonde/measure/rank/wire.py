@@ -4,8 +4,6 @@ The first rank of each node reads the counters for all its ranks, never between 
 ``measure.collect.wire`` interprets the bytes.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path

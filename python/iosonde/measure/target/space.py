@@ -3,8 +3,6 @@
 This touches the target: the main process uses a helper (``keeper``).
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

@@ -4,8 +4,6 @@ A check is a function without arguments (or with the target) that returns an Abi
 time limit. A check that crashes or hangs is reported as failed, and the others continue.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """Kernel features for this user: io_uring, dropping caches, namespaces, FUSE; and the clock."""
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os

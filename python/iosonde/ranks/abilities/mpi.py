@@ -1,7 +1,5 @@
 """Check MPI and schedulers by starting two ranks."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Check other MPI programs: which MPI they load, and whether its launcher and library match."""
 
-from __future__ import annotations
-
 import shutil
 
 from iosonde.core.errors import LaunchError

@@ -1,7 +1,5 @@
 """Check Python, the native module, libraries, and other programs on PATH."""
 
-from __future__ import annotations
-
 import platform
 import re
 import shutil

@@ -3,8 +3,6 @@
 A helper process does it (``try_all``), because the target may hang.
 """
 
-from __future__ import annotations
-
 import mmap
 import os
 import stat

@@ -4,8 +4,6 @@ A launcher of another MPI starts N processes that each run alone, so the two hav
 its own process: loading it here would start MPI in the parent.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import os

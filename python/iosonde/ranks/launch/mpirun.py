@@ -1,7 +1,5 @@
 """Ranks on a list of hosts, by the mpiexec of MPICH, Intel MPI (both Hydra) or Open MPI over ssh."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,6 @@ the library is looked up in the loader's list of a dynamic program, else in the 
 then started briefly before anything is measured, in Python, without a tool or a file.
 """
 
-from __future__ import annotations
-
 import functools
 import mmap
 import os

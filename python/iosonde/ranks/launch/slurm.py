@@ -1,7 +1,5 @@
 """Ranks by srun, inside a Slurm allocation (salloc, sbatch)."""
 
-from __future__ import annotations
-
 import functools
 import shutil
 import subprocess

@@ -5,8 +5,6 @@ longer than ``reading.TOOL_S`` for a tool. Secrets are removed from the user's c
 Names of hosts and users stay until the store removes them for sharing.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The block devices behind a mount: through partitions, loop devices, device mapper and software RAID."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

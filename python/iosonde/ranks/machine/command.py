@@ -1,7 +1,5 @@
 """The command line without its secrets, and the versions of the software."""
 
-from __future__ import annotations
-
 import platform
 import re
 from collections.abc import Sequence

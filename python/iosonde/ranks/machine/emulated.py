@@ -1,7 +1,5 @@
 """Facts of an emulated cluster, from the description that the lab leaves on its hosts."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Facts of the node: name, kernel, CPU, memory and its limits, write-back settings."""
 
-from __future__ import annotations
-
 import os
 import platform
 import re

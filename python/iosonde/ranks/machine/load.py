@@ -1,7 +1,5 @@
 """Load of the node between two moments, and the shares of the trial and the file-system client."""
 
-from __future__ import annotations
-
 import os
 import time
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The mount of a path: type, options, source, server; free space and inodes."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

@@ -4,8 +4,6 @@ This needs no installed tool, nor /sys, which may belong to another name space. 
 of the kernel the result is empty, or None.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 import struct

@@ -1,7 +1,5 @@
 """Network interfaces and InfiniBand ports: speed, state, MTU."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -4,8 +4,6 @@ Local file systems support quotactl(2); Lustre, NFS and CephFS each have their o
 listed, nor unreadable ones (a project's needs root).
 """
 
-from __future__ import annotations
-
 import array
 import ctypes
 import fcntl

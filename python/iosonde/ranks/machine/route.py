@@ -4,8 +4,6 @@ A missing interface would make network traffic look like a cache hit. So if the 
 interfaces with routes are counted, and unrelated traffic has to be subtracted.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 import threading

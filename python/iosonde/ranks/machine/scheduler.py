@@ -1,7 +1,5 @@
 """The current batch job of Slurm or PBS: its id, nodes, and end time."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Mapping

@@ -4,8 +4,6 @@
 process is killed the kernel closes the pipe, and ends a salloc that still waits in the queue.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -5,8 +5,6 @@ Each family that needs more than one call of its tool has a file. To add one, wr
 (``family.FileSystemFamily``), and its name in ``_FAMILIES``.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -4,8 +4,6 @@ A client has no daemon to query, but the mount shows its own translators below `
 ``gluster --remote-host`` adds the administrator's settings.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

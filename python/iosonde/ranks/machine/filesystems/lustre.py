@@ -4,8 +4,6 @@ All facts come from the client: ``lfs`` for the mount, ``lctl get_param`` for pa
 read.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

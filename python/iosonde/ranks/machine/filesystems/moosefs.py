@@ -3,8 +3,6 @@
 The master is queried by its own tool, which comes with the client; the mount is queried only for the goal.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """NFS: the parameters negotiated between the kernel's client and the server."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

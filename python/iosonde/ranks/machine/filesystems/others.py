@@ -1,7 +1,5 @@
 """BeeGFS, GPFS, ZFS and XFS: the output of one call of their tool."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
