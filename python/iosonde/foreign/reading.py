@@ -71,6 +71,16 @@ def read_text(path: Path) -> str:
     return read_bytes(path).decode("utf-8", errors="replace")
 
 
+def read_tail(path: Path, count: int) -> str:
+    """Return the last ``count`` bytes of our own file as text; empty if it is unreadable."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - count))
+            return file.read().decode(errors="replace")
+    except OSError:
+        return ""
+
+
 def _check_kind(path: Path, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         kind = _KINDS.get(stat.S_IFMT(status.st_mode), "no file")

@@ -34,20 +34,17 @@ def items(
 ) -> list[Item]:
     """Return all steps of one trial, without those for other levels of its factors. Settings of native workloads are
     filled in here, commands by each rank."""
-    trial_items = []
-    for stage, group in ((SET_UP, set_up), (STEP, steps), (TEAR_DOWN, tear_down)):
-        trial_items += [
-            _build_item(stage, number, step, values) for number, step in enumerate(group, 1) if _is_for(step, values)
-        ]
+    trial_items = [
+        _build_item(stage, number, step, values)
+        for stage, group in ((SET_UP, set_up), (STEP, steps), (TEAR_DOWN, tear_down))
+        for number, step in enumerate(group, 1)
+        if not isinstance(step, CommandStep) or step.is_for(values)
+    ]
     labels = [item["label"] for item in trial_items]
     for place, item in enumerate(trial_items):
         if labels.count(item["label"]) > 1:
             item["label"] = f"{item['label']}-{labels[: place + 1].count(item['label']):02d}"
     return trial_items
-
-
-def _is_for(step: Step, values: Mapping[str, FactorValue]) -> bool:
-    return not isinstance(step, CommandStep) or step.is_for(values)
 
 
 def label(stage: str, number: int, step: CommandStep) -> str:

@@ -92,8 +92,7 @@ def preserve_levels(settings: SystemSettings, say: Callable[[str], None]) -> Ite
 
 def _read_levels(settings: SystemSettings, say: Callable[[str], None]) -> dict[str, list[str]]:
     with suppress(OSError, ValueError):  # the original levels of a killed campaign: the system has its levels now
-        recorded: dict[str, list[str]] = json.loads(settings.remember.read_text())
-        return recorded
+        return dict(json.loads(settings.remember.read_text()))
     answers, why = _query_levels(settings, settings.controls, {})
     for control in settings.controls:
         faults = [node_level.fault for node_level in answers.get(control.factor, ()) if node_level.fault]

@@ -98,11 +98,8 @@ class SourceTree:
     @cached_property
     def contents(self) -> dict[str, bytes]:
         """Return path relative to the root → content, in order of path."""
-        files = dict(self._generate_headers())
-        files |= dict(self._generate_sources())
-        files |= dict(self._generate_texts())
-        files[_BUILD] = self._build_script()
-        return dict(sorted(files.items()))
+        files = [*self._generate_headers(), *self._generate_sources(), *self._generate_texts()]
+        return dict(sorted([*files, (_BUILD, self._build_script())]))
 
     @cached_property
     def directories(self) -> list[str]:
@@ -113,7 +110,10 @@ class SourceTree:
     def facts(self) -> TreeFacts:
         """Return the values that tools must find."""
         first = str(Path(self._source_name(0)).parent)
-        needles = {path: _count_needles(content) for path, content in self.contents.items()}
+        needles = {
+            path: sum(NEEDLE.encode() in line for line in content.splitlines())
+            for path, content in self.contents.items()
+        }
         return TreeFacts(
             files=len(self.contents),
             directories=len(self.directories),
@@ -160,8 +160,8 @@ class SourceTree:
     def _generate_headers(self) -> Iterator[tuple[str, bytes]]:
         for number in range(self._headers):
             draw = self._create_random("header", number)
-            lines = [f"#ifndef H{number:05d}", f"#define H{number:05d}"]
-            lines += [f"#define C{number:05d}_{i} {_draw_below(draw, 2**63)}ULL" for i in range(4)]
+            constants = (f"#define C{number:05d}_{i} {_draw_below(draw, 2**63)}ULL" for i in range(4))
+            lines = [f"#ifndef H{number:05d}", f"#define H{number:05d}", *constants]
             yield f"include/h{number:05d}.h", self._fill_lines(lines, ["#endif"], draw)
 
     def _generate_sources(self) -> Iterator[tuple[str, bytes]]:
@@ -212,10 +212,8 @@ class SourceTree:
 
     def _generate_texts(self) -> Iterator[tuple[str, bytes]]:
         for number in range(self._texts):
-            yield (
-                f"doc/t{number:05d}.txt",
-                self._fill_lines([f"Chapter {number}"], [], self._create_random("text", number), ""),
-            )
+            lines = self._fill_lines([f"Chapter {number}"], [], self._create_random("text", number), "")
+            yield f"doc/t{number:05d}.txt", lines
 
     def _fill_lines(
         self, head: list[str], tail: list[str], draw: random.Random, mark: str = "// ", function: str = ""
@@ -238,14 +236,9 @@ class SourceTree:
 
     def _build_script(self) -> bytes:
         names = [self._source_name(number)[:-2] for number in range(self._sources)]
-        lines = ["set -e", *(f"cc -O0 -Iinclude -c {name}.c -o {name}.o" for name in names)]
+        compile_all = (f"cc -O0 -Iinclude -c {name}.c -o {name}.o" for name in names)
         # The objects by a pattern, not by name: the line would be too long for a shell's argument.
-        lines += ["find . -name '*.o' >objects", "cc @objects -o program"]
-        return "\n".join([*lines, ""]).encode()
-
-
-def _count_needles(content: bytes) -> int:
-    return sum(NEEDLE.encode() in line for line in content.splitlines())
+        return "\n".join(["set -e", *compile_all, "find . -name '*.o' >objects", "cc @objects -o program", ""]).encode()
 
 
 def _draw_below(draw: random.Random, end: int) -> int:

@@ -11,7 +11,7 @@ import time
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from iosonde.core.errors import LaunchError, SystemFaultError
 from iosonde.ranks.hosts import Host, node_numbers, this_host
@@ -95,19 +95,16 @@ class Ranks:
 
     def broadcast(self, value: _T, root: int = 0) -> _T:
         """Return ``root``'s value on every rank (pickled)."""
-        result: _T = self._comm.bcast(value, root)
-        return result
+        return cast("_T", self._comm.bcast(value, root))
 
     def gather(self, value: _T) -> list[_T] | None:
         """Return every rank's value, in order of rank, on rank 0; None elsewhere. Use stream_to_root for
         large values."""
-        result: list[_T] | None = self._comm.gather(value, 0)
-        return result
+        return cast("list[_T] | None", self._comm.gather(value, 0))
 
     def all_gather(self, value: _T) -> list[_T]:
         """Return every rank's value, in order of rank, on every rank."""
-        result: list[_T] = self._comm.allgather(value)
-        return result
+        return cast("list[_T]", self._comm.allgather(value))
 
     def all_max(self, value: int) -> int:
         """Return the largest value of all ranks, on every rank."""

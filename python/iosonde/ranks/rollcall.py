@@ -157,8 +157,7 @@ def _parse_answer(text: str) -> dict[str, Any]:
     for line in text.splitlines():
         if line.startswith('{"'):
             try:
-                answer: dict[str, Any] = json.loads(line)
-                return answer
+                return dict(json.loads(line))
             except ValueError:
                 continue
     return {}

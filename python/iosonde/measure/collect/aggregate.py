@@ -95,13 +95,11 @@ def _combine_ranks(
     if len(parts) != ranks or len(units) != 1:
         return []
     unit, includes = parts[0][1], parts[0][2]
-    mean = sum(values) / len(values)
     if unit.endswith("/s") and on != EACH:
         metrics = {f"{kind}_sum_of_ranks": sum(values)}
-    elif unit.endswith("/s"):
-        metrics = {f"{kind}_mean_of_ranks": mean}
     else:
-        metrics = {f"{kind}_mean_of_ranks": mean, f"{kind}_max_of_ranks": max(values)}
+        largest = {} if unit.endswith("/s") else {f"{kind}_max_of_ranks": max(values)}
+        metrics = {f"{kind}_mean_of_ranks": sum(values) / len(values), **largest}
     return [Observation(operation, metric, value, unit, None, 0, None, includes) for metric, value in metrics.items()]
 
 

@@ -106,8 +106,8 @@ def collect(source: SpooledTrial, parts: Sequence[Part]) -> Collected:
     gathered.missing += _describe_unfinished(unfinished)
     if tables:
         gathered.operations = np.concatenate(tables)
-    served = [SERVED_BY_CACHE for entry in gathered.phases if _is_served(entry)]
-    gathered.client_cache = cache.worst(cache_states + served) if cache_states + served else ""
+    cache_states += [SERVED_BY_CACHE for entry in gathered.phases if _is_served(entry)]
+    gathered.client_cache = cache.worst(cache_states) if cache_states else ""
     return gathered
 
 

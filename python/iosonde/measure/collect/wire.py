@@ -24,7 +24,7 @@ from iosonde.core.wire import (
     UNKNOWN,
 )
 from iosonde.measure.rank import cache
-from iosonde.ranks.machine.traffic import NOTHING, NetworkCounts
+from iosonde.ranks.machine.traffic import NetworkCounts
 
 from .tool_bytes import Moved
 
@@ -176,10 +176,7 @@ def _sum_parts(counted: Iterable[Counted]) -> dict[str, Any]:
     for part in PARTS:
         several = [counts[part] for counts in counted if part in counts]
         if several:
-            total = NOTHING
-            for part_counts in several:
-                total = total.plus(NetworkCounts(*(part_counts[name] for name in NetworkCounts._fields)))
-            sums[part] = total._asdict()
+            sums[part] = {name: sum(counts[name] for counts in several) for name in NetworkCounts._fields}
     return sums
 
 

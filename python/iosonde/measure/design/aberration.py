@@ -52,7 +52,5 @@ def possible(k: int, p: int) -> bool:
 def _by_letter(words: list[int], k: int) -> tuple[object, ...]:
     """Return, for all factors, sorted, in how many words of each length each occurs: equal for designs that differ only
     in names."""
-    counts = []
-    for factor in range(k):
-        counts.append(word_lengths((word for word in words if word >> factor & 1), k))
+    counts = [word_lengths((word for word in words if word >> factor & 1), k) for factor in range(k)]
     return tuple(sorted(counts))

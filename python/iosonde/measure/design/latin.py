@@ -43,10 +43,7 @@ class Range:
 
     def value(self, u: float) -> float:
         """Return the value at ``u`` of [0, 1)."""
-        if self.log:
-            value = self.low * math.pow(self.high / self.low, u)
-        else:
-            value = self.low + u * (self.high - self.low)
+        value = self.low * math.pow(self.high / self.low, u) if self.log else self.low + u * (self.high - self.low)
         if self.step is not None:
             least, most = math.ceil(self.low / self.step), math.floor(self.high / self.step)
             value = min(max(round(value / self.step), least), most) * self.step

@@ -154,7 +154,7 @@ def run(command: ShellCommand, output: Path, begin: Callable[[], int] = lambda: 
         code = os.waitstatus_to_exitcode(status)
         fault = _explain_full(output.parent)
         if fault:
-            _make_room(handle)
+            os.ftruncate(handle, max(0, os.fstat(handle).st_size - ROOM_BYTES))
         cut_bytes = cut_middle(output, command.retained_bytes)
         return CommandResult(
             started_ns,
@@ -273,7 +273,6 @@ def _watch_guarded(
 def _wait_for_end(command: ShellCommand, pid: int, handle: int, started_ns: int) -> str:
     """Wait for the end of ``pid``, which stays a zombie. Return why it has to be ended, or empty if it ended by
     itself."""
-    timeout_s = command.timeout_s or DEFAULT_TIMEOUT_S
     try:
         descriptor = os.pidfd_open(pid)
     except OSError:  # before Linux 5.3
@@ -283,7 +282,7 @@ def _wait_for_end(command: ShellCommand, pid: int, handle: int, started_ns: int)
         poller.register(descriptor, select.POLLIN)
     try:
         while True:
-            remaining_s = timeout_s - (time.monotonic_ns() - started_ns) / 1e9
+            remaining_s = (command.timeout_s or DEFAULT_TIMEOUT_S) - (time.monotonic_ns() - started_ns) / 1e9
             wait_s = max(0.0, min(LOOK_S, remaining_s))
             if poller.poll(wait_s * 1e3) if descriptor >= 0 else _ended_within(pid, wait_s):
                 return ""
@@ -330,11 +329,6 @@ def _signal_group(group: int, number: int) -> bool:
 
 def _above_ours(maxrss_kib: int) -> int | None:
     return maxrss_kib * 1024 if maxrss_kib > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss else None
-
-
-def _make_room(handle: int) -> None:
-    """Free the end of an output that filled the directory: the results of the trial go there too."""
-    os.ftruncate(handle, max(0, os.fstat(handle).st_size - ROOM_BYTES))
 
 
 def _explain_full(directory: Path) -> str:

@@ -71,19 +71,17 @@ def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, 
 
 
 def _in_its_way(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, cpus: set[int]) -> bool:
-    where = part.item["on"]
-    well = True
+    where, well = part.item["on"], True
     if where == EACH:
         for turn in range(ranks.size):
             if turn == ranks.rank:
                 well = _run_here(part, assignment, ranks, heart, cpus)
             ranks.wait_for_all()
         return well
-    if where in ONCE:
-        if ranks.rank == 0:
-            well = _run_here(part, assignment, ranks, heart, cpus)
-    else:
+    if where not in ONCE:
         well = _run_here(part, assignment, ranks, heart, cpus, lambda: start_together(ranks))
+    elif ranks.rank == 0:
+        well = _run_here(part, assignment, ranks, heart, cpus)
     ranks.wait_for_all(LOOK_S if where == MPI else mpi.POLL_S)
     return well
 
@@ -101,10 +99,6 @@ def filled(item: dict[str, Any], variables: Mapping[str, FactorValue]) -> str:
     )
 
 
-def _build_environment(variables: Mapping[str, FactorValue]) -> dict[str, str]:
-    return {placeholders.PYTHON_VARIABLE: sys.executable} | placeholders.as_environment(variables)
-
-
 def _run_here(
     part: Part,
     assignment: Assignment,
@@ -120,7 +114,9 @@ def _run_here(
     retained_bytes = output.limit_of(item["keep_output"], 1 if item["on"] in ONCE else ranks.size)
     shell_command = command.ShellCommand(
         filled(item, variables),
-        _build_environment(variables) | {command.TRIAL_VARIABLE: assignment.spool},
+        {placeholders.PYTHON_VARIABLE: sys.executable}
+        | placeholders.as_environment(variables)
+        | {command.TRIAL_VARIABLE: assignment.spool},
         step_id,
         cpus,
         command.STAYS if item["stage"] == SET_UP else command.ENDS,  # a set-up may start a server

@@ -33,8 +33,7 @@ PLACES = "places.json"  # written by rank 0 when all files of the ranks have arr
 
 def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
     """Do all steps of this rank. Raises IosondeError for a fault of this node as a whole."""
-    folder = Path(assignment.spool)
-    beats = folder / BEATS
+    folder, beats = Path(assignment.spool), Path(assignment.spool) / BEATS
     beats.mkdir(parents=True, exist_ok=True)
     if ranks.rank == 0 and not (folder / PARENT_MARK).exists():
         raise LaunchError(
@@ -115,8 +114,7 @@ def _run_all(
         if not well and part.item["stage"] != items.TEAR_DOWN:
             continue
         if part.item["kind"] == items.COMMAND:
-            done = commands.run(part, assignment, ranks, heart, cpus, meter)
-            done = not ranks.all_max(0 if done else 1)
+            done = not ranks.all_max(not commands.run(part, assignment, ranks, heart, cpus, meter))
         else:
             done = phases.run(part, assignment, ranks, heart, budget, meter)
         well = well and done

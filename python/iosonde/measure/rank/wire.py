@@ -78,8 +78,8 @@ class Meter:
     def keep(self, frame: int) -> None:
         """Leave the counts in the spool, as those of this frame."""
         if self._route is not None:
-            about = {"why": self._route.why, "assumed": self._route.assumed}
-            about |= {"own_server": self._route.own_server} if self._route.own_server else {}
+            own_server = {"own_server": self._route.own_server} if self._route.own_server else {}
+            about = {"why": self._route.why, "assumed": self._route.assumed, **own_server}
             about |= {"interfaces": self._route.interfaces, "ports": self._route.ports}
             spool.write_wire(self._folder, self._rank, frame, {**about, **self._idle, **self._parts})
         self._parts = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, cast
 
 from iosonde.core.errors import InputError
 from iosonde.core.problems import nearest
@@ -204,8 +204,7 @@ class PhaseMaker:
 
     def _read_to(self, spec: Any, kind: str, at: tuple[str | int, ...]) -> str | int | None:
         if kind == "truncate":
-            size: int | None = self._read_number({"to": spec}, "to", at=at, least=0)
-            return size
+            return cast("int | None", self._read_number({"to": spec}, "to", at=at, least=0))
         return None if spec is None else self._fill_text(str(spec))
 
     def _read_pattern(self, spec: Mapping[str, Any], key: str, at: tuple[str | int, ...]) -> Any:
@@ -299,10 +298,8 @@ class PhaseMaker:
 
 def kinds_of(steps: tuple[Step, ...]) -> list[str]:
     """Return the kinds of operation of steps, including those inside a mix, each once."""
-    kinds = []
-    for step in steps:
-        kinds += [part.step.kind for part in step.of] if step.of else [step.kind]
-    return list(dict.fromkeys(kinds))
+    parts = (part.step for step in steps for part in step.of or (MixPart(1, step),))
+    return list(dict.fromkeys(part.kind for part in parts))
 
 
 def _name_place(files: Files | FileNames | Device) -> str:

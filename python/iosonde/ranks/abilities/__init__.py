@@ -25,11 +25,10 @@ Check = Callable[[], Ability]
 def check_all(target: Path | None = None, on_wait: OnWait | None = None) -> list[Ability]:
     """Run all checks; those that need a directory only if ``target`` is given. ``on_wait`` is called during waits.
     Raises TargetError if the target is not a directory."""
-    job_checks = mpi.IN_JOB_CHECKS if reserve.in_job() else []
     checks: list[Check] = [
         *software.CHECKS,
         *mpi.CHECKS,
-        *job_checks,
+        *(mpi.IN_JOB_CHECKS if reserve.in_job() else []),
         *mpi_jobs.CHECKS,
         *kernel.CHECKS,
         *software.TOOLS,

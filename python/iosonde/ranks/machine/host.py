@@ -62,6 +62,7 @@ def cpu() -> Cpu:
 def memory() -> Memory:
     """Return bytes: total, available, page cache, dirty, swap, and the limit of this process's control group."""
     info = parse_meminfo(reading.text("/proc/meminfo") or "")
+    hugepage = reading.text("/sys/kernel/mm/transparent_hugepage/enabled") or ""  # always [madvise] never
     return {
         "total_bytes": info.get("MemTotal"),
         "available_bytes": info.get("MemAvailable"),
@@ -70,7 +71,7 @@ def memory() -> Memory:
         "swap_total_bytes": info.get("SwapTotal"),
         "cgroup_limit_bytes": cgroup_limit_bytes(),
         "usable_bytes": memory_bytes(),
-        "transparent_hugepage": _parse_chosen(reading.text("/sys/kernel/mm/transparent_hugepage/enabled")),
+        "transparent_hugepage": next(iter(re.findall(r"\[(\S+)\]", hugepage)), None),
     }
 
 
@@ -185,20 +186,8 @@ def _detect_virtualisation() -> str | None:
 
 
 def _detect_container() -> str | None:
-    for marker, name in (
-        ("/.dockerenv", "docker"),
-        ("/run/.containerenv", "podman"),
-        ("/.singularity.d", "apptainer"),
-    ):
-        if Path(marker).exists():
-            return name
-    return None
-
-
-def _parse_chosen(options: str | None) -> str | None:
-    """Parse ``always [madvise] never`` to madvise."""
-    match = re.search(r"\[(\S+)\]", options or "")
-    return match.group(1) if match else None
+    markers = {"/.dockerenv": "docker", "/run/.containerenv": "podman", "/.singularity.d": "apptainer"}
+    return next((name for marker, name in markers.items() if Path(marker).exists()), None)
 
 
 def _first_number(content: str | None) -> float | None:

@@ -110,10 +110,7 @@ def parse_lfs(content: str, number: int, kind: str = "user") -> list[Quota]:
 
 def parse_quota(content: str, source: str, uid: int) -> list[Quota]:
     """Parse ``quota -u -w -p``: one line per file system, with the same columns as Lustre's."""
-    for line in content.splitlines():
-        if line.split()[:1] == [source]:
-            return parse_lfs(line, uid)
-    return []
+    return next((parse_lfs(line, uid) for line in content.splitlines() if line.split()[:1] == [source]), [])
 
 
 def _query_quotactl(device: str, kind: str, number: int) -> Quota | None:
