@@ -94,8 +94,7 @@ class Child:
 
     def close(self) -> None:
         """End the process."""
-        if self._process is not None:
-            self._abandon_process()
+        self._abandon_process()
 
     def _connect(self) -> socket.socket:
         if self._socket is not None:

@@ -49,9 +49,11 @@ class LabAnswer:
     @property
     def facts(self) -> dict[str, Any]:
         """The facts stored in a run."""
-        settled = {"settled": self.settled.to_dict()} if self.settled else {}
-        waited = {} if self.waited_s is None else {WAITED: self.waited_s}
-        return ({"faults": [fault.to_dict() for fault in self.done]} if self.done else {}) | settled | waited
+        return {
+            **({"faults": [fault.to_dict() for fault in self.done]} if self.done else {}),
+            **({"settled": self.settled.to_dict()} if self.settled else {}),
+            **({} if self.waited_s is None else {WAITED: self.waited_s}),
+        }
 
     @property
     def missing(self) -> list[str]:
@@ -69,8 +71,7 @@ class LabAnswer:
         for fault in self.done:
             cpu = sum(fault.cpu_s.values()) if fault.heal_s is not None and fault.cpu_s else None
             rows += _build_rows(fault.name, {HEAL: fault.heal_s, HEAL_CPU: cpu}, repetition)
-        if self.settled:
-            settled = self.settled
+        if settled := self.settled:
             values = {SPACE_BACK: settled.space_back_s, AGREE: settled.agree_s, SETTLE_CPU: settled.cpu_s}
             rows += _build_rows(SETTLING, values, repetition)
         return rows

@@ -46,9 +46,8 @@ def fill(text: str, values: Mapping[str, FactorValue]) -> str:
     nearest."""
 
     def substitute(match: re.Match[str]) -> str:
-        if match.group().startswith("$$"):
-            return match.group()[1:]
-        return level_text(_look_up(match.group(1), values))
+        text = match.group()
+        return text[1:] if text.startswith("$$") else level_text(_look_up(match.group(1), values))
 
     return _OURS.sub(substitute, text)
 
@@ -137,8 +136,7 @@ def build_trial_values(trial: Trial, root: Path | None) -> dict[str, FactorValue
 
 def add_node_values(values: Mapping[str, FactorValue], node: int, host: str) -> dict[str, FactorValue]:
     """Return ``values`` with the names of a node."""
-    here: dict[str, FactorValue] = {"NODENAME": node, "NODE_INDEX": node, "HOSTNAME": host}
-    return dict(values) | here
+    return {**values, "NODENAME": node, "NODE_INDEX": node, "HOSTNAME": host}
 
 
 def _look_up(name: str, values: Mapping[str, FactorValue]) -> FactorValue:

@@ -4,11 +4,10 @@ import re
 from itertools import zip_longest
 
 from .mpi_program import Program, differs, programs
-from .placeholders import names_in
+from .placeholders import OF_NODE, names_in
 
 # Program → the option that names its file.
 _OPTIONS = {"ior": "-o", "mdtest": "-d", "fio": "--filename", "iozone": "-f", "dd": "of="}
-_OF_A_NODE = {"NODENAME", "NODE_INDEX", "HOSTNAME"}
 # Shell expansions, which may differ between ranks.
 _OF_THE_SHELL = re.compile(r"\$(?!\{[A-Za-z_][A-Za-z0-9_]*\})|`")
 
@@ -56,5 +55,5 @@ def _can_write(program: Program) -> bool:
 def _has_unique_name(name: str, nodes: int, per_node: int) -> bool:
     """Return whether every copy has its own name."""
     names = set(names_in(name))
-    by_node, by_rank_of_it = bool(names & _OF_A_NODE), "LOCAL_RANK" in names
+    by_node, by_rank_of_it = bool(names.intersection(OF_NODE)), "LOCAL_RANK" in names
     return "RANK" in names or ((by_node or nodes == 1) and (by_rank_of_it or per_node == 1))

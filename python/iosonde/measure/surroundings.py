@@ -30,13 +30,11 @@ class Surroundings:
         self._after: TargetCondition | None = None
 
     def __enter__(self) -> Surroundings:
-        """Enter the block, without any action yet."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Undo all faults of the lab."""
         self._faults.over()
 
     @property

@@ -37,8 +37,6 @@ class Beat:
 
     def sentence(self, now: float) -> Message:
         """Describe the beat: ``rank 3 on n2: running write_large for 31 s (1200 operations done)``."""
-        what = f"{self.state} {self.phase}" if self.phase else self.state
-        seconds = max(0, now - self.since)
         if self.hangs:
             return Message(
                 "command-hangs",
@@ -54,8 +52,8 @@ class Beat:
             + ("" if self.pulse else " ({operations} operations done)"),
             rank=self.rank,
             host=self.host,
-            activity=what,
-            seconds=seconds,
+            activity=f"{self.state} {self.phase}".rstrip(),
+            seconds=max(0, now - self.since),
             operations=self.progress,
         )
 
@@ -77,8 +75,7 @@ def write_beat(directory: Path, beat: Beat) -> None:
 
 def read_beats(directory: Path) -> list[Beat]:
     """Return the last beat of every rank that has written one, in order of rank. Damaged files are left out."""
-    beats = [_read_beat(path) for path in directory.glob("rank-*")]
-    return sorted((beat for beat in beats if beat is not None), key=lambda beat: beat.rank)
+    return sorted(filter(None, map(_read_beat, directory.glob("rank-*"))), key=lambda beat: beat.rank)
 
 
 def _read_beat(path: Path) -> Beat | None:

@@ -110,10 +110,6 @@ class Ranks:
         """Return the largest value of all ranks, on every rank."""
         return int(self._comm.allreduce(value, max))
 
-    def all_min(self, value: int) -> int:
-        """Return the smallest value of all ranks, on every rank."""
-        return int(self._comm.allreduce(value, min))
-
     def abort(self, code: int) -> None:
         """End all ranks at once: a rank that left alone would let the others wait forever. A single rank returns."""
         self._comm.Abort(code)

@@ -50,9 +50,8 @@ def _add_values(name: str, values: Sequence[Any]) -> Any:
     if isinstance(values[0], Mapping):
         keys = dict.fromkeys(key for value in values for key in value)
         return {key: _add_values("", [value[key] for value in values if key in value]) for key in keys}
-    if isinstance(values[0], (list, tuple)):
-        return [sum(column) for column in zip(*values, strict=True)]
-    return sum(values)
+    is_row = isinstance(values[0], (list, tuple))
+    return [sum(column) for column in zip(*values, strict=True)] if is_row else sum(values)
 
 
 def _select_smallest(samples: Iterable[DrawnFiles], draws: int) -> DrawnFiles:

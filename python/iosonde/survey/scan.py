@@ -130,12 +130,11 @@ def scan_tree(
     for done in range(0, len(files), _AT_ONCE):
         some = files[done : done + _AT_ONCE]
         looked = tree.look_at_all(some, look_options, on_progress and partial(_report_read, on_progress, done))
-        is_dead = any(contents.why == NOT_TRIED for contents in looked)
         answered = [(file, contents) for file, contents in zip(some, looked, strict=True) if not contents.why]
         rows.extend((file, contents.kind or "", len(contents.pieces)) for file, contents in answered)
         for name, values in pieces.items():
             values.append(_collect_values(name, [contents for _, contents in answered]))
-        if is_dead:
+        if any(contents.why == NOT_TRIED for contents in looked):
             break
     joined = {name: np.concatenate(parts) if parts else np.zeros(0) for name, parts in pieces.items()}
     return _build_scan(rows, len(files) - len(rows), walked.now_s, depth, joined)

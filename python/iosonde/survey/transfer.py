@@ -106,14 +106,13 @@ def walked_from_json(data: Mapping[str, Any]) -> Walked:
     """Invert :func:`walked_to_json`."""
     totals = {**data["found"], **{name: _array_from_json(table) for name, table in data["tables"].items()}}
     totals |= {name: dict(totals[name]) for name in _LISTS if name in totals}
-    strata = {name: walked_from_json(stratum) for name, stratum in data["strata"].items()}
     return Walked(
         totals,
         _drawn_from_json(data["by_count"]),
         _drawn_from_json(data["by_size"]),
         data["seconds"],
         data["now_s"],
-        strata,
+        {name: walked_from_json(stratum) for name, stratum in data["strata"].items()},
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -34,12 +35,8 @@ def _add_done(on_done: OnCount, before: int, done: int) -> None:
 
 def resolve(path: Path, limit_s: float = LIMIT_S) -> Path:
     """Return the absolute path without links. Raises NoAnswerError."""
-    child = Child("iosonde.survey.work", limit_s)
-    try:
-        absolute = os.path.abspath(path)
-        return Path(child.call("resolve", str(path), f"finding {path}", path=absolute))
-    finally:
-        child.close()
+    with closing(Child("iosonde.survey.work", limit_s)) as child:
+        return Path(child.call("resolve", str(path), f"finding {path}", path=os.path.abspath(path)))
 
 
 class SurveyedTree:

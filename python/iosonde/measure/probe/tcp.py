@@ -74,19 +74,16 @@ def neighbours(nodes: int) -> list[tuple[int, int]]:
 
 def _measure_link(ranks: Ranks, a: int, b: int, address: str, size: int) -> Link:
     """Measure both directions, one after the other; the second server is requested even if the first one failed."""
-    outputs, rates, errors = [], [], []
+    answers = []
     for backwards in (False, True):
         port = bytearray(_PORT_BYTES)
         ranks.receive(port, b)
-        output, rate, error = client(address, int.from_bytes(port, "little"), size, backwards)
+        answers.append(client(address, int.from_bytes(port, "little"), size, backwards))
         ranks.send(bytearray(1), b)
-        outputs.append(output)
-        rates.append(rate)
-        errors.append(error)
-    wrong = next((error for error in errors if error), "")
-    if wrong:
+    outputs, rates, errors = zip(*answers, strict=True)
+    if wrong := next(filter(None, errors), ""):
         return Link(a, b, error=f"{PROGRAM} from {ranks.hosts[a].name} to {address}: {wrong}")
-    return Link(a, b, rates[0], rates[1], tuple(outputs))
+    return Link(a, b, *rates, outputs)
 
 
 def client(address: str, port: int, size: int, backwards: bool) -> tuple[str, float, str]:

@@ -16,9 +16,7 @@ from iosonde.core.workload import Files, Phase, Step
 from .phase_plan import BANDWIDTH, PhasePlan
 from .settings import SettingError, read_count
 
-OTHER_NODE = "other_node"
-OTHER_RANK = "other_rank"
-SAME_RANK = "same_rank"
+OTHER_NODE, OTHER_RANK, SAME_RANK = "other_node", "other_rank", "same_rank"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -114,8 +114,7 @@ def try_all(target: Path, limit_s: float = LIMIT_S, on_wait: OnWait | None = Non
     """Return the result of every check, in order, including failed ones. After a check without an answer no other is
     run. Raises TargetError if the target is not a directory."""
     absolute, abilities = os.path.abspath(target), []
-    child = Child(__name__, limit_s, on_wait)
-    try:
+    with closing(Child(__name__, limit_s, on_wait)) as child:
         try:
             there = child.call("is_directory", absolute, f"looking at {absolute}", path=absolute)
         except TargetFaultError as error:
@@ -141,8 +140,6 @@ def try_all(target: Path, limit_s: float = LIMIT_S, on_wait: OnWait | None = Non
                 abilities.append(Ability(name, False, error.message.prefixed("failed"), "measuring it", error.hint))
                 if isinstance(error, NoAnswerError):
                     break
-    finally:
-        child.close()
     return abilities
 
 
