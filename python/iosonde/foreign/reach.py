@@ -7,7 +7,7 @@ import os
 import time
 from pathlib import Path
 
-from .waiting import waiting_mount
+from iosonde.foreign.mounts import waiting_mount
 
 LIMIT_S = 20.0
 _VALID_S = 30.0  # an answer is valid this long for all paths of its mount

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from iosonde.core.message import Message
 from iosonde.ranks import leftovers, processes
-from iosonde.ranks.beats import DONE, Beat, read_beats
-from iosonde.ranks.relay import Received
+from iosonde.ranks.beats import DONE, Beat, Received, read_beats
 
 SILENT_S = 30.0  # a reachable node reports every 10 s
 LOST_S = 3.0  # a launcher that notices a dead rank by itself ends sooner

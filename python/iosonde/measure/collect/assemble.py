@@ -21,7 +21,7 @@ from iosonde.measure.spool import RankPhase
 from iosonde.measure.workloads.phase_plan import PhasePlan
 from iosonde.ranks import clocks
 
-from . import commands, one_job, phase_entry, phase_sums, phase_wire, rates, server_calls, wire
+from . import commands, one_job, phase_entry, rates, wire
 from .commands import Parse
 
 _UNKNOWN_NS = 2**62
@@ -88,16 +88,16 @@ def collect(source: SpooledTrial, parts: Sequence[Part]) -> Collected:
             if not plan.timed or not active:
                 continue
             entry, rows = _summarize_phase(index, plan, active, source.places, source.repetition, kind_names())
-            entry["network"] = phase_wire.network(
+            entry["network"] = phase_entry.network(
                 plan, active, counted.get(index, {}), source.nodes, source.copies, kind_names()
             )
             rows += wire.rows(plan.operation, entry["network"], source.repetition)
             if entry["cache"]:
                 entry["cache"]["state"] = wire.cache_state(entry["cache"]["state"], entry["network"])
                 cache_states.append(entry["cache"]["state"])
-            if (calls := server_calls.count_calls(source.folder, index)) is not None:
+            if (calls := phase_entry.count_calls(source.folder, index)) is not None:
                 entry["server_calls"] = calls
-                rows += server_calls.rows(entry, source.repetition)
+                rows += phase_entry.server_rows(entry, source.repetition)
             entry |= {name: prefixes[place] + entry[name] for name in ("name", "operation")}
             gathered.phases.append(entry)
             gathered.raw |= _collect_truth(index, active)
@@ -260,9 +260,9 @@ def _summarize_phase(
         "distinct_bytes": plan.distinct_bytes or None,
         "recorded_all": all(part.recorded_all for part in parts),
         "open_flags": list(getattr(plan.phase, "open_flags", ())),
-        "cache": phase_sums.caches(parts),
-        "histograms": phase_sums.histograms(parts, kinds),
-        "totals": phase_sums.totals(parts, kinds),
+        "cache": phase_entry.caches(parts),
+        "histograms": phase_entry.histograms(parts, kinds),
+        "totals": phase_entry.totals(parts, kinds),
         "bytes_moved": rates.bytes_moved(parts) if plan.counts_moved else None,
         "hints": next((part.hints for part in parts if part.hints), None),
     }

@@ -8,10 +8,10 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.core.types import Factor, FactorValue
 
-from . import aberration
 from .expand import Cells, planned
 from .order import in_order
 from .plan import COMMON_KEYS, Plan
+from .words import has_generators
 
 # With fewer trials a cell has no interval.
 LEAST_REPETITIONS = 2
@@ -127,7 +127,7 @@ def _offer_fraction(request: _Request) -> Iterator[Offer]:
     best: Offer | None = None
     for p in range(1, len(two)):
         design = {"kind": "fractional", "factors": two, "p": p, **request.shared}
-        fit = request.fits(design) if aberration.possible(len(two), p) else None
+        fit = request.fits(design) if has_generators(len(two), p) else None
         if fit is None or fit[0].trials >= request.original.trials:
             continue
         best = _build_offer(f"fraction 1/{2**p}", design, fit, request, _describe_aliasing(fit[0]))

@@ -81,7 +81,9 @@ def run(bench: ProbeBench, repetition: int, run_id: str) -> Run:
             "nodes": results.get("node_of", []),
             FACT: {
                 "pairs": results.get("pairs", []),
-                "tcp": _without_outputs(results),
+                "tcp": [
+                    {key: value for key, value in link.items() if key != "outputs"} for link in results.get("tcp", [])
+                ],
                 "nodes": results.get("nodes", []),
                 "servers": results.get("servers", []),
             },
@@ -158,10 +160,6 @@ def outputs(results: dict[str, Any]) -> dict[str, bytes | Path]:
         for link in results.get("tcp", [])
         for way, text in zip(("forth", "back"), link["outputs"], strict=False)
     }
-
-
-def _without_outputs(results: dict[str, Any]) -> list[dict[str, Any]]:
-    return [{key: value for key, value in link.items() if key != "outputs"} for link in results.get("tcp", [])]
 
 
 def _observe_node(node: dict[str, Any]) -> Iterable[Observation]:

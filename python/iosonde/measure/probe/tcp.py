@@ -83,7 +83,7 @@ def _measure_link(ranks: Ranks, a: int, b: int, address: str, size: int) -> Link
     outputs, rates, errors = zip(*answers, strict=True)
     if wrong := next(filter(None, errors), ""):
         return Link(a, b, error=f"{PROGRAM} from {ranks.hosts[a].name} to {address}: {wrong}")
-    return Link(a, b, *rates, outputs)
+    return Link(a, b, rates[0], rates[1], outputs)
 
 
 def client(address: str, port: int, size: int, backwards: bool) -> tuple[str, float, str]:

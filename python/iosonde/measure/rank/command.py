@@ -16,9 +16,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from iosonde.ranks.heartbeat import Pulse
 from iosonde.ranks.machine import mount
 from iosonde.ranks.processes import WATCHDOG_VARIABLE, family
-from iosonde.ranks.pulse import Pulse
 
 from .guard import Guard
 from .output import RETAINED_BYTES, cut_middle, free_middle

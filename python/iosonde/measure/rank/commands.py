@@ -14,8 +14,7 @@ from iosonde.measure.assignment import Assignment
 from iosonde.measure.items import SET_UP, STEP, Part
 from iosonde.measure.spec import EACH, MPI, ONCE
 from iosonde.ranks import mpi
-from iosonde.ranks.heartbeat import RUNNING, WAITING, Heartbeat
-from iosonde.ranks.pulse import Pulse
+from iosonde.ranks.heartbeat import RUNNING, WAITING, Heartbeat, Pulse
 
 from . import command, marks, output
 from .phases import start_together

@@ -18,8 +18,7 @@ from iosonde.measure import placeholders
 from iosonde.measure.assignment import Assignment
 from iosonde.measure.spec import CACHE_DROP, CACHE_NONE, CACHE_REMOUNT, SINGLE, CacheRegime, Control
 from iosonde.ranks import mpi
-from iosonde.ranks.heartbeat import RUNNING, Heartbeat
-from iosonde.ranks.pulse import Pulse
+from iosonde.ranks.heartbeat import RUNNING, Heartbeat, Pulse
 
 from . import hooks, mounted
 from .commands import values

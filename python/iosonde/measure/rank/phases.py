@@ -1,7 +1,9 @@
 """The phases of a native workload on one rank: prepare, wait, run the engine, leave the result."""
 
+import subprocess
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,8 @@ from typing import Any
 from iosonde.core import truth
 from iosonde.core import wire as words
 from iosonde.core.faults import BEGUN, ENDED
-from iosonde.core.workload import Files
+from iosonde.core.program_output import run_program
+from iosonde.core.workload import Files, MpiIo, Workload
 from iosonde.measure import spool
 from iosonde.measure.assignment import Assignment
 from iosonde.measure.items import Part
@@ -17,11 +20,12 @@ from iosonde.measure.workloads.phase_plan import PhasePlan
 from iosonde.ranks import binding, mpi
 from iosonde.ranks.heartbeat import RUNNING, WAITING, Heartbeat
 
-from . import cache, hooks, marks, mounted, server_counts, sessions, wear_out
+from . import cache, hooks, marks, mounted, trial_root, wear_out
 from .wire import Meter
 
 # All ranks spin to one agreed moment if each has its own core; else spinning steals the others' core.
 START_DELAY_NS = 1_000_000
+_ANSWERS_S = 60.0
 
 
 def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, budget: int, meter: Meter) -> bool:
@@ -44,7 +48,7 @@ def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, 
             meter.ends(words.FLUSH)
         meter.keep(index)
         if plan.timed:
-            server_counts.ask(assignment, ranks, ENDED, index)
+            _query_servers(assignment, ranks, ENDED, index)
         if ranks.all_max(0 if done.stopped != "error" else 1):
             return False
     return True
@@ -62,13 +66,13 @@ def _run_phase(
     """Run one phase, recording up to ``budget`` operations one by one."""
     if plan.phase is None:
         return _stand_by(index, plan, assignment, ranks, heart, meter)
-    session = sessions.open_session(plan, assignment.root, assignment.seed, ranks, budget)
+    session = open_session(plan, assignment.root, assignment.seed, ranks, budget)
     try:
         session.prepare(0)
         heart.enter(plan.operation, WAITING)
         ranks.wait_for_all()
         if plan.timed:
-            server_counts.ask(assignment, ranks, BEGUN, index)
+            _query_servers(assignment, ranks, BEGUN, index)
         meter.ends(words.PREPARING)
         heart.enter(plan.operation, RUNNING, session.operations_done)
         if plan.timed:
@@ -92,7 +96,7 @@ def _run_phase(
         histograms=_build_histograms(record),
         extra_bytes=record.extra_bytes,
         truth=truth.encoded(record.truth) if "machine" in plan.backend else "",
-        hints=sessions.hints_of(plan, session),
+        hints=list_hints(plan, session),
         operations=spool.as_operations(record.operations, ranks.rank, index) if plan.timed else None,
     )
 
@@ -105,7 +109,7 @@ def _stand_by(
     heart.enter(plan.operation, WAITING)
     ranks.wait_for_all()
     if plan.timed:
-        server_counts.ask(assignment, ranks, BEGUN, index)
+        _query_servers(assignment, ranks, BEGUN, index)
     meter.ends(words.PREPARING)
     if plan.timed:
         marks.note(assignment, ranks, BEGUN, index, plan.operation)
@@ -174,3 +178,42 @@ def _build_histograms(record: Any) -> dict[str, list[list[int]]]:
         str(kind): [[int(bucket), int(count)] for bucket, count in zip(buckets, counts, strict=True)]
         for kind, (buckets, counts) in record.histograms.items()
     }
+
+
+def open_session(plan: PhasePlan, root: str, seed: int, ranks: mpi.Ranks, budget: int) -> Any:
+    """Return an object with the methods of ``_native.Session`` that runs this rank's phase below ``root``.
+
+    ``budget``: the most operations that the engine records one by one.
+    """
+    from iosonde.engine import _native
+
+    if isinstance(plan.phase, MpiIo):
+        from . import mpi_io
+
+        trial_root.check_visible(root)  # MPI accepts paths only
+        return mpi_io.Session(plan.phase, root, seed, ranks)
+    assert plan.phase is not None
+    with trial_root.opened(root) as here:
+        workload = Workload(here, ((plan.phase,),), seed, plan.backend, ranks.rank)
+        return _native.Session(workload.to_json(), budget, record=plan.timed)
+
+
+def list_hints(plan: PhasePlan, session: Any) -> dict[str, dict[str, str]]:
+    """Return the hints that a phase requested and those in force; empty for a phase of the engine."""
+    return {"asked": dict(plan.phase.hints), "took": session.hints} if isinstance(plan.phase, MpiIo) else {}
+
+
+def _query_servers(assignment: Assignment, ranks: mpi.Ranks, when: str, phase: int) -> None:
+    """Have rank 0 query the servers' counters, if servers count, and keep the answer, if any, in the spool. ``when``:
+    core.faults.BEGUN, ENDED.
+
+    All ranks wait for the answer, so that the servers' work meanwhile belongs to no rank.
+    """
+    if not assignment.server_counts:
+        return
+    if ranks.rank == 0:
+        with suppress(OSError, subprocess.SubprocessError):
+            result = run_program(assignment.server_counts, _ANSWERS_S)
+            result.check_returncode()
+            spool.server_counts_of(Path(assignment.spool), phase, when).write_text(result.stdout)
+    ranks.wait_for_all()

@@ -13,8 +13,8 @@ from iosonde.core.units import parse_seconds
 from iosonde.core.workload import Device, FileNames, Files, MixPart, Phase, Step
 from iosonde.measure.collect.rates import buffered
 from iosonde.measure.placeholders import fill
+from iosonde.measure.workloads.settings import parse_integer
 
-from .arithmetic import parse_integer
 from .phase_plan import BANDWIDTH, RATE, PhasePlan
 from .settings import Key, SettingError
 

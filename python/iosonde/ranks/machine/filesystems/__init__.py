@@ -10,13 +10,13 @@ from typing import Any
 
 from .. import mount
 from ..fact_types import TargetCondition
-from . import ceph, gluster, lustre, moosefs, nfs, others
+from . import ceph, gluster, lustre, moosefs, others
 from .family import FileSystemFamily
 
 _FAMILIES: tuple[FileSystemFamily, ...] = (
     lustre.FAMILY,
     gluster.FAMILY,
-    nfs.FAMILY,
+    others.NFS,
     ceph.FAMILY,
     moosefs.FAMILY,
     others.BEEGFS,
