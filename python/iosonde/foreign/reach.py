@@ -5,6 +5,7 @@ Finding its mount takes about 0.1 ms, and a path on a local disk costs no more.
 
 import os
 import time
+from contextlib import closing
 from pathlib import Path
 
 from iosonde.foreign.mounts import waiting_mount
@@ -21,9 +22,6 @@ def check_reachable(path: Path) -> None:
         return
     from .child import Child  # only such mounts pay these 30 ms
 
-    child = Child("iosonde.foreign.reach_program", LIMIT_S)
-    try:
+    with closing(Child("iosonde.foreign.reach_program", LIMIT_S)) as child:
         child.call("look", str(path), f"looking at {path}", path=os.fspath(path.absolute()))
-    finally:
-        child.close()
     _answered_at[mount] = time.monotonic()

@@ -28,7 +28,6 @@ _HYDRA_FILE = "/tmp/hydra_hwloc_xmlfile_"
 _RECORD = "held-{}.json"
 SURVIVORS = "left"  # name of the record of processes that could not be ended
 _AGAIN_S = 0.1
-_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _FULL_BYTES = 2**20  # less than the smallest segment of any MPI library
 
 
@@ -83,10 +82,7 @@ def remove_remembered(file: Path) -> list[str]:
 
 
 def _boot_id() -> str:
-    try:
-        return _BOOT_ID.read_text().strip()
-    except OSError:
-        return ""
+    return reading.text("/proc/sys/kernel/random/boot_id") or ""
 
 
 def _read_remembered(file: Path) -> dict[Entry, str]:
@@ -216,12 +212,11 @@ def unused_segments(since: float, directory: Path = SHARED_MEMORY) -> set[Path]:
 
 def _list_mapped(directory: Path) -> set[str]:
     """Return files below ``directory`` that processes have mapped, as far as visible to this user."""
-    inside = f"{directory}/"
     paths = set()
     for maps in Path("/proc").glob("[0-9]*/maps"):
         with contextlib.suppress(OSError):
             for line in maps.read_text(errors="replace").splitlines():
-                at = line.find(inside)
+                at = line.find(f"{directory}/")
                 if at > 0:
                     paths.add(line[at:])
     return paths

@@ -58,13 +58,12 @@ def call(
     outcome, answer = _start_ranks(launcher, nodes, targets, answer_s, where)
     if "hosts" in answer:
         if leave_results and not answer["sees_results"]:
-            place = where or Path(tempfile.gettempdir())
             raise InputError(
                 "spool-not-shared",
                 "ranks leave results in {directory}: the first node {host} does not see the directory of "
                 "{local_host}, where iosonde was started",
                 "start iosonde on the first node, or choose a directory that both see with {spell.spool}",
-                directory=place,
+                directory=where or Path(tempfile.gettempdir()),
                 host=answer["hosts"][0],
                 local_host=os.uname().nodename,
             )

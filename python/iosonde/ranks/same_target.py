@@ -101,27 +101,26 @@ def sentences(views: dict[str, TargetView], directory: Path) -> list[Message]:
             continue
         if view.fault:
             messages.append(_unusable(host, directory, view))
-            continue
-        if first is None:
+        elif first is None:
             messages.append(Message("target-missing", "{host}: {path} is not visible", host=host, path=directory))
-            continue
-        here, there = view.other_than(views[first])
-        messages.append(
-            Message(
-                "target-missing",
-                (
-                    "{host}: the target is {mount}, but on {other_host} {other_mount}; "
-                    if here != there
-                    else "{host}: the mount is the same; "
+        else:
+            here, there = view.other_than(views[first])
+            messages.append(
+                Message(
+                    "target-missing",
+                    (
+                        "{host}: the target is {mount}, but on {other_host} {other_mount}; "
+                        if here != there
+                        else "{host}: the mount is the same; "
+                    )
+                    + "{path} is not visible there, mount the target at the same path on every node",
+                    host=host,
+                    path=directory,
+                    mount=here,
+                    other_host=first,
+                    other_mount=there,
                 )
-                + "{path} is not visible there, mount the target at the same path on every node",
-                host=host,
-                path=directory,
-                mount=here,
-                other_host=first,
-                other_mount=there,
             )
-        )
     return messages
 
 

@@ -10,10 +10,6 @@ from iosonde.core.types import Factor
 
 from .plan import MOST_CELLS, Cell, Plan, level
 
-OAT_KEYS = ("base",)
-LIST_KEYS = ("cells",)
-FULL_KEYS: tuple[str, ...] = ()
-
 
 def full(plan: Plan) -> list[Cell]:
     """Return every combination of the factors' levels, the last factor changing fastest."""
@@ -33,12 +29,12 @@ def crossed(parts: list[Cell], rest: Sequence[Factor], factors: Sequence[Factor]
             n_cells=n_cells,
             max_cells=MOST_CELLS,
         )
-    cells = []
-    for part in parts:
-        for levels in product(*(factor.levels for factor in rest)):
-            cell = part | dict(zip((factor.name for factor in rest), levels, strict=True))
-            cells.append({factor.name: cell[factor.name] for factor in factors})
-    return cells
+    return [
+        {factor.name: cell[factor.name] for factor in factors}
+        for part in parts
+        for levels in product(*(factor.levels for factor in rest))
+        for cell in [part | dict(zip((factor.name for factor in rest), levels, strict=True))]
+    ]
 
 
 def vary_single_factor(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:

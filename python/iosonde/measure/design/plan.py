@@ -66,8 +66,8 @@ def read(factors: Sequence[Factor], design: Mapping[str, Any], own_keys: Collect
             )
     names = [factor.name for factor in factors]
     _check_levels(factors, design)
-    blocks = tuple(factor.name for factor in factors if factor.role == Role.BLOCKED)
-    blocks = tuple(dict.fromkeys(blocks + _read_names(design, "blocks", names)))
+    blocked = [factor.name for factor in factors if factor.role == Role.BLOCKED]
+    blocks = tuple(dict.fromkeys([*blocked, *_read_names(design, "blocks", names)]))
     hard = _read_names(design, "hard_to_change", names)
     if both := set(blocks) & set(hard):
         raise InputError(

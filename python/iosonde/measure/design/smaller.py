@@ -97,14 +97,12 @@ def offers(
         return []
     shared = {key: value for key, value in design.items() if key in COMMON_KEYS - {"kind", "factors"}}
     request = _Request(factors, plan, cells, shared, repetitions, estimate_design, budget_s)
-    candidates = [*_fewer_repetitions(request, dict(design), t_critical)]
-    if cells.kind in ("full", "fractional"):
-        candidates += _offer_fraction(request)
-    if cells.kind in ("full", "fractional", "latin"):
-        candidates += _offer_latin(request, design)
-    if cells.kind == "full":
-        candidates += _offer_single_factor(request)
-    return candidates
+    return [
+        *_fewer_repetitions(request, dict(design), t_critical),
+        *(_offer_fraction(request) if cells.kind in ("full", "fractional") else ()),
+        *(_offer_latin(request, design) if cells.kind in ("full", "fractional", "latin") else ()),
+        *(_offer_single_factor(request) if cells.kind == "full" else ()),
+    ]
 
 
 def _fewer_repetitions(
@@ -155,9 +153,8 @@ def _offer_latin(request: _Request, base_design: Mapping[str, Any]) -> Iterator[
     for _ in range(_TRIES_TO_FIT):
         if points < max(2, least):
             return
-        design = {"kind": "latin", "points": points, **request.shared}
-        if "ranges" in base_design:
-            design["ranges"] = base_design["ranges"]
+        ranges = {"ranges": base_design["ranges"]} if "ranges" in base_design else {}
+        design = {"kind": "latin", "points": points, **request.shared, **ranges}
         try:
             cells, repetition_s = request.seconds(design)
         except InputError:

@@ -112,11 +112,10 @@ class Session:
         access = self._access
         offset = access.base + first * (access.piece + access.hole)
         content = (buffer, self._seed, access.file, offset, access.piece, access.hole)
-        if access.kind == "write":
-            if access.verify:
-                _native.fill_content(*content)
-            else:
-                _make_unique(buffer)
+        if access.kind == "write" and access.verify:
+            _native.fill_content(*content)
+        elif access.kind == "write":
+            _make_unique(buffer)
         at, collective = first * access.piece, access.collective
         done = self._time_call(access.kind, lambda: file.move(access.kind, at, buffer, collective), offset, len(buffer))
         if access.kind == "read" and access.verify and done.status == STATUS_OK:

@@ -83,12 +83,10 @@ def belonging(mpi_library: Library, who: str) -> Mpiexec:
 def _match_mpiexec(mpi_library: Library, who: str, path: str) -> Mpiexec:
     """Find it on ``path``, cached."""
     others = []
-    for candidate in _list_candidates(mpi_library, path):
-        launcher = describe(candidate)
-        if launcher and mpi_library.flavour in ("", launcher.flavour):
+    for launcher in filter(None, map(describe, _list_candidates(mpi_library, path))):
+        if mpi_library.flavour in ("", launcher.flavour):
             return launcher
-        if launcher:
-            others.append(f"{candidate} is {launcher.version}")
+        others.append(f"{launcher.path} is {launcher.version}")
     if others:
         raise LaunchError(
             "mpi-mismatch",

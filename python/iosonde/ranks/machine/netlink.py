@@ -62,11 +62,12 @@ def links() -> dict[int, Interface]:
 
 def routed() -> set[int]:
     """Return the interfaces with routes to others, without those that have only their own and link-local addresses."""
-    indexes: set[int] = set()
-    for family in (socket.AF_INET, socket.AF_INET6):
-        for body in _query_kernel(_GET_ROUTE, _ROUTE.pack(family, *[0] * 8), dump=True):
-            indexes |= _list_reached(body)
-    return indexes
+    return {
+        index
+        for family in (socket.AF_INET, socket.AF_INET6)
+        for body in _query_kernel(_GET_ROUTE, _ROUTE.pack(family, *[0] * 8), dump=True)
+        for index in _list_reached(body)
+    }
 
 
 def way_to(address: str) -> Way | None:

@@ -168,14 +168,13 @@ def _build_refusal(nodes: int, talk: str) -> LaunchError:
     """Build the error with Slurm's last message, without the names of the program and the call."""
     lines = [line.strip() for line in talk.splitlines() if line.strip()]
     errors = [line for line in lines if "error:" in line] or lines or ["no message"]
-    why = errors[-1].rpartition("error: ")[2].removeprefix("Job submit/allocate failed: ")
-    why = why.removeprefix("Batch job submission failed: ")
+    why = errors[-1].rpartition("error: ")[2]
     return LaunchError(
         "allocation-refused",
         "Slurm refuses {nodes} nodes: {reason}",
         _OPTIONS_HINT,
         nodes=nodes,
-        reason=why,
+        reason=why.removeprefix("Job submit/allocate failed: ").removeprefix("Batch job submission failed: "),
     )
 
 

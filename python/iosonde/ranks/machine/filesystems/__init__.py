@@ -29,20 +29,14 @@ _FAMILIES: tuple[FileSystemFamily, ...] = (
 def identity(target: Path, mount_entry: mount.Mount) -> dict[str, Any] | None:
     """Return the family's name and its facts, or None for a file system without a family."""
     family = _find_family(mount_entry)
-    return {"family": family.name, **family.identity(_find_existing(target), mount_entry)} if family else None
+    return {"family": family.name, **family.identity(mount.find_existing(target), mount_entry)} if family else None
 
 
 def condition(target: Path, mount_entry: mount.Mount) -> TargetCondition | None:
     """Return its current state; None for a file system that reports none."""
     family = _find_family(mount_entry)
-    return family.condition(_find_existing(target), mount_entry) if family and family.condition else None
+    return family.condition(mount.find_existing(target), mount_entry) if family and family.condition else None
 
 
 def _find_family(mount_entry: mount.Mount) -> FileSystemFamily | None:
     return next((family for family in _FAMILIES if family.holds(mount_entry)), None)
-
-
-def _find_existing(path: Path) -> Path:
-    while not path.exists() and path != path.parent:
-        path = path.parent
-    return path

@@ -7,8 +7,9 @@ A client has no daemon to query, but the mount shows its own translators below `
 import json
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from xml.etree import ElementTree
 
 from .. import mount, reading
@@ -145,11 +146,9 @@ def _read_pathinfo(target: Path) -> str:
 
 
 def _read_version(root: str | None) -> str | None:
-    try:
-        version: str | None = json.loads(reading.text(f"{root}/.meta/version") or "{}").get("Package Version")
-    except (ValueError, AttributeError):
-        return None
-    return version
+    with suppress(ValueError, AttributeError):
+        return cast("str | None", json.loads(reading.text(f"{root}/.meta/version") or "{}").get("Package Version"))
+    return None
 
 
 def _parse_volume(mount_entry: mount.Mount) -> str:
