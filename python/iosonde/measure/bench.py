@@ -8,9 +8,9 @@ from typing import Any, Protocol
 from iosonde.ranks.forked import ForkedRanks
 from iosonde.ranks.launch import Launcher
 
-from . import conditions, faults
+from . import faults
 from .collect.commands import Parse
-from .servers_seen import ServerHands
+from .servers_seen import Look, ServerHands
 from .spec import CacheRegime, CommandStep, Control, Step
 
 
@@ -58,7 +58,7 @@ class Bench:
     allocation: int = 0
     remember: Path | None = None
     forked: ForkedRanks | None = None
-    look: conditions.Look | None = None
+    look: Look | None = None
     server_hands: ServerHands | None = None
     lab: faults.LabOrders | None = None
 

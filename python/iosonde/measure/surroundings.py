@@ -10,10 +10,9 @@ from iosonde.core.types import FactorValue, Observation, Trial
 from iosonde.ranks.machine import TargetCondition
 from iosonde.ranks.watchdog import Outcome
 
-from . import conditions
 from .bench import Bench
 from .faults import LabAnswer, TrialFaults
-from .servers_seen import ServersOfTrial
+from .servers_seen import LOOK_S, SOON_S, ServersOfTrial, condition_facts, condition_level
 
 
 class Surroundings:
@@ -45,7 +44,7 @@ class Surroundings:
     def look_before(self) -> None:
         """Check before the ranks start. Some file systems count only as an option: it is set first."""
         self.servers.count()
-        self._before = self.servers.look("before", self._read_condition(conditions.LOOK_S))
+        self._before = self.servers.look("before", self._read_condition(LOOK_S))
 
     def look_after(self, outcome: Outcome) -> None:
         """Check once the ranks have ended, and the lab has healed."""
@@ -53,7 +52,7 @@ class Surroundings:
         self.servers.counted(self._trial.repetition)
         self.lab = self._faults.answer()
         hung = outcome.timed_out or outcome.leftover_pids
-        self._after = self.servers.look("after", self._read_condition(conditions.SOON_S if hung else conditions.LOOK_S))
+        self._after = self.servers.look("after", self._read_condition(SOON_S if hung else LOOK_S))
 
     def _read_condition(self, limit_s: float) -> TargetCondition | None:
         return self._bench.look(limit_s) if self._bench.look else None
@@ -61,7 +60,7 @@ class Surroundings:
     @property
     def factors(self) -> dict[str, FactorValue]:
         """The health of the file system, if known."""
-        health = conditions.health(self._before, self._after)
+        health = condition_level(self._before, self._after)
         return {HEALTH: health} if health else {}
 
     @property
@@ -69,7 +68,7 @@ class Surroundings:
         """The facts of both checks that a run keeps."""
         entries: dict[str, Any] = {}
         if self._before or self._after or self._bench.look:
-            entries["conditions"] = conditions.facts(self._before, self._after, self._bench.sets)
+            entries["conditions"] = condition_facts(self._before, self._after, self._bench.sets)
         return entries | ({"servers": self.servers.facts} if self.servers.facts else {})
 
     @property

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .calls import TreeCalls
+from .opening import TreeCalls
 from .walk import THREADS, WalkStalledError
 
 # Row of a name: whether it exists, and the requested fields of stat(2).

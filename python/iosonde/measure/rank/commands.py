@@ -16,8 +16,8 @@ from iosonde.measure.spec import EACH, MPI, ONCE
 from iosonde.ranks import mpi
 from iosonde.ranks.heartbeat import RUNNING, WAITING, Heartbeat, Pulse
 
-from . import command, marks, output
-from .phases import start_together
+from . import command, output
+from .phases import note_mark, start_together
 from .wire import Meter
 
 MACHINEFILE, IOZONE_CLIENTS = "machinefile", "iozone-clients"
@@ -60,10 +60,10 @@ def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, 
     meter.ends(PREPARING)
     measured = part.item["stage"] == STEP
     if measured:
-        marks.note(assignment, ranks, BEGUN, part.first, part.item["label"])
+        note_mark(assignment, ranks, BEGUN, part.first, part.item["label"])
     well = _in_its_way(part, assignment, ranks, heart, cpus)
     if measured:
-        marks.note(assignment, ranks, ENDED, part.first, part.item["label"])
+        note_mark(assignment, ranks, ENDED, part.first, part.item["label"])
     meter.ends(TIMED)
     meter.keep(part.first)
     return well

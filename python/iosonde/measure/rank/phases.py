@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from iosonde.core import truth
+from iosonde.core import faults, truth
 from iosonde.core import wire as words
 from iosonde.core.faults import BEGUN, ENDED
 from iosonde.core.program_output import run_program
@@ -20,7 +20,7 @@ from iosonde.measure.workloads.phase_plan import PhasePlan
 from iosonde.ranks import binding, mpi
 from iosonde.ranks.heartbeat import RUNNING, WAITING, Heartbeat
 
-from . import cache, hooks, marks, mounted, trial_root, wear_out
+from . import cache, hooks, mounted, trial_root, wear_out
 from .wire import Meter
 
 # All ranks spin to one agreed moment if each has its own core; else spinning steals the others' core.
@@ -40,7 +40,7 @@ def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, 
         spool.write(Path(assignment.spool), replace(done, cache=looked if plan.phase else {}))
         ranks.wait_for_all()  # sleep: spinning would take the CPU from ranks that still measure
         if plan.timed:
-            marks.note(assignment, ranks, ENDED, index, plan.operation)
+            note_mark(assignment, ranks, ENDED, index, plan.operation)
         meter.ends(words.TIMED)
         if meter.counts and plan.timed and plan.writes and not warm:
             heart.enter(f"{plan.operation} (writing out)", WAITING)
@@ -76,7 +76,7 @@ def _run_phase(
         meter.ends(words.PREPARING)
         heart.enter(plan.operation, RUNNING, session.operations_done)
         if plan.timed:
-            marks.note(assignment, ranks, BEGUN, index, plan.operation)
+            note_mark(assignment, ranks, BEGUN, index, plan.operation)
         start_at_ns = start_together(ranks) if plan.timed else 0
         (record,) = session.run(0, start_at_ns)
         if plan.wears_out:
@@ -112,7 +112,7 @@ def _stand_by(
         _query_servers(assignment, ranks, BEGUN, index)
     meter.ends(words.PREPARING)
     if plan.timed:
-        marks.note(assignment, ranks, BEGUN, index, plan.operation)
+        note_mark(assignment, ranks, BEGUN, index, plan.operation)
         start_together(ranks)
     if plan.wears_out:
         ranks.all_max(0)
@@ -217,3 +217,12 @@ def _query_servers(assignment: Assignment, ranks: mpi.Ranks, when: str, phase: i
             result.check_returncode()
             spool.server_counts_of(Path(assignment.spool), phase, when).write_text(result.stdout)
     ranks.wait_for_all()
+
+
+def note_mark(assignment: Assignment, ranks: mpi.Ranks, what: str, phase: int, operation: str) -> None:
+    """Have rank 0 note that a phase or step has BEGUN or ENDED, for the process that inflicts the trial's faults.
+
+    A line of a file, before the clock runs and after it has stopped; nothing if no faults are planned.
+    """
+    if assignment.marks and ranks.rank == 0:
+        faults.note(assignment.marks, faults.PhaseMark(what, phase, operation, time.monotonic_ns()))

@@ -13,7 +13,7 @@ from iosonde.core.message import Message
 from iosonde.foreign.child import OnWait
 from iosonde.ranks import reserve
 
-from . import kernel, mpi, mpi_jobs, software, target_checks
+from . import mpi, software, target_checks
 from .ability import Ability
 
 CHECK_S = 40.0  # longer than any tool takes, so that only hung checks end here
@@ -29,8 +29,8 @@ def check_all(target: Path | None = None, on_wait: OnWait | None = None) -> list
         *software.CHECKS,
         *mpi.CHECKS,
         *(mpi.IN_JOB_CHECKS if reserve.in_job() else []),
-        *mpi_jobs.CHECKS,
-        *kernel.CHECKS,
+        *mpi.PROGRAM_CHECKS,
+        *software.KERNEL_CHECKS,
         *software.TOOLS,
     ]
     target_abilities = target_checks.try_all(target, on_wait=on_wait) if target is not None else []

@@ -95,7 +95,7 @@ def describe_interfaces(root: Path = Path("/sys/class/net")) -> list[dict[str, A
     return rows
 
 
-def describe_ports(root: Path = Path("/sys/class/describe_ports")) -> list[dict[str, Any]]:
+def describe_ports(root: Path = Path("/sys/class/infiniband")) -> list[dict[str, Any]]:
     """Return the ports of InfiniBand and RoCE adapters; empty without any."""
     return [
         {
