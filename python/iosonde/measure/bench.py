@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from iosonde.ranks.forked import ForkedRanks
 from iosonde.ranks.launch import Launcher
@@ -12,22 +12,8 @@ from . import faults
 from .collect.commands import Parse
 from .servers_seen import Look, ServerHands
 from .spec import CacheRegime, CommandStep, Control, Step
-
-
-class TrialDirectories(Protocol):
-    """Manager of the trials' directories: a ``workspace.Workspace``, or one that a ``keeper`` looks after."""
-
-    def trial(self, name: str) -> Path:
-        """Make the directory of a trial."""
-
-    def verify(self, name: str) -> None:
-        """Raise TargetFaultError if the directory is gone."""
-
-    def remove_trial(self, name: str) -> None:
-        """Remove the directory of a trial."""
-
-    def suspect(self) -> None:
-        """Note that ranks hung on the target."""
+from .target.keeper import ManagedWorkspace
+from .target.workspace import Workspace
 
 
 @dataclass(frozen=True)
@@ -43,7 +29,7 @@ class Bench:
     experiment: str
     steps: tuple[Step, ...]
     launcher: Launcher
-    workspace: TrialDirectories | None
+    workspace: Workspace | ManagedWorkspace | None
     facts: dict[str, Any]
     max_operations: int
     idle_s: float

@@ -183,7 +183,6 @@ def _parse_program(words: Sequence[tuple[int, str]]) -> Program | None:
 
 
 def _strip_quotes(word: str) -> str:
-    """Return a word without the shell's quotes."""
     try:
         return "".join(shlex.split(word, comments=False)) or word
     except ValueError:

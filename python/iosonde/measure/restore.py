@@ -61,12 +61,8 @@ def list_trial_names(text: str, available: Collection[str]) -> list[str]:
 
 def values_of(spec: Spec) -> dict[str, FactorValue]:
     """Return the values that are the same in all trials: factors of one level, and the target if there is one."""
-    values: dict[str, FactorValue] = {
-        factor.name: factor.levels[0] for factor in spec.factors if len(factor.levels) == 1
-    }
-    if len(spec.targets) == 1:
-        values["TARGET_ROOT"] = str(next(iter(spec.targets.values())))
-    return values
+    target = {"TARGET_ROOT": str(next(iter(spec.targets.values())))} if len(spec.targets) == 1 else {}
+    return {factor.name: factor.levels[0] for factor in spec.factors if len(factor.levels) == 1} | target
 
 
 def controls_of(spec: Spec) -> tuple[Control, ...]:

@@ -247,7 +247,6 @@ def _draw_below(draw: random.Random, end: int) -> int:
 
 
 def _draw_size(draw: random.Random) -> int:
-    """Draw the size of a file."""
     deviate = NormalDist().inv_cdf(min(max(draw.random(), 1e-9), 1 - 1e-9))
     return min(LARGEST_BYTES, round(MEDIAN_BYTES * math.exp(SIGMA * deviate)))
 
@@ -262,7 +261,6 @@ def _draw_remarks(draw: random.Random, count: int) -> list[str]:
 
 
 def _draw_statements(draw: random.Random, count: int) -> list[str]:
-    """Draw lines of C that change x."""
     return [
         f"    x {'+-^'[_draw_below(draw, 3)]}= (x << {1 + _draw_below(draw, 60)}) ^ {_draw_below(draw, 2**31)}ULL;"
         for _ in range(count)

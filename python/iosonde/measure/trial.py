@@ -77,7 +77,6 @@ def discard(run: Run) -> None:
 
 
 def _build_assignment(bench: Bench, trial: Trial, root: Path | None, spool: Path, marks: str) -> Assignment:
-    """Return the orders for the ranks."""
     nodes, per_node = trial.nodes, trial.ranks_per_node
     values = placeholders.build_trial_values(trial, root)
     trial_items = items.items(bench.set_up, bench.steps, bench.tear_down, values)

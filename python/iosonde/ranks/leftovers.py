@@ -131,7 +131,6 @@ def _is_same(entry: Entry) -> bool:
 
 
 def _list_open_paths(pids: Iterable[int]) -> set[str]:
-    """Return such files that these processes have mapped or open."""
     paths = set()
     for pid in pids:
         with contextlib.suppress(OSError):

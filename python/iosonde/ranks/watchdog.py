@@ -273,7 +273,7 @@ def _wait_for_end(pid: int) -> None:
 
 
 def _has_ended(pid: int) -> bool:
-    """Return whether it has ended. It stays a zombie, so that its id is not reused."""
+    # It stays a zombie, so that its id is not reused.
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 

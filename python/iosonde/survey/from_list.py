@@ -114,8 +114,6 @@ def _iter_chunks(listed: FileList, names: _Names) -> Iterator[tuple[list[bytes],
 
 
 class _ListTotals:
-    """Running totals, and the two samples."""
-
     def __init__(self, options: WalkOptions, now_s: int) -> None:
         self.options, self.now_s = options, now_s
         self.random = np.random.default_rng(options.seed)

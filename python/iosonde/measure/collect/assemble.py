@@ -176,8 +176,7 @@ def _collect_command(
         entry["mpi"] = one_job.count_tasks(item, executions, source.ranks)
         apart = one_job.broken(item, entry["mpi"])
         gathered.missing += unread + apart
-        complete = not (unread or wrong or absent or nobody or apart)
-        totals = commands.results(item, executions, prefix, times, complete)
+        totals = commands.results(item, executions, prefix, times, not (unread or wrong or absent or nobody or apart))
         gathered.observations += totals.observations
         entry["unread"] = nobody or None
         entry["tools"] = sorted(

@@ -146,7 +146,6 @@ def _describe_aliasing(cells: Cells) -> str:
 
 
 def _offer_latin(request: _Request, base_design: Mapping[str, Any]) -> Iterator[Offer]:
-    """Yield the largest hypercube that fits."""
     over = [f.name for f in request.plan.factors if len(f.levels) != 1 and f.name not in request.plan.blocks]
     least = POINTS_A_FACTOR * len(over)
     points = len(request.original.cells) - 1

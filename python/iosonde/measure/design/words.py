@@ -130,5 +130,4 @@ def has_generators(k: int, p: int) -> bool:
 def _by_letter(words: list[int], k: int) -> tuple[object, ...]:
     """Return, for all factors, sorted, in how many words of each length each occurs: equal for designs that differ only
     in names."""
-    counts = [word_lengths((word for word in words if word >> factor & 1), k) for factor in range(k)]
-    return tuple(sorted(counts))
+    return tuple(sorted([word_lengths((word for word in words if word >> factor & 1), k) for factor in range(k)]))

@@ -12,9 +12,8 @@ import signal
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from iosonde.ranks.heartbeat import Pulse
 from iosonde.ranks.machine import mount
@@ -111,10 +110,6 @@ class CommandResult:
     user_s: float = 0.0
     system_s: float = 0.0
     fault: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values, for the spool and run.json."""
-        return asdict(self)
 
 
 def run(command: ShellCommand, output: Path, begin: Callable[[], int] = lambda: 0) -> CommandResult:

@@ -3,6 +3,7 @@
 import shutil
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -138,7 +139,7 @@ def _run_here(
             recorded_all=False,
             totals=[],
             errors=[],
-            command=result.to_json(),
+            command=asdict(result),
         ),
     )
     return well

@@ -162,8 +162,6 @@ class Session:
 
 @dataclass
 class _Done:
-    """Record of one call."""
-
     kind: str
     status: int
     offset: int

@@ -63,7 +63,6 @@ def _run_phase(
     budget: int,
     meter: Meter,
 ) -> spool.RankPhase:
-    """Run one phase, recording up to ``budget`` operations one by one."""
     if plan.phase is None:
         return _stand_by(index, plan, assignment, ranks, heart, meter)
     session = open_session(plan, assignment.root, assignment.seed, ranks, budget)

@@ -125,7 +125,6 @@ def _run_all(
 
 
 def _enter_directory(assignment: Assignment) -> None:
-    """Enter the directory in which iosonde was started, on every node."""
     try:
         os.chdir(assignment.directory)
     except OSError as error:

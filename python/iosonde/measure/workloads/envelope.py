@@ -6,8 +6,6 @@ come from whole small files (open, read, close), bytes/s from large ones. Pure f
 compute the same plan from the same settings.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -152,7 +150,6 @@ def _small_files(settings: Settings, rank: int, writer: int) -> list[PhasePlan]:
 
 
 def _transfer_file(kind: str, settings: Settings) -> Step:
-    """Return a step that transfers a small file at once."""
     return Step(kind, transfer_size=settings.small_file_size, size=settings.small_file_size, offsets="seq")
 
 

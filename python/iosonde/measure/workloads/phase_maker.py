@@ -1,8 +1,6 @@
 """Conversion of a phase of the workload ``phases``: data as people write it → the plan of one rank, or the place of an
 error."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, cast

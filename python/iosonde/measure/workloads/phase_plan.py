@@ -1,7 +1,5 @@
 """Plan of one phase of one rank, for all native workloads."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

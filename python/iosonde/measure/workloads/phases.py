@@ -6,8 +6,6 @@ rank if files are spread over several servers. Expressions are allowed: ``base: 
 parent and every rank compute the same plan.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -138,7 +136,6 @@ def _group_files(settings: Settings, ranks: int) -> dict[Any, tuple[int, int]]:
 
 
 def _compute_extent(step: Step, passes: int) -> int:
-    """Return the length of a file after a step."""
     if step.of:
         return max(_compute_extent(part.step, passes) for part in step.of)
     if step.kind == "truncate":

@@ -62,7 +62,6 @@ def library_of(word: str) -> Library:
 
 @functools.cache
 def _read_library(path: str) -> Library:
-    """Read the MPI library of the program in this file."""
     try:
         loaded = _LOADED.findall(run_program(["ldd", path], _LDD_S).stdout)
     except (OSError, subprocess.TimeoutExpired):

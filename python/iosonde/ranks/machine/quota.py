@@ -125,7 +125,6 @@ def _query_quotactl(device: str, kind: str, number: int) -> Quota | None:
 
 
 def _query_ceph(target: Path) -> list[Quota]:
-    """Read a CephFS directory's quota from its extended attributes."""
     limits = []
     for name in ("ceph.quota.max_bytes", "ceph.dir.rbytes", "ceph.quota.max_files", "ceph.dir.rfiles"):
         try:

@@ -151,7 +151,6 @@ def _wait_for_grant(
 
 
 def _release_nodes(process: subprocess.Popen[bytes], granted: bool) -> None:
-    """Release the nodes, or leave the queue."""
     assert process.stdin is not None
     with suppress(OSError):
         process.stdin.close()

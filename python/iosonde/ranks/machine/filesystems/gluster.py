@@ -157,7 +157,6 @@ def _parse_volume(mount_entry: mount.Mount) -> str:
 
 
 def _query_info(mount_entry: mount.Mount) -> ElementTree.Element | None:
-    """Query ``volume info --xml`` from the daemon of the mount's server."""
     server, volume = (mount_entry.server or "").strip("[]"), _parse_volume(mount_entry)
     if not server or not volume or server in _silent:
         return None
