@@ -1,9 +1,7 @@
 """Surroundings of the ranks of one trial: the target's file system, its servers, and a lab's faults."""
 
-from __future__ import annotations
-
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from iosonde.core.schema import HEALTH
 from iosonde.core.types import FactorValue, Observation, Trial
@@ -28,7 +26,7 @@ class Surroundings:
         self._before: TargetCondition | None = None
         self._after: TargetCondition | None = None
 
-    def __enter__(self) -> Surroundings:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

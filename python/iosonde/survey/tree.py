@@ -1,7 +1,5 @@
 """A tree of files that may hang: only a child process accesses it, which can be abandoned."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -10,7 +8,7 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message, restore
@@ -55,7 +53,7 @@ class SurveyedTree:
         self._child = Child("iosonde.survey.work", limit_s, self._report_wait, self._report_sign)
         self._is_opening = True
 
-    def __enter__(self) -> SurveyedTree:
+    def __enter__(self) -> Self:
         try:
             absolute = os.path.abspath(self.path)
             facts = self._child.call("hold", self.path, f"opening {self.path}", path=absolute, shown=self.path)

@@ -4,8 +4,6 @@ A call of the library is an operation. The records do not show whether it became
 the number of bytes that the process moved (``/proc/self/io``) does.
 """
 
-from __future__ import annotations
-
 import stat
 import time
 from collections.abc import Callable
@@ -40,6 +38,20 @@ class Record:
     extra_bytes: int | None
     complete: bool = True
     histograms: dict[int, Any] = field(default_factory=dict)
+
+
+@dataclass
+class _Done:
+    kind: str
+    status: int
+    offset: int
+    size: int
+    start_ns: int
+    duration_ns: int
+
+    @property
+    def end_ns(self) -> int:
+        return self.start_ns + self.duration_ns
 
 
 class Session:
@@ -158,20 +170,6 @@ class Session:
         first, last = self._done[0].start_ns, max(done.end_ns for done in self._done)
         stopped = "error" if self._errors else "count"
         return Record(first, last, stopped, rows.view(np.uint64).reshape(-1, 4), totals, self._errors, extra)
-
-
-@dataclass
-class _Done:
-    kind: str
-    status: int
-    offset: int
-    size: int
-    start_ns: int
-    duration_ns: int
-
-    @property
-    def end_ns(self) -> int:
-        return self.start_ns + self.duration_ns
 
 
 def _sum_calls(kind: int, calls: list[_Done]) -> dict[str, int]:

@@ -1,11 +1,9 @@
 """Settings of workloads, as people write them: read them, and refuse wrong ones with their path."""
 
-from __future__ import annotations
-
 import ast
 import operator
 import re
-from typing import Any
+from typing import Any, Self
 
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.expression import ARITHMETIC, Grammar
@@ -22,7 +20,7 @@ class SettingError(InputError):
         self.path = path
 
     @classmethod
-    def from_error(cls, path: Key, error: IosondeError, name: str = "") -> SettingError:
+    def from_error(cls, path: Key, error: IosondeError, name: str = "") -> Self:
         """Return the same error as one of the setting at ``path``; its message begins with ``name``."""
         setting_error = cls.__new__(cls)
         setting_error._set_texts(error.message.prefixed(name) if name else error.message, error.hint)
