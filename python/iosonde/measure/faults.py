@@ -58,12 +58,14 @@ class LabAnswer:
     @property
     def missing(self) -> list[str]:
         """Faults that were never in force: the trial is incomplete."""
-        never = [
-            Message("fault-not-active", "the fault {fault}: {reason}", fault=fault.name, reason=fault.why)
-            for fault in self.done
-            if fault.in_force_ns is None
+        return [
+            *(
+                Message("fault-not-active", "the fault {fault}: {reason}", fault=fault.name, reason=fault.why)
+                for fault in self.done
+                if fault.in_force_ns is None
+            ),
+            *filter(None, [self.why]),
         ]
-        return [*never, *([self.why] if self.why else [])]
 
     def observations(self, repetition: int) -> list[Observation]:
         """Return the measurable outcomes; with several faults, each under its name."""

@@ -204,23 +204,20 @@ def _collect_command(
 
 def _describe_failures(plan: PhasePlan, parts: list[RankPhase], kinds: list[str]) -> list[str]:
     """Return a message for each rank with a failed operation: its first failure."""
-    messages: list[str] = []
-    for part in parts:
-        for first in part.errors[:1]:
-            kind = kinds[first["kind"]] if isinstance(first["kind"], int) else first["kind"]
-            messages.append(
-                Message(
-                    "operation-failed",
-                    "{phase}: rank {rank}: {error} ({kind} of {path} at byte {offset})",
-                    phase=plan.operation,
-                    rank=part.rank,
-                    error=first["text"],
-                    kind=kind,
-                    path=first["path"],
-                    offset=first["offset"],
-                )
-            )
-    return messages
+    return [
+        Message(
+            "operation-failed",
+            "{phase}: rank {rank}: {error} ({kind} of {path} at byte {offset})",
+            phase=plan.operation,
+            rank=part.rank,
+            error=first["text"],
+            kind=kinds[first["kind"]] if isinstance(first["kind"], int) else first["kind"],
+            path=first["path"],
+            offset=first["offset"],
+        )
+        for part in parts
+        for first in part.errors[:1]
+    ]
 
 
 def _describe_unfinished(phases: list[tuple[str, list[int]]]) -> list[str]:
@@ -299,12 +296,13 @@ def _build_rows(
     """Build the phase's rows; ``at_home`` are the indices of the parts that are reported separately."""
     if not at_home:
         return rates.observations(plan.operation, plan, parts, times, kinds, repetition)
-    rows = []
     away = [i for i in range(len(parts)) if i not in at_home]
-    for name, chosen in ((plan.operation, away), (f"{plan.operation}{WRITER_NODE}", at_home)):
-        picked = rates.PhaseTimes(times.started_ns[chosen], times.ended_ns[chosen], times.error_ns)
-        rows += rates.observations(name, plan, [parts[i] for i in chosen], picked, kinds, repetition)
-    return rows
+    return [
+        row
+        for name, chosen in ((plan.operation, away), (f"{plan.operation}{WRITER_NODE}", at_home))
+        for picked in [rates.PhaseTimes(times.started_ns[chosen], times.ended_ns[chosen], times.error_ns)]
+        for row in rates.observations(name, plan, [parts[i] for i in chosen], picked, kinds, repetition)
+    ]
 
 
 def split_writer_node(plan: PhasePlan, parts: list[RankPhase], nodes: list[int]) -> tuple[dict[str, Any], list[int]]:

@@ -2,7 +2,7 @@
 
 import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -68,15 +68,7 @@ def _run_phase(
     session = open_session(plan, assignment.root, assignment.seed, ranks, budget)
     try:
         session.prepare(0)
-        heart.enter(plan.operation, WAITING)
-        ranks.wait_for_all()
-        if plan.timed:
-            _query_servers(assignment, ranks, BEGUN, index)
-        meter.ends(words.PREPARING)
-        heart.enter(plan.operation, RUNNING, session.operations_done)
-        if plan.timed:
-            note_mark(assignment, ranks, BEGUN, index, plan.operation)
-        start_at_ns = start_together(ranks) if plan.timed else 0
+        start_at_ns = _begin_phase(index, plan, assignment, ranks, heart, meter, session.operations_done)
         (record,) = session.run(0, start_at_ns)
         if plan.wears_out:
             record = _worn_out(session, record, ranks)
@@ -105,17 +97,34 @@ def _stand_by(
 ) -> spool.RankPhase:
     """Stand by in a phase without work for this rank. It takes part in all collective steps, as in `_run_phase`, and
     leaves a record with ``started_ns`` 0, because the phase would otherwise lack this rank."""
+    _begin_phase(index, plan, assignment, ranks, heart, meter)
+    if plan.wears_out:
+        ranks.all_max(0)
+    return spool.RankPhase(ranks.rank, index, 0, 0, stopped="count", recorded_all=True, totals=[], errors=[])
+
+
+def _begin_phase(
+    index: int,
+    plan: PhasePlan,
+    assignment: Assignment,
+    ranks: mpi.Ranks,
+    heart: Heartbeat,
+    meter: Meter,
+    progress: Callable[[], int] | None = None,
+) -> int:
+    """Wait for all ranks, and return the agreed start on this rank's clock (0: at once). ``progress`` counts the
+    operations of a rank with work."""
     heart.enter(plan.operation, WAITING)
     ranks.wait_for_all()
     if plan.timed:
         _query_servers(assignment, ranks, BEGUN, index)
     meter.ends(words.PREPARING)
-    if plan.timed:
-        note_mark(assignment, ranks, BEGUN, index, plan.operation)
-        start_together(ranks)
-    if plan.wears_out:
-        ranks.all_max(0)
-    return spool.RankPhase(ranks.rank, index, 0, 0, stopped="count", recorded_all=True, totals=[], errors=[])
+    if progress:
+        heart.enter(plan.operation, RUNNING, progress)
+    if not plan.timed:
+        return 0
+    note_mark(assignment, ranks, BEGUN, index, plan.operation)
+    return start_together(ranks)
 
 
 def _worn_out(session: Any, record: Any, ranks: mpi.Ranks) -> Any:

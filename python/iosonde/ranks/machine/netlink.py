@@ -80,7 +80,7 @@ def way_to(address: str) -> Way | None:
     packed = plain.packed
     request = _ROUTE.pack(family, 8 * len(packed), *[0] * 7) + _ATTRIBUTE.pack(4 + len(packed), _DST) + packed
     for body in _query_kernel(_GET_ROUTE, request, dump=False):
-        index = _parse_number(dict(_parse_attributes(body[_ROUTE.size :])).get(_OIF))
+        index = _parse_number(_parse_attributes(body[_ROUTE.size :]).get(_OIF))
         if index is not None:
             return Way(index, local=_ROUTE.unpack_from(body)[7] == _LOCAL)
     return None
@@ -102,29 +102,28 @@ def _query_kernel(kind: int, body: bytes, dump: bool) -> Iterator[bytes]:
 
 def messages(answer: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield (type, body) of each message in a buffer of netlink(7)."""
-    at = 0
-    while at + _HEADER.size <= len(answer):
-        length, kind, *_ = _HEADER.unpack_from(answer, at)
-        if length < _HEADER.size:
-            return
-        yield kind, answer[at + _HEADER.size : at + length]
-        at += (length + 3) & ~3
+    return _iter_units(answer, _HEADER)
 
 
-def _parse_attributes(content: bytes) -> Iterator[tuple[int, bytes]]:
+def _parse_attributes(content: bytes) -> dict[int, bytes]:
+    return {kind & 0x3FFF: body for kind, body in _iter_units(content, _ATTRIBUTE)}
+
+
+def _iter_units(content: bytes, header: struct.Struct) -> Iterator[tuple[int, bytes]]:
+    """Yield (type, body) of units that begin with their length and type, and are aligned to four bytes."""
     at = 0
-    while at + _ATTRIBUTE.size <= len(content):
-        length, kind = _ATTRIBUTE.unpack_from(content, at)
-        if length < _ATTRIBUTE.size:
+    while at + header.size <= len(content):
+        length, kind, *_ = header.unpack_from(content, at)
+        if length < header.size:
             return
-        yield kind & 0x3FFF, content[at + _ATTRIBUTE.size : at + length]
+        yield kind, content[at + header.size : at + length]
         at += (length + 3) & ~3
 
 
 def _parse_link(body: bytes) -> Interface:
     _, type, index, *_ = _LINK.unpack_from(body)
-    attributes = dict(_parse_attributes(body[_LINK.size :]))
-    info = dict(_parse_attributes(attributes.get(_INFO, b"")))
+    attributes = _parse_attributes(body[_LINK.size :])
+    info = _parse_attributes(attributes.get(_INFO, b""))
     # The index of a lower interface in another name space (a container's veth) is not valid here.
     lower = None if _NETNS in attributes else _parse_number(attributes.get(_LOWER))
     return Interface(
@@ -138,7 +137,7 @@ def _parse_link(body: bytes) -> Interface:
 
 
 def _list_reached(body: bytes) -> set[int]:
-    attributes = dict(_parse_attributes(body[_ROUTE.size :]))
+    attributes = _parse_attributes(body[_ROUTE.size :])
     destination = attributes.get(_DST, b"")
     if _ROUTE.unpack_from(body)[7] != _UNICAST or (len(destination) == 16 and destination[0] >= 0xFE):
         return set()
