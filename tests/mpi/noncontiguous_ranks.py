@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 
 from iosonde.engine import _native
-from iosonde.measure.rank import sessions
+from iosonde.measure.rank import phases
 from iosonde.measure.workloads.noncontiguous import Settings, plan
 from iosonde.ranks import mpi
 
 
 def run(one, root, ranks):
-    session = sessions.open_session(one, root, 5, ranks, 10_000)
+    session = phases.open_session(one, root, 5, ranks, 10_000)
     session.prepare(0)
     (record,) = session.run(0, 0)
     session.close()
@@ -21,7 +21,7 @@ def run(one, root, ranks):
         "errors": record.errors,
         "extra_bytes": record.extra_bytes,
         "totals": {_native.KINDS[total["kind"]]: total for total in record.totals},
-        "hints": sessions.hints_of(one, session),
+        "hints": phases.list_hints(one, session),
     }
 
 

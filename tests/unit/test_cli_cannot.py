@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from iosonde.campaign import turn
 from iosonde.core import filesystems
-from iosonde.measure import cannot, items
+from iosonde.measure import items
 from iosonde.store import Store
 from terminal import command_of
 
@@ -43,7 +43,7 @@ steps:
 def here(tmp_path, monkeypatch):
     """As on a file system whose files are written once: the type of this directory's is taken for such a one."""
     kinds = {line.split()[2] for line in Path("/proc/self/mounts").read_text(encoding="utf-8").splitlines()}
-    monkeypatch.setattr(cannot, "WRITTEN_ONCE", filesystems.WRITTEN_ONCE | kinds)
+    monkeypatch.setattr(items, "WRITTEN_ONCE", filesystems.WRITTEN_ONCE | kinds)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "e.yaml").write_text(FILE)
     (tmp_path / "t").mkdir()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from iosonde.foreign import mounts, reach
-from iosonde.foreign.waiting import forget_mounts, waiting_mount
+from iosonde.foreign.mounts import forget_mounts, waiting_mount
 
 TABLE = """\
 1 0 8:1 / / rw - ext4 /dev/vda rw

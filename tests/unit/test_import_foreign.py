@@ -17,7 +17,7 @@ from iosonde.core.errors import DataError, IosondeError, SystemFaultError
 from iosonde.foreign import guarded
 from iosonde.foreign.child import NoAnswerError
 from iosonde.foreign.guarded import open_checked
-from iosonde.foreign.waiting import waiting_mount
+from iosonde.foreign.mounts import waiting_mount
 from iosonde.store import Store
 from messages import raises
 from terminal import command_of

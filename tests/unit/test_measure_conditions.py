@@ -10,7 +10,7 @@ import pytest
 
 from iosonde.core.errors import SystemFaultError
 from iosonde.foreign.child import NoAnswerError
-from iosonde.measure import conditions
+from iosonde.measure import servers_seen
 from iosonde.measure.spec import CommandStep, Control
 from iosonde.measure.target.keeper import Keeper
 
@@ -38,7 +38,7 @@ def look(health, at="t0", **options):
     ],
 )
 def test_the_health_of_a_trial_is_that_before_and_after_it(before, after, level):
-    assert conditions.health(before, after) == level
+    assert servers_seen.condition_level(before, after) == level
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_the_health_of_a_trial_is_that_before_and_after_it(before, after, level)
     ],
 )
 def test_the_options_of_a_trial_are_those_in_effect_while_it_measured(first, last, sets, level):
-    assert conditions.facts(look([], **first), look([], **last), sets)["options"] == level
+    assert servers_seen.condition_facts(look([], **first), look([], **last), sets)["options"] == level
 
 
 def test_what_was_seen_before_and_after_is_a_fact_of_the_run_and_its_health_a_factor(tmp_path):
@@ -71,7 +71,7 @@ def test_what_was_seen_before_and_after_is_a_fact_of_the_run_and_its_health_a_fa
         "after": {"at": "t1", "health": ["n2 down"]},
         "options": {"a": "on"},
     }
-    assert limits == [conditions.LOOK_S] * 2
+    assert limits == [servers_seen.LOOK_S] * 2
 
 
 def test_an_option_that_the_trial_itself_sets_has_the_level_that_it_set(tmp_path):
@@ -85,7 +85,7 @@ def test_after_ranks_that_hung_nobody_waits_long_for_the_file_system(tmp_path):
     limits = []
     done = run(tmp_path, [CommandStep("sleep 60")], look=limits.append, deadline_s=0.5)
     assert not done.complete and "health" not in done.factors
-    assert limits == [conditions.LOOK_S, conditions.SOON_S]
+    assert limits == [servers_seen.LOOK_S, servers_seen.SOON_S]
 
 
 def test_a_file_system_that_nobody_asks_leaves_no_trace(tmp_path):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from iosonde.core.errors import InputError
 from iosonde.core.types import Factor
 from iosonde.measure import design
-from iosonde.measure.design import aberration, latin, words
+from iosonde.measure.design import latin, words
 from messages import assert_problem, codes, raises
 
 NAMES = ("stripe", "replica", "cache", "ahead", "behind", "quick", "sync", "direct")
@@ -25,7 +25,7 @@ def matrix(made, k):
     return np.array([[1 if cell[name] == "on" else -1 for name in NAMES[:k]] for cell in made.cells])
 
 
-possible = st.sampled_from([(k, p) for k in range(3, 9) for p in range(1, k) if aberration.possible(k, p)])
+possible = st.sampled_from([(k, p) for k in range(3, 9) for p in range(1, k) if words.has_generators(k, p)])
 
 
 @given(possible, st.integers(0, 99))
@@ -90,7 +90,7 @@ PUBLISHED = {
 @pytest.mark.parametrize("kp", PUBLISHED)
 def test_the_chosen_fraction_has_minimum_aberration(kp):
     k, p = kp
-    pattern = words.word_lengths(words.defining_words(aberration.generators(k, p)), k)
+    pattern = words.word_lengths(words.defining_words(words.find_generators(k, p)), k)
     assert pattern[: len(PUBLISHED[kp])] == PUBLISHED[kp]
 
 
@@ -102,7 +102,7 @@ def test_no_choice_of_generators_is_better(k, p):
         words.word_lengths(words.defining_words(words.Generator(k - p + i, m) for i, m in enumerate(chosen)), k)
         for chosen in combinations(products, p)
     )
-    assert words.word_lengths(words.defining_words(aberration.generators(k, p)), k) == best
+    assert words.word_lengths(words.defining_words(words.find_generators(k, p)), k) == best
 
 
 def test_the_textbook_fraction():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from iosonde.core.errors import InputError
 from iosonde.measure import workloads
-from iosonde.measure.rank import sessions
+from iosonde.measure.rank import phases as rank_phases
 from iosonde.measure.workloads import noncontiguous
 from iosonde.measure.workloads.noncontiguous import METHODS, Settings, pieces_of, plan
 from iosonde.ranks import mpi
@@ -27,7 +27,7 @@ def run(root, settings, ranks=1, spoil=lambda operation, path: None):
         for one in phases:
             if one.phase is None:
                 continue
-            session = sessions.open_session(one, str(root), 1, alone, 10_000)
+            session = rank_phases.open_session(one, str(root), 1, alone, 10_000)
             session.prepare(0)
             found.setdefault(one.operation, []).extend(session.run(0))
             session.close()

@@ -13,9 +13,8 @@ from iosonde.core.workload import Device, FileNames, Files, Workload
 from iosonde.engine import _native
 from iosonde.measure.rank import wear_out
 from iosonde.measure.workloads import phases
-from iosonde.measure.workloads.arithmetic import parse_integer
 from iosonde.measure.workloads.phases import Settings
-from iosonde.measure.workloads.settings import SettingError
+from iosonde.measure.workloads.settings import SettingError, parse_integer
 from messages import raises
 
 WRITE = {"kind": "write", "transfer_size": "1MiB", "size": "4MiB"}

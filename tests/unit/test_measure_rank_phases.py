@@ -54,7 +54,7 @@ def test_a_phase_of_the_first_rank_alone_has_the_same_collective_calls_on_all(mo
     session = SimpleNamespace(
         prepare=lambda _: 0, operations_done=lambda: 0, run=lambda *_: [record()], close=lambda: 0
     )
-    monkeypatch.setattr(rank_phases.sessions, "open_session", lambda *_: session)
+    monkeypatch.setattr(rank_phases, "open_session", lambda *_: session)
     monkeypatch.setattr(rank_phases.spool, "write", lambda *_: None)
     monkeypatch.setattr(rank_phases.spool, "as_operations", lambda *_: None)
     steps = ["create", {"kind": "write", "transfer_size": 1, "count": 3}]

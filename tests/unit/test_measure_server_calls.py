@@ -6,7 +6,7 @@ import json
 
 from iosonde.core.faults import BEGUN, ENDED
 from iosonde.measure import spool
-from iosonde.measure.collect import server_calls
+from iosonde.measure.collect import phase_entry
 
 
 def counted(folder, when, **calls_of):
@@ -15,22 +15,25 @@ def counted(folder, when, **calls_of):
 
 
 def test_a_phase_has_what_was_counted_after_it_less_what_was_before(tmp_path):
-    assert server_calls.count_calls(tmp_path, 1) is None
+    assert phase_entry.count_calls(tmp_path, 1) is None
     counted(tmp_path, BEGUN, lookup=5, read=1)
     counted(tmp_path, ENDED, lookup=5, read=8, open=2)
-    assert server_calls.count_calls(tmp_path, 1) == {"open": 4, "read": 14}
+    assert phase_entry.count_calls(tmp_path, 1) == {"open": 4, "read": 14}
     entry = {
         "operation": "read",
         "counted_kind": "read",
         "server_calls": {"open": 4, "read": 14},
         "totals": {"read": {"count": 6}},
     }
-    (row,) = server_calls.rows(entry, 2)
+    (row,) = phase_entry.server_rows(entry, 2)
     assert (row.metric, row.value, row.unit, row.repetition) == ("server_calls_per_operation", 3.0, "calls", 2)
-    (none,) = server_calls.rows(entry | {"server_calls": {}}, 2)
+    (none,) = phase_entry.server_rows(entry | {"server_calls": {}}, 2)
     assert none.value == 0.0, "a client's cache answered: that is a number, and no gap"
-    assert server_calls.rows({"operation": "read", "counted_kind": "read", "totals": {"read": {"count": 6}}}, 2) == []
+    assert (
+        phase_entry.server_rows({"operation": "read", "counted_kind": "read", "totals": {"read": {"count": 6}}}, 2)
+        == []
+    )
     counted(tmp_path, ENDED, lookup=4, read=8)  # they began to count anew
-    assert server_calls.count_calls(tmp_path, 1) is None
+    assert phase_entry.count_calls(tmp_path, 1) is None
     spool.server_counts_of(tmp_path, 1, ENDED).write_text("no answer")
-    assert server_calls.count_calls(tmp_path, 1) is None
+    assert phase_entry.count_calls(tmp_path, 1) is None

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from iosonde.core.errors import SystemFaultError
-from iosonde.measure import conditions
+from iosonde.measure import servers_seen
 from iosonde.measure.servers_seen import RAW, ServerHands, ServersOfTrial, without_counts
 from messages import assert_problem
 
@@ -37,7 +37,7 @@ def test_a_server_that_dies_unseen_by_the_client_is_a_level_of_the_health():
     up, down = {"server1": ("up", True)}, {"server1": ("down", False)}
     servers = ServersOfTrial(hands(up, down))
     before, after = servers.look("before", WELL), servers.look("after", WELL)
-    assert conditions.health(before, after).split(", then ") == ["ok", *after["health"]]
+    assert servers_seen.condition_level(before, after).split(", then ") == ["ok", *after["health"]]
     assert after["health"][0].split(": ") == ["server1", "down"]
     assert before["options"] == {"a": "on"}
     assert servers.facts == {"before": {"server1": "up"}, "after": {"server1": "down"}}

@@ -16,7 +16,7 @@ from iosonde.core.errors import IncompleteError, LaunchError
 from iosonde.core.message import Message
 from iosonde.lab import LabListing, Possible
 from iosonde.ranks import abilities
-from iosonde.ranks.abilities import kernel, mpi, software, target_checks
+from iosonde.ranks.abilities import mpi, software, target_checks
 from iosonde.ranks.abilities.ability import Ability
 from iosonde.ranks.launch import mpiexec, mpirun, slurm
 from messages import assert_problem, raises
@@ -166,7 +166,7 @@ def test_in_a_job_its_nodes_are_called(monkeypatch):
 
 
 def test_the_kernel_is_asked_and_nothing_raises():
-    found = [check() for check in kernel.CHECKS]
+    found = [check() for check in software.KERNEL_CHECKS]
     assert all(isinstance(one.ok, bool) and one.detail and one.needed_for for one in found)
     assert all(one.ok or one.cure for one in found)
 

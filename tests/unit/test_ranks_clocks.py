@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -74,28 +73,16 @@ def test_one_rank_has_the_clock_it_has():
 
 
 @given(st.integers(-(10**15), 10**15), st.floats(-1e-4, 1e-4), st.integers(0, 5000))
-def test_drift_finds_the_rate_and_times_go_back_to_rank_0(offset_ns, rate, error_ns):
+def test_times_go_back_to_rank_0(offset_ns, rate, error_ns):
     def estimate(at_ns: int) -> Clocks:
         return Clocks((0, offset_ns + round(rate * at_ns)), (0, error_ns), at_ns)
 
     before, after = estimate(10**9), estimate(61 * 10**9)
-    still, drifting = clocks.drift(before, after)
-    assert (still.rate, still.rate_error) == (0, 0)
-    assert abs(drifting.rate - rate) <= 1e-10
-    assert drifting.rate_error == 2 * error_ns / (60 * 10**9)
     middle_ns = 31 * 10**9
     local_ns = middle_ns + offset_ns + round(rate * middle_ns)
     assert abs(clocks.to_root_ns(local_ns, 1, before, after) - middle_ns) <= 2
 
 
-def test_drift_needs_two_moments():
-    same = Clocks((0,), (0,), 5)
-    with pytest.raises(ValueError):
-        clocks.drift(same, same)
-
-
-def test_times_are_comparable_where_the_worst_pair_is_within_one_percent():
+def test_the_worst_error_is_that_of_the_worst_pair():
     found = Clocks((0, 5, 9), (0, 300, 700), 0)
     assert found.worst_error_ns == 1000
-    assert found.comparable(100_000)
-    assert not found.comparable(99_999)

@@ -20,13 +20,13 @@ from iosonde.ranks.machine import (
     host,
     load,
     mount,
-    network,
     quota,
     reading,
     scheduler,
+    traffic,
 )
 from iosonde.ranks.machine.daemon import Daemon
-from iosonde.ranks.machine.filesystems import lustre, nfs
+from iosonde.ranks.machine.filesystems import lustre, others
 
 MOUNTS = r"""
 22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard
@@ -82,7 +82,7 @@ def test_facts_that_cannot_be_read_are_none(monkeypatch, tmp_path):
     def broken(*arguments):
         raise RuntimeError("unlike all others")
 
-    for module, name in ((host, "cpu"), (mount, "find_mount"), (network, "interfaces"), (block, "devices")):
+    for module, name in ((host, "cpu"), (mount, "find_mount"), (traffic, "describe_interfaces"), (block, "devices")):
         monkeypatch.setattr(module, name, broken)
     found = machine.facts(tmp_path)
     assert found["cpu"] is found["mount"] is found["network"] is found["devices"] is None
@@ -227,10 +227,10 @@ def test_interfaces_and_ports(tmp_path):
         },
     )
     write(tmp_path / "ib/mlx5_0/ports/1", {"state": "4: ACTIVE", "rate": "200 Gb/sec (4X HDR)"})
-    first, second = network.interfaces(tmp_path / "net")
+    first, second = traffic.describe_interfaces(tmp_path / "net")
     assert (first["name"], first["bits_per_s"], first["mtu_bytes"]) == ("eth0", 25 * 10**9, 9000)
     assert (second["state"], second["bits_per_s"]) == ("down", None)
-    (port,) = network.infiniband(tmp_path / "ib")
+    (port,) = traffic.describe_ports(tmp_path / "ib")
     assert (port["adapter"], port["port"], port["rate"]) == ("mlx5_0", 1, "200 Gb/sec (4X HDR)")
 
 
@@ -264,11 +264,11 @@ device tmpfs mounted on /tmp with fstype tmpfs
 
 
 def test_nfs_mountstats_of_the_mount_that_is_meant():
-    found = nfs.parse_mountstats(MOUNTSTATS, "/mnt/b c")
+    found = others.parse_mountstats(MOUNTSTATS, "/mnt/b c")
     assert (found["vers"], found["rsize"], found["wsize"], found["age_s"]) == ("4.2", 1048576, 524288, 3600)
     assert (found["connections"], found["transport"]) == (2, "tcp")
-    assert nfs.parse_mountstats(MOUNTSTATS, "/mnt/a")["rsize"] == 8192
-    assert nfs.parse_mountstats(MOUNTSTATS, "/none") == {}
+    assert others.parse_mountstats(MOUNTSTATS, "/mnt/a")["rsize"] == 8192
+    assert others.parse_mountstats(MOUNTSTATS, "/none") == {}
 
 
 def test_a_tool_that_hangs_fails_or_is_absent_is_no_answer(monkeypatch, tmp_path):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from iosonde.core.errors import LaunchError
-from iosonde.ranks.abilities import mpi_jobs as doctor
+from iosonde.ranks.abilities import mpi as doctor
 from iosonde.ranks.launch import local, mpiexec, mpirun, program, slurm
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -127,7 +127,7 @@ def test_a_launcher_that_fails_is_found_out_before_anything_is_measured(bin_):
 
 def test_doctor_says_which_launcher_starts_which_tool(bin_):
     assert not doctor.mpi_programs().ok
-    assert_problem(doctor.mpi_programs().detail, "tool-missing", tools=", ".join(doctor.TOOLS))
+    assert_problem(doctor.mpi_programs().detail, "tool-missing", tools=", ".join(doctor.MPI_TOOLS))
     fake_mpi.ior(bin_)
     fake_mpi.launcher(bin_)
     found = doctor.mpi_programs()

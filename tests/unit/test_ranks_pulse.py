@@ -3,7 +3,7 @@
 import pytest
 
 from iosonde.ranks.beats import RUNNING, Beat
-from iosonde.ranks.pulse import Pulse
+from iosonde.ranks.heartbeat import Pulse
 from messages import assert_problem
 
 ROOT, SHELL, DD = 10, 11, 12

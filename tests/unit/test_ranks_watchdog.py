@@ -16,8 +16,8 @@ from types import SimpleNamespace
 import pytest
 
 from iosonde.core.errors import LaunchError
+from iosonde.ranks import beats, heartbeat, leftovers, listener, processes, watchdog
 from iosonde.ranks import beats as last_words
-from iosonde.ranks import heartbeat, leftovers, listener, processes, relay, watchdog
 from iosonde.ranks.beats import Beat, read_beats
 from iosonde.ranks.heartbeat import Heartbeat
 from iosonde.ranks.watchdog import NO_LIMITS, TimeLimits
@@ -178,10 +178,10 @@ def test_a_node_tells_what_is_news_and_one_of_those_that_move(tmp_path):
         os.write(writing, b"something else\n")
         speaker.look()
         lines = os.read(reading, 2**16).decode().splitlines()
-        return [found.rank for line in lines if (found := relay.parse(line, 0))]
+        return [found.rank for line in lines if (found := beats.parse_line(line, 0))]
 
     reading, writing = os.pipe()
-    speaker = relay.Relay(tmp_path, writing)
+    speaker = beats.Relay(tmp_path, writing)
     moved = [[replace(beat(rank, "running"), progress=at) for rank in range(3)] for at in range(20)]
     assert told(*moved[0]) == [0, 1, 2]
     assert told() == []
@@ -216,8 +216,8 @@ def test_a_node_that_is_not_heard_any_more_is_lost(tmp_path, monkeypatch, state,
 def test_a_node_on_which_nothing_changes_says_now_and_then_that_it_is_there(tmp_path):
     reading, writing = os.pipe()
     last_words.write_beat(tmp_path, beat(1, "running"))
-    speaker = relay.Relay(tmp_path, writing)
-    for _ in range(2 * relay.ALL_EVERY):
+    speaker = beats.Relay(tmp_path, writing)
+    for _ in range(2 * beats.ALL_EVERY):
         speaker.look()
     assert os.read(reading, 2**16).count(b"iosonde-beat") == 3
 
@@ -230,11 +230,11 @@ def test_a_launcher_that_does_not_read_does_not_stop_a_rank(tmp_path):
             os.write(writing, b"x" * 4096)
     os.set_blocking(writing, True)
     last_words.write_beat(tmp_path, beat(1, "running"))
-    speaker = relay.Relay(tmp_path, writing)
+    speaker = beats.Relay(tmp_path, writing)
     speaker.look()
     os.read(reading, 2**20)
     speaker.look()
-    assert relay.parse(os.read(reading, 2**16).decode(), 0) is not None
+    assert beats.parse_line(os.read(reading, 2**16).decode(), 0) is not None
 
 
 @pytest.mark.parametrize(
@@ -250,13 +250,13 @@ def test_a_launcher_that_does_not_read_does_not_stop_a_rank(tmp_path):
     ],
 )
 def test_what_is_no_beat_is_left_out(line):
-    assert relay.parse(line, 0.0) is None
+    assert beats.parse_line(line, 0.0) is None
 
 
 def test_times_of_another_node_are_brought_to_this_ones_clock(tmp_path):
     said = '1: iosonde-beat [1000.0, 3, "n2", 77, "write", "running", 970.0, 5]\niosonde-beat [10'
     (tmp_path / "stdout.txt").write_text(said)
-    received = relay.Received(tmp_path / "stdout.txt")
+    received = beats.Received(tmp_path / "stdout.txt")
     received.look()
     sentence = received.beats[3].sentence(time.time())
     assert_problem(sentence, "rank-waiting", rank=3, host="n2", activity="running write", operations=5)

@@ -24,7 +24,7 @@ from iosonde.core.message import Message, current_spelling, set_default_spelling
 from iosonde.core.timestamps import format_now
 from iosonde.core.types import Experiment, FactorValue, Run
 from iosonde.foreign.guarded import begin_of, forget_silence, look, open_checked
-from iosonde.foreign.pipes import copy_pipe, open_pipe
+from iosonde.foreign.reading import copy_pipe, open_pipe
 from iosonde.foreign.removal import scratch_directory
 from iosonde.foreign.unpacking import ArchiveFile, is_archive, unpack
 from iosonde.importers import Text, Understood, columns, read, understand

@@ -4,8 +4,6 @@ A process that waits for a hung file system cannot be ended, not even by SIGKILL
 process never touches such a file system: it calls a child, waits until a deadline, and continues.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import select
@@ -97,8 +95,7 @@ class Child:
 
     def close(self) -> None:
         """End the process."""
-        if self._process is not None:
-            self._abandon_process()
+        self._abandon_process()
 
     def _connect(self) -> socket.socket:
         if self._socket is not None:

@@ -6,8 +6,6 @@ take and return plain values. The answer is {"answer"} or {"error"}, preceded by
 0.1 s.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

@@ -4,8 +4,6 @@ A process that reads from a dead server cannot be ended. On other file systems a
 start, and 0.3 ms per file.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,11 +14,11 @@ from typing import Any, BinaryIO
 
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.units import format_size
+from iosonde.foreign.mounts import forget_mounts, waiting_mount
 
 from . import guarded_operations as operations
 from .child import LIMIT_S, Child, NoAnswerError
 from .reading import open_file
-from .waiting import forget_mounts, waiting_mount
 
 # Seconds without progress on a mount before it is given up.
 limit_s = LIMIT_S

@@ -1,7 +1,5 @@
 """Operations of a child on a file system that may hang: look at a path, list the files below it, copy a file."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat

@@ -1,9 +1,15 @@
-"""Mount points in a directory tree, from the kernel's table; the tree itself is not accessed."""
+"""Mount points in a directory tree, from the kernel's table; the tree itself is not accessed.
 
-from __future__ import annotations
+So is the network or FUSE mount of a path, which may hang.
+"""
 
+import os
 import re
+import time
+from functools import lru_cache
 from pathlib import Path
+
+from iosonde.core.filesystems import is_fuse, is_network
 
 _TABLE = Path("/proc/self/mountinfo")
 
@@ -33,3 +39,55 @@ def _read_rows() -> list[list[str]]:
 def unescape(word: str) -> str:
     r"""Replace escapes such as ``\040`` by their characters (proc_pid_mountinfo(5))."""
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match.group(1), 8)), word)
+
+
+_MAX_LINKS = 40
+# Reading the kernel's table costs more than a small file, so it is cached this long.
+_TABLE_VALID_S = 10
+
+
+def waiting_mount(path: Path) -> str:
+    """Return the mount point of the network or FUSE file system of a path, or '' if it is local.
+
+    On the way only directories of local file systems are accessed.
+    """
+    moment = int(time.monotonic() / _TABLE_VALID_S)
+    points = _waiting_points(moment)
+    if not points:
+        return ""
+    absolute = os.path.join(os.getcwd(), path)
+    if mount := _follow_path(os.path.dirname(absolute), moment):  # cached for all files of a directory
+        return mount
+    needs_all = absolute in points or ".." in absolute or os.path.islink(absolute)
+    return _follow_path(absolute, moment) if needs_all else ""
+
+
+def forget_mounts() -> None:
+    """Drop the cached mount table."""
+    _follow_path.cache_clear()
+    _waiting_points.cache_clear()
+
+
+@lru_cache(maxsize=1024)
+def _follow_path(path: str, moment: int) -> str:
+    """Follow a path from the root until it enters a file system that may hang."""
+    points, at, rest, links = _waiting_points(moment), "/", list(Path(path).parts[1:]), 0
+    while rest:
+        name = rest.pop(0)
+        at = os.path.dirname(at) if name == ".." else os.path.join(at, name)
+        if at in points:
+            return at
+        if os.path.islink(at) and links < _MAX_LINKS:
+            target, links = Path(os.readlink(at)), links + 1
+            rest = list(target.parts[1:] if target.is_absolute() else target.parts) + rest
+            at = "/" if target.is_absolute() else os.path.dirname(at)
+    return ""
+
+
+@lru_cache(maxsize=1)
+def _waiting_points(moment: int) -> frozenset[str]:
+    return frozenset(
+        point
+        for point, (kind, source) in mount_types().items()
+        if is_fuse(kind) or is_network(kind, source) or kind == "autofs"
+    )

@@ -1,15 +1,55 @@
-"""Read files named by a user: only regular files, and only complete ones."""
+"""Read files named by a user: only regular files, and only complete ones.
 
-from __future__ import annotations
+Open pipes of this process that a shell names by a path, such as ``/dev/fd/63`` for ``<(command)``, are read like
+standard input. A FIFO with a name in a file system is excluded: it may never have a writer.
+"""
 
 import os
+import re
 import stat
 from pathlib import Path
 from typing import BinaryIO
 
 from iosonde.core.errors import DataError, InputError, SystemFaultError
+from iosonde.core.units import format_size
 
-from .pipes import open_pipe
+MAX_BYTES = 2 << 30
+_BLOCK_BYTES = 1 << 20
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,9})", re.ASCII)
+
+
+def open_pipe(path: Path) -> BinaryIO | None:
+    """Open the pipe of this process that ``path`` names; None if it names anything else."""
+    match = _DESCRIPTOR.fullmatch("/dev/fd/0" if str(path) == "/dev/stdin" else str(path))
+    try:
+        if match is None or not stat.S_ISFIFO(os.fstat(number := int(match[1])).st_mode):
+            return None
+        return os.fdopen(os.dup(number), "rb")
+    except OSError:  # no such descriptor
+        return None
+
+
+def copy_pipe(source: BinaryIO, path: Path, copy: Path) -> int:
+    """Copy the content of the pipe ``path`` to the file ``copy``, as it can be read only once. Return the number of
+    bytes.
+
+    Raises InputError for more than ``MAX_BYTES``, OSError.
+    """
+    count = 0
+    with source, copy.open("wb") as file:
+        while block := source.read(_BLOCK_BYTES):
+            count += len(block)
+            if count > MAX_BYTES:
+                raise InputError(
+                    "file-too-large",
+                    "{path} yields more than {max_bytes}",
+                    "split it",
+                    path=path,
+                    max_bytes=format_size(MAX_BYTES),
+                )
+            file.write(block)
+    return count
+
 
 _KINDS = {
     stat.S_IFIFO: "a FIFO",
@@ -23,8 +63,8 @@ _USERS = (FileNotFoundError, PermissionError, NotADirectoryError, IsADirectoryEr
 
 
 def open_file(path: Path) -> BinaryIO:
-    """Open a regular file for reading, or a pipe that this process has open (``pipes.py``). It never waits for a writer
-    or wakes a device.
+    """Open a regular file for reading, or a pipe that this process has open (``open_pipe``). It never waits for a
+    writer or wakes a device.
 
     Raises InputError if it is missing, not readable or of another kind; SystemFaultError if the system fails.
     """
@@ -71,6 +111,16 @@ def read_text(path: Path) -> str:
     """Return the content of a regular file as text; bytes that are not UTF-8 become U+FFFD. Raises as
     ``read_bytes``."""
     return read_bytes(path).decode("utf-8", errors="replace")
+
+
+def read_tail(path: Path, count: int) -> str:
+    """Return the last ``count`` bytes of our own file as text; empty if it is unreadable."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - count))
+            return file.read().decode(errors="replace")
+    except OSError:
+        return ""
 
 
 def _check_kind(path: Path, status: os.stat_result) -> None:

@@ -1,7 +1,5 @@
 """Remove directory trees: never across a mount point, never through a link, by open descriptors."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Collection, Iterator

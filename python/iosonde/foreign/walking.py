@@ -1,7 +1,5 @@
 """Iterate over the regular files of a tree: follow no link, enter no other file system, report skipped paths."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path

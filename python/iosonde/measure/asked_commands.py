@@ -1,37 +1,13 @@
 """The user's commands, all run by a shell: the names in them are checked before anything starts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Protocol
 
 from . import placeholders
-from .spec import CacheRegime, CommandStep, Control, Step
+from .bench import Bench
+from .spec import CommandStep, Spec
 
-
-class Commands(Protocol):
-    """A holder of commands: a Bench or a Spec."""
-
-    @property
-    def set_up(self) -> tuple[CommandStep, ...]:
-        """Commands before the steps."""
-
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """The measured steps."""
-
-    @property
-    def tear_down(self) -> tuple[CommandStep, ...]:
-        """Commands after the steps."""
-
-    @property
-    def controls(self) -> tuple[Control, ...]:
-        """Commands that set factors."""
-
-    @property
-    def cache(self) -> CacheRegime:
-        """Commands that set the caches."""
+Commands = Bench | Spec
 
 
 def commands_of(commands: Commands) -> Iterator[tuple[str, str]]:

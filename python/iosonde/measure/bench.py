@@ -1,35 +1,19 @@
 """The shared settings of all trials of one campaign, and the directories of trials."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from iosonde.ranks.forked import ForkedRanks
 from iosonde.ranks.launch import Launcher
 
-from . import conditions, faults
+from . import faults
 from .collect.commands import Parse
-from .servers_seen import ServerHands
+from .servers_seen import Look, ServerHands
 from .spec import CacheRegime, CommandStep, Control, Step
-
-
-class TrialDirectories(Protocol):
-    """Manager of the trials' directories: a ``workspace.Workspace``, or one that a ``keeper`` looks after."""
-
-    def trial(self, name: str) -> Path:
-        """Make the directory of a trial."""
-
-    def verify(self, name: str) -> None:
-        """Raise TargetFaultError if the directory is gone."""
-
-    def remove_trial(self, name: str) -> None:
-        """Remove the directory of a trial."""
-
-    def suspect(self) -> None:
-        """Note that ranks hung on the target."""
+from .target.keeper import ManagedWorkspace
+from .target.workspace import Workspace
 
 
 @dataclass(frozen=True)
@@ -45,7 +29,7 @@ class Bench:
     experiment: str
     steps: tuple[Step, ...]
     launcher: Launcher
-    workspace: TrialDirectories | None
+    workspace: Workspace | ManagedWorkspace | None
     facts: dict[str, Any]
     max_operations: int
     idle_s: float
@@ -60,7 +44,7 @@ class Bench:
     allocation: int = 0
     remember: Path | None = None
     forked: ForkedRanks | None = None
-    look: conditions.Look | None = None
+    look: Look | None = None
     server_hands: ServerHands | None = None
     lab: faults.LabOrders | None = None
 

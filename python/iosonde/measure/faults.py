@@ -3,8 +3,6 @@
 The process that started the lab inflicts them (``core.faults``); without it no trial begins.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,19 +49,23 @@ class LabAnswer:
     @property
     def facts(self) -> dict[str, Any]:
         """The facts stored in a run."""
-        settled = {"settled": self.settled.to_dict()} if self.settled else {}
-        waited = {} if self.waited_s is None else {WAITED: self.waited_s}
-        return ({"faults": [fault.to_dict() for fault in self.done]} if self.done else {}) | settled | waited
+        return {
+            **({"faults": [fault.to_dict() for fault in self.done]} if self.done else {}),
+            **({"settled": self.settled.to_dict()} if self.settled else {}),
+            **({} if self.waited_s is None else {WAITED: self.waited_s}),
+        }
 
     @property
     def missing(self) -> list[str]:
         """Faults that were never in force: the trial is incomplete."""
-        never = [
-            Message("fault-not-active", "the fault {fault}: {reason}", fault=fault.name, reason=fault.why)
-            for fault in self.done
-            if fault.in_force_ns is None
+        return [
+            *(
+                Message("fault-not-active", "the fault {fault}: {reason}", fault=fault.name, reason=fault.why)
+                for fault in self.done
+                if fault.in_force_ns is None
+            ),
+            *filter(None, [self.why]),
         ]
-        return [*never, *([self.why] if self.why else [])]
 
     def observations(self, repetition: int) -> list[Observation]:
         """Return the measurable outcomes; with several faults, each under its name."""
@@ -71,8 +73,7 @@ class LabAnswer:
         for fault in self.done:
             cpu = sum(fault.cpu_s.values()) if fault.heal_s is not None and fault.cpu_s else None
             rows += _build_rows(fault.name, {HEAL: fault.heal_s, HEAL_CPU: cpu}, repetition)
-        if self.settled:
-            settled = self.settled
+        if settled := self.settled:
             values = {SPACE_BACK: settled.space_back_s, AGREE: settled.agree_s, SETTLE_CPU: settled.cpu_s}
             rows += _build_rows(SETTLING, values, repetition)
         return rows

@@ -4,15 +4,16 @@ An item is a dict, because it travels to the ranks: ``kind`` (``command`` or ``n
 ``step``, ``tear_down``), ``label`` (its name in results and files), and the fields of its step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
+from iosonde.core.filesystems import WRITTEN_ONCE
+from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
+from iosonde.core.workload import Phase
 
-from . import cannot, placeholders, workloads
+from . import placeholders, workloads
 from .spec import CommandStep, Step
 from .workloads.phase_plan import PhasePlan
 
@@ -20,6 +21,10 @@ COMMAND, NATIVE = "command", "native"
 SET_UP, STEP, TEAR_DOWN = "set_up", "step", "tear_down"
 
 Item = dict[str, Any]
+
+# For file systems whose files are written once: a file is made so, and its bytes follow each other.
+_MAKES = ("create", "append")
+_IN_ORDER = (None, "seq")
 
 
 class Part(NamedTuple):
@@ -36,20 +41,17 @@ def items(
 ) -> list[Item]:
     """Return all steps of one trial, without those for other levels of its factors. Settings of native workloads are
     filled in here, commands by each rank."""
-    trial_items = []
-    for stage, group in ((SET_UP, set_up), (STEP, steps), (TEAR_DOWN, tear_down)):
-        trial_items += [
-            _build_item(stage, number, step, values) for number, step in enumerate(group, 1) if _is_for(step, values)
-        ]
+    trial_items = [
+        _build_item(stage, number, step, values)
+        for stage, group in ((SET_UP, set_up), (STEP, steps), (TEAR_DOWN, tear_down))
+        for number, step in enumerate(group, 1)
+        if not isinstance(step, CommandStep) or step.is_for(values)
+    ]
     labels = [item["label"] for item in trial_items]
     for place, item in enumerate(trial_items):
         if labels.count(item["label"]) > 1:
             item["label"] = f"{item['label']}-{labels[: place + 1].count(item['label']):02d}"
     return trial_items
-
-
-def _is_for(step: Step, values: Mapping[str, FactorValue]) -> bool:
-    return not isinstance(step, CommandStep) or step.is_for(values)
 
 
 def label(stage: str, number: int, step: CommandStep) -> str:
@@ -93,7 +95,7 @@ def skipping(trial_items: Sequence[Item], ranks: int, file_system: str, nodes: i
     both = [layout(trial_items, rank, ranks, 0) for rank in dict.fromkeys((0, ranks - 1))]
     for parts in zip(*both, strict=True):
         places = zip(*(part.plans for part in parts), strict=True)
-        reasons = [[cannot.why_not(plan, file_system, nodes) for plan in plans] for plans in places]
+        reasons = [[why_not(plan, file_system, nodes) for plan in plans] for plans in places]
         skip_reasons = [next(filter(None, reason), "") for reason in reasons]
         marked_items.append(parts[0].item | {"skip": skip_reasons} if any(skip_reasons) else parts[0].item)
     return marked_items
@@ -102,3 +104,32 @@ def skipping(trial_items: Sequence[Item], ranks: int, file_system: str, nodes: i
 def timed_phases(parts: Iterable[Part]) -> int:
     """Return the number of phases that record operations and so share the budget."""
     return max(1, sum(plan.timed for part in parts for plan in part.plans))
+
+
+def can_all(file_system: str) -> bool:
+    """Return whether no limit of this type of file system is known."""
+    return file_system not in WRITTEN_ONCE
+
+
+def why_not(plan: PhasePlan, file_system: str, nodes: int) -> str:
+    """Return why a file system of this type (from its mount) or this number of nodes cannot do the phase. '' if they
+    can, or if it is unknown."""
+    if nodes < plan.min_nodes:
+        return Message(
+            "too-few-nodes",
+            "it needs {min_nodes} nodes or more, and there " + ("is" if nodes == 1 else "are") + " {nodes}",
+            min_nodes=plan.min_nodes,
+            nodes=nodes,
+        )
+    if can_all(file_system) or not isinstance(plan.phase, Phase):
+        return ""
+    parts = (part for step in plan.phase.steps for part in ([mixed.step for mixed in step.of] if step.of else [step]))
+    writes = [part for part in parts if part.kind == "write"]
+    makes_files = any(step.kind in _MAKES for step in plan.phase.steps)
+    if writes and not (makes_files and all(write.offsets in _IN_ORDER and not write.base for write in writes)):
+        return Message(
+            "written-once",
+            "{file_system} takes a file from beginning to end, once, and this writes inside one",
+            file_system=file_system,
+        )
+    return ""

@@ -1,8 +1,6 @@
 """The last words of a failing rank: a file in its trial's folder, and a line on stderr. The parent reads the files here
 and stderr with its watchdog, because some nodes may not share the folder."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -5,8 +5,6 @@ The result of all nodes is in ``folder`` of the first one: factor → for each n
 reading or setting it failed.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ the trial's directory or its watching process is gone, or after ``--at-most``. A
 ``stop`` then fails, and the trial is incomplete.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -163,9 +161,8 @@ def _explain_end(stop_signals: list[int], place: Path, started: float, at_most_s
         return Message("trial-gone", "its trial is gone")
     if processes.is_gone(os.environ.get(processes.WATCHDOG_VARIABLE, "")):
         return Message("unwatched", "nobody watches it any more")
-    if time.monotonic() - started > at_most_s:
-        return Message("time-limit", "it ran for {limit_s:.0f} s", limit_s=at_most_s)
-    return None
+    is_late = time.monotonic() - started > at_most_s
+    return Message("time-limit", "it ran for {limit_s:.0f} s", limit_s=at_most_s) if is_late else None
 
 
 def _wait_until_gone(state: dict[str, Any]) -> None:

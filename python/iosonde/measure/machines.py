@@ -4,8 +4,6 @@ For tests of code that reads operations, and for the tables of docs/path-study.m
 (``core/truth.py``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -20,6 +18,16 @@ from .collect import assemble
 from .spec import NativeStep
 
 EXPERIMENT = "machines"
+# A single rank on a single host, whose clock is the only clock.
+_PLACES: dict[str, Any] = {
+    "nodes": [0],
+    "hosts": ["machine"],
+    "reader": "same_rank",
+    "offset_ns": {"0": 0},
+    "error_ns": 0,
+    "drift_ns": [0],
+    "at_ns": [0, 1],
+}
 
 
 def runs(machine: str | Mapping[str, Any], cells: Iterable[Mapping[str, Any]], seed: int = 1) -> Iterator[Run]:
@@ -36,7 +44,7 @@ def _simulate_run(machine: str | Mapping[str, Any], cell: Mapping[str, Any], num
         for index, plan in enumerate(part.plans):
             assert isinstance(plan.phase, Phase)
             spool.write(place, _simulate_phase(index, plan.phase, plan.backend, seed + number))
-        collected = assemble.collect(assemble.SpooledTrial(place, 1, _build_places(), number), [part])
+        collected = assemble.collect(assemble.SpooledTrial(place, 1, _PLACES, number), [part])
     factors: dict[str, FactorValue] = {name: value for name, value in cell.items() if not isinstance(value, Mapping)}
     return Run(
         id=f"{EXPERIMENT}-{number:04d}",
@@ -75,16 +83,3 @@ def _simulate_phase(index: int, phase: Phase, backend: dict[str, Any], seed: int
         operations=spool.as_operations(record.operations, 0, index),
         truth=truth.encoded(record.truth),
     )
-
-
-def _build_places() -> dict[str, Any]:
-    """Describe a single rank on a single host, whose clock is the only clock."""
-    return {
-        "nodes": [0],
-        "hosts": ["machine"],
-        "reader": "same_rank",
-        "offset_ns": {"0": 0},
-        "error_ns": 0,
-        "drift_ns": [0],
-        "at_ns": [0, 1],
-    }

@@ -1,7 +1,5 @@
 """Steps that are one MPI job over all ranks: their program, its MPI library, and the launcher's command line."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping
 

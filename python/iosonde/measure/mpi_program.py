@@ -5,8 +5,6 @@ their sum is nobody's bandwidth. So by default (``default_on``) it runs as ``on:
 words are split, but nothing is expanded.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Collection, Iterator, Sequence
@@ -81,12 +79,11 @@ def first(command: str) -> Program | None:
 
 def creates_only(command: str) -> bool:
     """Return whether it runs mdtest with ``-C`` and no other phase: ``-T`` (stat), ``-E`` (read), ``-r`` (remove)."""
-    for program in programs(command):
-        phases = {word for word in program.words if word in ("-C", "-T", "-E", "-r")}
-        names = (path.rpartition("/")[2] for path in (program.word, *program.words))
-        if "mdtest" in names and phases == {"-C"}:
-            return True
-    return False
+    return any(
+        "mdtest" in (path.rpartition("/")[2] for path in (program.word, *program.words))
+        and {word for word in program.words if word in ("-C", "-T", "-E", "-r")} == {"-C"}
+        for program in programs(command)
+    )
 
 
 def default_on(command: str, otherwise: str) -> str:
@@ -159,7 +156,8 @@ def _simple_commands(command: str) -> tuple[list[list[tuple[int, str]]], list[st
     lists: list[list[tuple[int, str]]] = []
     ends: list[str] = []
     words: list[tuple[int, str]] = []
-    for kind, at, text in [*_split_tokens(command), ("operator", len(command), "")]:
+    tokens = [(match.lastgroup, match.start(), match.group()) for match in _TOKEN.finditer(command)]
+    for kind, at, text in [*tokens, ("operator", len(command), "")]:
         if kind in ("word", "other"):
             words.append((at, text))
         elif kind == "operator" and (words or text not in ("", "\n")):
@@ -167,11 +165,6 @@ def _simple_commands(command: str) -> tuple[list[list[tuple[int, str]]], list[st
             ends.append(text)
             words = []
     return lists, ends or [""]
-
-
-def _split_tokens(command: str) -> Iterator[tuple[str, int, str]]:
-    for match in _TOKEN.finditer(command):
-        yield str(match.lastgroup), match.start(), match.group()
 
 
 def _parse_program(words: Sequence[tuple[int, str]]) -> Program | None:
@@ -190,7 +183,6 @@ def _parse_program(words: Sequence[tuple[int, str]]) -> Program | None:
 
 
 def _strip_quotes(word: str) -> str:
-    """Return a word without the shell's quotes."""
     try:
         return "".join(shlex.split(word, comments=False)) or word
     except ValueError:

@@ -4,8 +4,6 @@ Servers run no ranks: their commands set a state and measure nothing. The step e
 fails if it fails on one, which is named. Each output line begins with its server's name.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -38,6 +36,5 @@ def script(command: str, servers: Sequence[str], values: Mapping[str, FactorValu
     for host in servers:
         names = placeholders.as_environment(values) | {SERVER: host}
         exports = " ".join(f"{name}={shlex.quote(value)}" for name, value in names.items())
-        remote = shlex.quote(f"export {exports}; {command}")
-        parts.append(_SERVER_SCRIPT.format(ssh=_SSH, host=host, command=remote))
+        parts.append(_SERVER_SCRIPT.format(ssh=_SSH, host=host, command=shlex.quote(f"export {exports}; {command}")))
     return "".join(parts) + "worst=0\nfor pid in $pids; do wait $pid || worst=$?; done\nexit $worst"

@@ -1,7 +1,5 @@
 """Errors of programs that steps call, as one line at the end of the output: the run shows the last line."""
 
-from __future__ import annotations
-
 import os
 import sys
 from types import TracebackType

@@ -5,8 +5,6 @@ shell. Everything else is left to the shell: ``$NAME`` without braces, ``${NAME:
 ``$${NAME}`` becomes the shell's own ``${NAME}``.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterable, Mapping
@@ -48,9 +46,8 @@ def fill(text: str, values: Mapping[str, FactorValue]) -> str:
     nearest."""
 
     def substitute(match: re.Match[str]) -> str:
-        if match.group().startswith("$$"):
-            return match.group()[1:]
-        return level_text(_look_up(match.group(1), values))
+        text = match.group()
+        return text[1:] if text.startswith("$$") else level_text(_look_up(match.group(1), values))
 
     return _OURS.sub(substitute, text)
 
@@ -105,14 +102,10 @@ def fill_typed(value: Any, values: Mapping[str, FactorValue]) -> Any:
     """
     if isinstance(value, str):
         match = _OURS.fullmatch(value)
-        if match and not value.startswith("$$"):
-            return _look_up(match.group(1), values)
-        return fill(value, values)
+        return _look_up(match.group(1), values) if match and not value.startswith("$$") else fill(value, values)
     if isinstance(value, dict):
         return {key: fill_typed(item, values) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [fill_typed(item, values) for item in value]
-    return value
+    return [fill_typed(item, values) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 # The Python that runs iosonde on the node, so that commands find iosonde's programs wherever it is installed.
@@ -143,8 +136,7 @@ def build_trial_values(trial: Trial, root: Path | None) -> dict[str, FactorValue
 
 def add_node_values(values: Mapping[str, FactorValue], node: int, host: str) -> dict[str, FactorValue]:
     """Return ``values`` with the names of a node."""
-    here: dict[str, FactorValue] = {"NODENAME": node, "NODE_INDEX": node, "HOSTNAME": host}
-    return dict(values) | here
+    return {**values, "NODENAME": node, "NODE_INDEX": node, "HOSTNAME": host}
 
 
 def _look_up(name: str, values: Mapping[str, FactorValue]) -> FactorValue:

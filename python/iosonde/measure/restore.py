@@ -3,8 +3,6 @@
 The store keeps that value until it is restored, so that a killed campaign restores it when it is resumed.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys
@@ -63,12 +61,8 @@ def list_trial_names(text: str, available: Collection[str]) -> list[str]:
 
 def values_of(spec: Spec) -> dict[str, FactorValue]:
     """Return the values that are the same in all trials: factors of one level, and the target if there is one."""
-    values: dict[str, FactorValue] = {
-        factor.name: factor.levels[0] for factor in spec.factors if len(factor.levels) == 1
-    }
-    if len(spec.targets) == 1:
-        values["TARGET_ROOT"] = str(next(iter(spec.targets.values())))
-    return values
+    target = {"TARGET_ROOT": str(next(iter(spec.targets.values())))} if len(spec.targets) == 1 else {}
+    return {factor.name: factor.levels[0] for factor in spec.factors if len(factor.levels) == 1} | target
 
 
 def controls_of(spec: Spec) -> tuple[Control, ...]:
@@ -94,8 +88,7 @@ def preserve_levels(settings: SystemSettings, say: Callable[[str], None]) -> Ite
 
 def _read_levels(settings: SystemSettings, say: Callable[[str], None]) -> dict[str, list[str]]:
     with suppress(OSError, ValueError):  # the original levels of a killed campaign: the system has its levels now
-        recorded: dict[str, list[str]] = json.loads(settings.remember.read_text())
-        return recorded
+        return dict(json.loads(settings.remember.read_text()))
     answers, why = _query_levels(settings, settings.controls, {})
     for control in settings.controls:
         faults = [node_level.fault for node_level in answers.get(control.factor, ()) if node_level.fault]
@@ -125,7 +118,6 @@ def _put_back(settings: SystemSettings, original: Mapping[str, list[str]], say: 
         words = ", ".join(dict.fromkeys(levels))
         faults = [node_level.fault for node_level in now.get(control.factor, ()) if node_level.fault]
         if faults or control.factor not in now:
-            set_ = placeholders.fill(control.set, _build_names(control, levels[0], settings))
             say(
                 Message(
                     "not-restored",
@@ -133,7 +125,7 @@ def _put_back(settings: SystemSettings, original: Mapping[str, list[str]], say: 
                     factor=control.factor,
                     level=words,
                     reason=(faults or [why])[0],
-                    command=set_,
+                    command=placeholders.fill(control.set, _build_names(control, levels[0], settings)),
                 )
             )
         else:

@@ -1,17 +1,13 @@
 """The one file that several copies of a command would write, as far as its text shows. Pure functions."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Sequence
 from itertools import zip_longest
 
 from .mpi_program import Program, differs, programs
-from .placeholders import names_in
+from .placeholders import OF_NODE, names_in
 
 # Program → the option that names its file.
 _OPTIONS = {"ior": "-o", "mdtest": "-d", "fio": "--filename", "iozone": "-f", "dd": "of="}
-_OF_A_NODE = {"NODENAME", "NODE_INDEX", "HOSTNAME"}
 # Shell expansions, which may differ between ranks.
 _OF_THE_SHELL = re.compile(r"\$(?!\{[A-Za-z_][A-Za-z0-9_]*\})|`")
 
@@ -52,16 +48,12 @@ def _can_write(program: Program) -> bool:
         return any("write" in kind or kind.endswith("rw") for kind in kinds)
     if program.name == "iozone":
         tests = [word for word in words if word.startswith("-i")]
-        return not tests or "-i0" in tests or _has_option_value(words, "-i", "0")
+        return not tests or "-i0" in tests or any(pair == ("-i", "0") for pair in zip(words, words[1:], strict=False))
     return True
-
-
-def _has_option_value(words: Sequence[str], option: str, value: str) -> bool:
-    return any(pair == (option, value) for pair in zip(words, words[1:], strict=False))
 
 
 def _has_unique_name(name: str, nodes: int, per_node: int) -> bool:
     """Return whether every copy has its own name."""
     names = set(names_in(name))
-    by_node, by_rank_of_it = bool(names & _OF_A_NODE), "LOCAL_RANK" in names
+    by_node, by_rank_of_it = bool(names.intersection(OF_NODE)), "LOCAL_RANK" in names
     return "RANK" in names or ((by_node or nodes == 1) and (by_rank_of_it or per_node == 1))

@@ -1,9 +1,8 @@
-"""The servers of an emulated cluster around a trial: their state in their own view, and their counters.
+"""State of the target's file system before and after a trial: its health, and the options in effect. In an emulated
+cluster also the state of its servers in their own view, and their counters.
 
 Access to the servers is passed in: a client of a real system cannot query them.
 """
-
-from __future__ import annotations
 
 import json
 import re
@@ -13,9 +12,46 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import IosondeError
+from iosonde.core.schema import WELL
 from iosonde.core.types import Observation
 from iosonde.ranks.machine import TargetCondition
 from iosonde.ranks.machine.filesystems.family import condition
+
+# Time limits for an answer: usual, and after ranks hung on the target, when little of the 10 s remains.
+LOOK_S, SOON_S = 8.0, 2.5
+
+# Time limit in s → the current condition; None if unknown.
+Look = Callable[[float], TargetCondition | None]
+
+
+def condition_facts(before: TargetCondition | None, after: TargetCondition | None, sets: bool) -> dict[str, Any]:
+    """Return the stored record of both checks. ``sets``: the trial sets options itself, so that the earlier ones are
+    not its level."""
+    looks = {"before": before, "after": after}
+    states = {when: {"at": look["at"], "health": look["health"]} if look else None for when, look in looks.items()}
+    return {**states, "options": _compare_options(before, after, sets)}
+
+
+def condition_level(before: TargetCondition | None, after: TargetCondition | None) -> str | None:
+    """Return the trial's level: ``ok``, ``n2 down``, ``ok, then n2 down``. None if neither check knows it; if only one
+    does, its level."""
+    levels = ["; ".join(look["health"]) or WELL for look in (before, after) if look and look["health"] is not None]
+    return ", then ".join(dict.fromkeys(levels)) or None
+
+
+def _compare_options(before: TargetCondition | None, after: TargetCondition | None, sets: bool) -> dict[str, str]:
+    first, last = (condition["options"] if condition else {} for condition in (before, after))
+    if sets or not first or not last:
+        return last or first
+    return {
+        name: _join_levels(first.get(name), last.get(name))
+        for name in (*last, *(name for name in first if name not in last))
+    }
+
+
+def _join_levels(first: str | None, last: str | None) -> str:
+    return str(last) if first == last else f"{first or 'unset'}, then {last or 'unset'}"
+
 
 RAW = "servers-profile.json"
 OPERATION = "servers"

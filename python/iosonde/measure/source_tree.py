@@ -5,8 +5,6 @@ installed C headers. The expected findings of tools are known by construction: e
 needle, and the output of the compiled program.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import random
@@ -100,23 +98,22 @@ class SourceTree:
     @cached_property
     def contents(self) -> dict[str, bytes]:
         """Return path relative to the root → content, in order of path."""
-        files = dict(self._generate_headers())
-        files |= dict(self._generate_sources())
-        files |= dict(self._generate_texts())
-        files[_BUILD] = self._build_script()
-        return dict(sorted(files.items()))
+        files = [*self._generate_headers(), *self._generate_sources(), *self._generate_texts()]
+        return dict(sorted([*files, (_BUILD, self._build_script())]))
 
     @cached_property
     def directories(self) -> list[str]:
         """Return all directories but the root, parents before children."""
-        parents = {str(parent) for path in self.contents for parent in Path(path).parents} - {"."}
-        return sorted(parents)
+        return sorted({str(parent) for path in self.contents for parent in Path(path).parents} - {"."})
 
     @cached_property
     def facts(self) -> TreeFacts:
         """Return the values that tools must find."""
         first = str(Path(self._source_name(0)).parent)
-        needles = {path: _count_needles(content) for path, content in self.contents.items()}
+        needles = {
+            path: sum(NEEDLE.encode() in line for line in content.splitlines())
+            for path, content in self.contents.items()
+        }
         return TreeFacts(
             files=len(self.contents),
             directories=len(self.directories),
@@ -163,8 +160,8 @@ class SourceTree:
     def _generate_headers(self) -> Iterator[tuple[str, bytes]]:
         for number in range(self._headers):
             draw = self._create_random("header", number)
-            lines = [f"#ifndef H{number:05d}", f"#define H{number:05d}"]
-            lines += [f"#define C{number:05d}_{i} {_draw_below(draw, 2**63)}ULL" for i in range(4)]
+            constants = (f"#define C{number:05d}_{i} {_draw_below(draw, 2**63)}ULL" for i in range(4))
+            lines = [f"#ifndef H{number:05d}", f"#define H{number:05d}", *constants]
             yield f"include/h{number:05d}.h", self._fill_lines(lines, ["#endif"], draw)
 
     def _generate_sources(self) -> Iterator[tuple[str, bytes]]:
@@ -215,10 +212,8 @@ class SourceTree:
 
     def _generate_texts(self) -> Iterator[tuple[str, bytes]]:
         for number in range(self._texts):
-            yield (
-                f"doc/t{number:05d}.txt",
-                self._fill_lines([f"Chapter {number}"], [], self._create_random("text", number), ""),
-            )
+            lines = self._fill_lines([f"Chapter {number}"], [], self._create_random("text", number), "")
+            yield f"doc/t{number:05d}.txt", lines
 
     def _fill_lines(
         self, head: list[str], tail: list[str], draw: random.Random, mark: str = "// ", function: str = ""
@@ -241,14 +236,9 @@ class SourceTree:
 
     def _build_script(self) -> bytes:
         names = [self._source_name(number)[:-2] for number in range(self._sources)]
-        lines = ["set -e", *(f"cc -O0 -Iinclude -c {name}.c -o {name}.o" for name in names)]
+        compile_all = (f"cc -O0 -Iinclude -c {name}.c -o {name}.o" for name in names)
         # The objects by a pattern, not by name: the line would be too long for a shell's argument.
-        lines += ["find . -name '*.o' >objects", "cc @objects -o program"]
-        return "\n".join([*lines, ""]).encode()
-
-
-def _count_needles(content: bytes) -> int:
-    return sum(NEEDLE.encode() in line for line in content.splitlines())
+        return "\n".join(["set -e", *compile_all, "find . -name '*.o' >objects", "cc @objects -o program", ""]).encode()
 
 
 def _draw_below(draw: random.Random, end: int) -> int:
@@ -257,7 +247,6 @@ def _draw_below(draw: random.Random, end: int) -> int:
 
 
 def _draw_size(draw: random.Random) -> int:
-    """Draw the size of a file."""
     deviate = NormalDist().inv_cdf(min(max(draw.random(), 1e-9), 1 - 1e-9))
     return min(LARGEST_BYTES, round(MEDIAN_BYTES * math.exp(SIGMA * deviate)))
 
@@ -272,7 +261,6 @@ def _draw_remarks(draw: random.Random, count: int) -> list[str]:
 
 
 def _draw_statements(draw: random.Random, count: int) -> list[str]:
-    """Draw lines of C that change x."""
     return [
         f"    x {'+-^'[_draw_below(draw, 3)]}= (x << {1 + _draw_below(draw, 60)}) ^ {_draw_below(draw, 2**31)}ULL;"
         for _ in range(count)

@@ -5,8 +5,6 @@ or a native workload. Commands and workload settings may contain names of factor
 ``${NAME}`` (see ``placeholders``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,20 +16,14 @@ from iosonde.core.types import Factor, FactorValue, count_of
 
 # Where a command runs: on the same first rank; on every rank after a barrier; rank after rank; as one MPI job with as
 # many ranks as the trial, started by the first rank; on every server, started by the first rank.
-SINGLE = "single"
-ALL = "all"
-EACH = "each"
-MPI = "mpi"
-SERVERS = "servers"
+SINGLE, ALL, EACH, MPI, SERVERS = "single", "all", "each", "mpi", "servers"
 # The shell of the first rank alone runs these.
 ONCE = (SINGLE, MPI, SERVERS)
 
 # Run before cold reads in an emulated cluster whose clients keep data themselves. It does not clear server caches.
 CLIENTS_ANEW = "iosonde lab remount"
 # Done between trials so that a trial does not read cached data of the one before.
-CACHE_NONE = "none"
-CACHE_DROP = "drop"
-CACHE_REMOUNT = "remount"
+CACHE_NONE, CACHE_DROP, CACHE_REMOUNT = "none", "drop", "remount"
 
 
 @dataclass(frozen=True)

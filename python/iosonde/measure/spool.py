@@ -7,8 +7,6 @@ A frame is ``magic, phase, length of head, length of records``, the head (JSON) 
 of its node's network traffic while all ranks worked are in ``SPOOL/wire-00003``, a line of JSON for each frame.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import struct

@@ -5,8 +5,6 @@ The directory has the same name on all nodes. Nodes that do not share it with th
 own, which only a process there can remove: ``python -m iosonde.measure.spools EXPERIMENT PARENT``.
 """
 
-from __future__ import annotations
-
 import glob
 import sys
 import tempfile

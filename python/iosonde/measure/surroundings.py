@@ -1,19 +1,16 @@
 """Surroundings of the ranks of one trial: the target's file system, its servers, and a lab's faults."""
 
-from __future__ import annotations
-
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from iosonde.core.schema import HEALTH
 from iosonde.core.types import FactorValue, Observation, Trial
 from iosonde.ranks.machine import TargetCondition
 from iosonde.ranks.watchdog import Outcome
 
-from . import conditions
 from .bench import Bench
 from .faults import LabAnswer, TrialFaults
-from .servers_seen import ServersOfTrial
+from .servers_seen import LOOK_S, SOON_S, ServersOfTrial, condition_facts, condition_level
 
 
 class Surroundings:
@@ -29,14 +26,12 @@ class Surroundings:
         self._before: TargetCondition | None = None
         self._after: TargetCondition | None = None
 
-    def __enter__(self) -> Surroundings:
-        """Enter the block, without any action yet."""
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Undo all faults of the lab."""
         self._faults.over()
 
     @property
@@ -47,7 +42,7 @@ class Surroundings:
     def look_before(self) -> None:
         """Check before the ranks start. Some file systems count only as an option: it is set first."""
         self.servers.count()
-        self._before = self.servers.look("before", self._read_condition(conditions.LOOK_S))
+        self._before = self.servers.look("before", self._read_condition(LOOK_S))
 
     def look_after(self, outcome: Outcome) -> None:
         """Check once the ranks have ended, and the lab has healed."""
@@ -55,7 +50,7 @@ class Surroundings:
         self.servers.counted(self._trial.repetition)
         self.lab = self._faults.answer()
         hung = outcome.timed_out or outcome.leftover_pids
-        self._after = self.servers.look("after", self._read_condition(conditions.SOON_S if hung else conditions.LOOK_S))
+        self._after = self.servers.look("after", self._read_condition(SOON_S if hung else LOOK_S))
 
     def _read_condition(self, limit_s: float) -> TargetCondition | None:
         return self._bench.look(limit_s) if self._bench.look else None
@@ -63,7 +58,7 @@ class Surroundings:
     @property
     def factors(self) -> dict[str, FactorValue]:
         """The health of the file system, if known."""
-        health = conditions.health(self._before, self._after)
+        health = condition_level(self._before, self._after)
         return {HEALTH: health} if health else {}
 
     @property
@@ -71,7 +66,7 @@ class Surroundings:
         """The facts of both checks that a run keeps."""
         entries: dict[str, Any] = {}
         if self._before or self._after or self._bench.look:
-            entries["conditions"] = conditions.facts(self._before, self._after, self._bench.sets)
+            entries["conditions"] = condition_facts(self._before, self._after, self._bench.sets)
         return entries | ({"servers": self.servers.facts} if self.servers.facts else {})
 
     @property

@@ -1,7 +1,5 @@
 """Tasks as one word of a command line, for programs that are started on other nodes."""
 
-from __future__ import annotations
-
 import base64
 import json
 from dataclasses import asdict

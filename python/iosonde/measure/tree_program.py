@@ -4,8 +4,6 @@
 the caches into the factor's state or fails: a cold trial that was warm must not become a result.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 
@@ -48,17 +46,15 @@ def set_cache(level: str, place: Path, drop: Path = _DROP) -> None:
             warm=WARM,
         )
     cache.write_out(place)
-    dropped = cache.drop(place, names)
-    cache_state = cache.after_drop(place, names, dropped)
+    cache_state = cache.after_drop(place, names, cache.drop(place, names))
     unseen = cache_state["state"] == cache.COLD_REQUESTED and not cache.can_cache_elsewhere(place)
     if unseen or cache_state["state"] == cache.WARM:
-        cached = format_size(int(cache_state["resident_bytes"]))
         raise SystemFaultError(
             "cache-not-dropped",
             "cannot make {path} cold: {cached_bytes} of it stay in memory",
             "take {spell.set:cache={warm}}",
             path=place,
-            cached_bytes=cached,
+            cached_bytes=format_size(int(cache_state["resident_bytes"])),
             warm=WARM,
         )
     if level == COLD:

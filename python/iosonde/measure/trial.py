@@ -1,7 +1,5 @@
 """Trial → Run: make its directory, start and watch the ranks, collect; clean up once the Run is stored."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -56,7 +54,8 @@ def run(bench: Bench, trial: Trial, run_id: str, deadline_s: float | None) -> Ru
         around.look_after(ranks.outcome)
         results = _collect_results(bench, trial, ranks)
         missing = _list_missing(bench, trial, ranks, results, around)
-        spool.holds_outputs = results.hold_outputs
+        # An output that is too large for the memory stays in its file.
+        spool.holds_outputs = any(isinstance(content, Path) for content in results.collected.raw.values())
     return replace(_as_run(bench, trial, ranks, results, around), id=run_id, missing=missing)
 
 
@@ -78,7 +77,6 @@ def discard(run: Run) -> None:
 
 
 def _build_assignment(bench: Bench, trial: Trial, root: Path | None, spool: Path, marks: str) -> Assignment:
-    """Return the orders for the ranks."""
     nodes, per_node = trial.nodes, trial.ranks_per_node
     values = placeholders.build_trial_values(trial, root)
     trial_items = items.items(bench.set_up, bench.steps, bench.tear_down, values)
@@ -147,11 +145,6 @@ class _Results:
     skipped: dict[str, str]
     unreached: list[str]
     collected: Collected
-
-    @property
-    def hold_outputs(self) -> bool:
-        """Return whether an output is so large that it stays in a file."""
-        return any(isinstance(content, Path) for content in self.collected.raw.values())
 
 
 def _collect_results(bench: Bench, trial: Trial, ranks: _Ranks) -> _Results:
@@ -244,8 +237,12 @@ def _explain_failure(folder: Path, outcome: watchdog.Outcome, places: dict[str, 
 
 def _list_missing(bench: Bench, trial: Trial, ranks: _Ranks, results: _Results, around: Surroundings) -> list[str]:
     """Return what the trial lacks, in words; empty if it is complete."""
-    messages = _explain_failure(Path(ranks.assignment.spool), ranks.outcome, results.places)
-    messages += [*results.unreached, *results.collected.missing, *around.lab.missing]
+    messages = [
+        *_explain_failure(Path(ranks.assignment.spool), ranks.outcome, results.places),
+        *results.unreached,
+        *results.collected.missing,
+        *around.lab.missing,
+    ]
     return messages + _check_moved(bench, trial, ranks.outcome, not messages)
 
 
@@ -289,10 +286,14 @@ def _build_factors(bench: Bench, trial: Trial, results: _Results, around: Surrou
     nobody_looked = cache.WARM if bench.cache.between_trials == CACHE_NONE else cache.COLD_REQUESTED
     client_cache = results.collected.client_cache or nobody_looked
     observed = (results.reader, client_cache, _server_cache(bench), bench.allocation)
-    factors = dict(trial.factors)
-    factors |= {"ranks": trial.nodes * trial.ranks_per_node, "repetition": trial.repetition, "block": trial.block}
-    factors |= dict(zip(OBSERVED_FACTORS, observed, strict=True))
-    factors |= around.factors
+    factors: dict[str, FactorValue] = {
+        **trial.factors,
+        "ranks": trial.nodes * trial.ranks_per_node,
+        "repetition": trial.repetition,
+        "block": trial.block,
+        **dict(zip(OBSERVED_FACTORS, observed, strict=True)),
+        **around.factors,
+    }
     return factors | results.collected.factors | factors
 
 

@@ -4,8 +4,6 @@ They work in the directory ``$IOSONDE_TARGET/rank-$IOSONDE_RANK``: it holds a ``
 (``source_tree``). rcp takes its tree from the host ``${remote}``.
 """
 
-from __future__ import annotations
-
 import shlex
 
 Steps = list[tuple[str, str]]

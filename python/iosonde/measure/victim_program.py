@@ -5,8 +5,6 @@ as steps around the benchmark.
 ``remove`` removes it. ``GO_THERE`` leads the victim's steps to it; all others stay on the target.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

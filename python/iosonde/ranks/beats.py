@@ -1,12 +1,12 @@
-"""The state of each rank during a trial, as small files for the watchdog."""
-
-from __future__ import annotations
+"""The state of each rank during a trial, as small files for the watchdog; from other nodes as lines on stdout."""
 
 import contextlib
 import json
 import os
+import select
+import time
 import zlib
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields, replace
 from pathlib import Path
 
 from iosonde.core.message import Message
@@ -39,8 +39,6 @@ class Beat:
 
     def sentence(self, now: float) -> Message:
         """Describe the beat: ``rank 3 on n2: running write_large for 31 s (1200 operations done)``."""
-        what = f"{self.state} {self.phase}" if self.phase else self.state
-        seconds = max(0, now - self.since)
         if self.hangs:
             return Message(
                 "command-hangs",
@@ -56,8 +54,8 @@ class Beat:
             + ("" if self.pulse else " ({operations} operations done)"),
             rank=self.rank,
             host=self.host,
-            activity=what,
-            seconds=seconds,
+            activity=f"{self.state} {self.phase}".rstrip(),
+            seconds=max(0, now - self.since),
             operations=self.progress,
         )
 
@@ -79,8 +77,7 @@ def write_beat(directory: Path, beat: Beat) -> None:
 
 def read_beats(directory: Path) -> list[Beat]:
     """Return the last beat of every rank that has written one, in order of rank. Damaged files are left out."""
-    beats = [_read_beat(path) for path in directory.glob("rank-*")]
-    return sorted((beat for beat in beats if beat is not None), key=lambda beat: beat.rank)
+    return sorted(filter(None, map(_read_beat, directory.glob("rank-*"))), key=lambda beat: beat.rank)
 
 
 def _read_beat(path: Path) -> Beat | None:
@@ -118,3 +115,114 @@ def waited_for(beats: list[Beat], ranks: int) -> list[int]:
         return sorted(silent + running)
     ahead = max(waiting, key=lambda beat: beat.since).phase
     return [beat.rank for beat in waiting if beat.phase != ahead] or [beat.rank for beat in waiting]
+
+
+MARK = "iosonde-beat "
+SAME_S = 5.0  # equal states whose start differs by less are the same state
+PHASE_CHARACTERS = 200  # a line stays below PIPE_BUF, so that it is written atomically
+# Looks after which every changed number is printed, so that none is older. Without changes one beat is printed, to show
+# that the node is reachable.
+ALL_EVERY = 10
+
+
+class Relay:
+    """The sending side on another node: beats of its ranks as lines on stdout, which every launcher forwards.
+
+    A node's local directory is not visible to the watchdog, and separate ports may be blocked between nodes; the
+    launcher's own connection exists. A rank of such a node reads the beats of all its ranks and prints the changes.
+    These are a new phase or state, a stopped rank, and one of the moving ranks. So a node sends about one line a
+    second, regardless of its number of ranks.
+    """
+
+    def __init__(self, directory: Path, descriptor: int = 1) -> None:
+        self._directory, self._descriptor = directory, descriptor
+        self._printed: dict[int, Beat] = {}
+        self._before: dict[int, Beat] = {}
+        self._looks = 0
+
+    def look(self) -> None:
+        """Read the beats of this node and print the changes; those that cannot be printed now are retried next time."""
+        self._looks += 1
+        beats = {beat.rank: beat for beat in read_beats(self._directory)}
+        changed = [beat for beat in beats.values() if self._printed.get(beat.rank) != beat]
+        urgent = [beat for beat in changed if self._is_urgent(beat)]
+        news = urgent + [beat for beat in changed if beat not in urgent][:1]
+        if self._looks % ALL_EVERY == 0:
+            news = changed or list(beats.values())[:1]
+        self._before = beats
+        for beat in news:
+            if not self._print_beat(beat):
+                return
+            self._printed[beat.rank] = beat
+
+    def _is_urgent(self, beat: Beat) -> bool:
+        """Return whether the state differs from the printed one, or the count has stopped since the last look."""
+        printed = self._printed.get(beat.rank)
+        return (
+            printed is None
+            or (printed.since, printed.lost, printed.hangs) != (beat.since, beat.lost, beat.hangs)
+            or self._before.get(beat.rank) == beat
+        )
+
+    def _print_beat(self, beat: Beat) -> bool:
+        short = replace(beat, phase=beat.phase[:PHASE_CHARACTERS])
+        line = MARK + json.dumps([time.time(), *astuple(short)]) + "\n"
+        try:
+            # A stalled launcher must not stop the rank: a pipe that polls as writable takes PIPE_BUF bytes.
+            if not select.select([], [self._descriptor], [], 0)[1]:
+                return False
+            os.write(self._descriptor, line.encode())
+        except (OSError, ValueError):
+            return False
+        return True
+
+
+class Received:
+    """The receiving side, in the watchdog: the last beats among the lines of a growing file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._at, self._rest = path, 0, b""
+        self.beats: dict[int, Beat] = {}
+        self.heard_at: dict[str, float] = {}  # host → time.monotonic() of its last line
+
+    def look(self) -> None:
+        """Read the new lines since the last look. Damaged lines are skipped."""
+        try:
+            with self._path.open("rb") as file:
+                file.seek(self._at)
+                content = file.read()
+        except OSError:
+            return
+        self._at += len(content)
+        *lines, self._rest = (self._rest + content).split(b"\n")
+        for line in lines:
+            self._hear_line(line.decode(errors="replace"))
+
+    def _hear_line(self, line: str) -> None:
+        beat = parse_line(line, time.time())
+        if not beat:
+            return
+        self.heard_at[beat.host] = time.monotonic()
+        before = self.beats.get(beat.rank, beat)
+        # Transmission delays vary: a repeated beat must not look as if the rank had moved.
+        again = replace(beat, since=before.since) == before and abs(beat.since - before.since) < SAME_S
+        self.beats[beat.rank] = before if again else beat
+
+    def silent(self, seconds: float) -> list[str]:
+        """Return hosts that were heard before, whose ranks are not done, and that have been silent for ``seconds``."""
+        working = {beat.host for beat in self.beats.values() if beat.state != DONE}
+        now = time.monotonic()
+        return sorted(host for host in working if now - self.heard_at[host] > seconds)
+
+
+def parse_line(line: str, now: float) -> Beat | None:
+    """Parse the beat in a line, with its time converted to this node's clock; None if there is none."""
+    _, mark, text = line.partition(MARK)  # launchers may prefix the rank
+    if not mark:
+        return None
+    try:
+        sent, *words = json.loads(text)
+        beat = Beat(*words)
+        return replace(beat, rank=int(beat.rank), since=float(beat.since) + now - float(sent))
+    except (ValueError, TypeError):
+        return None

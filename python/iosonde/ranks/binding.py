@@ -5,8 +5,6 @@ start within microseconds of each other. Bindings of a launcher are kept. Nodes 
 one machine; their ranks are then spread over its cores together.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path

@@ -8,8 +8,6 @@ for the same reason (RFC 5905 section 10). The hosts form a binomial tree, so th
 are summed along the path to the root.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,20 +42,6 @@ class Clocks:
         """Return the largest possible error of a time difference between two ranks: the sum of the two
         largest errors."""
         return sum(sorted(self.error_ns)[-2:])
-
-    def comparable(self, duration_ns: int) -> bool:
-        """Return whether times of different ranks are comparable over ``duration_ns``: the error is at most 1 %
-        of it."""
-        return self.worst_error_ns <= 0.01 * duration_ns
-
-
-@dataclass(frozen=True)
-class Drift:
-    """The drift of a rank's clock against rank 0's: ``rate`` (s per s; 1e-6: 1 µs a second), ± ``rate_error``."""
-
-    rank: int
-    rate: float
-    rate_error: float
 
 
 def estimate(ranks: Ranks, pings: int = PINGS) -> Clocks:
@@ -110,21 +94,6 @@ def compose(count: int, edges: Sequence[Edge]) -> tuple[list[int], list[int]]:
         offsets[edge.child] = offsets[edge.parent] + edge.offset_ns
         errors[edge.child] = errors[edge.parent] + edge.error_ns
     return offsets, errors
-
-
-def drift(before: Clocks, after: Clocks) -> tuple[Drift, ...]:
-    """Return the drift of every rank's clock between two estimates. A rate within its error may be zero."""
-    elapsed_ns = after.at_ns - before.at_ns
-    if elapsed_ns <= 0:
-        raise ValueError("the second estimate is not later than the first")
-    return tuple(
-        Drift(
-            rank,
-            (after.offset_ns[rank] - before.offset_ns[rank]) / elapsed_ns,
-            (after.error_ns[rank] + before.error_ns[rank]) / elapsed_ns,
-        )
-        for rank in range(len(before.offset_ns))
-    )
 
 
 def to_root_ns(local_ns: int, rank: int, before: Clocks, after: Clocks) -> int:

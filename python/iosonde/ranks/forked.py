@@ -5,8 +5,6 @@ any state of the previous one. It becomes a child of this process, as if started
 its parent, and found by the watchdog's variable in its environment.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import json
@@ -19,7 +17,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from iosonde.core.parent_death import signal_on_parent_death
 from iosonde.ranks.processes import WATCHDOG_VARIABLE
@@ -32,15 +29,6 @@ _PR_SET_CHILD_SUBREAPER = 36
 _SINGLE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
-class ProcessHandle(Protocol):
-    """A child process, as far as a watchdog needs it."""
-
-    pid: int
-
-    def wait(self) -> int:
-        """Return its exit code, -n after signal n."""
-
-
 @dataclass
 class ForkedChild:
     """A forked rank."""
@@ -50,6 +38,10 @@ class ForkedChild:
     def wait(self) -> int:
         """Return its exit code, -n after signal n."""
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+# A child process of a watchdog.
+ProcessHandle = ForkedChild | subprocess.Popen[bytes]
 
 
 class CannotForkError(Exception):
@@ -64,9 +56,7 @@ class ForkedRanks:
         self._process: subprocess.Popen[bytes] | None = None
         self._line: socket.socket | None = None
 
-    def start(
-        self, arguments: Sequence[str], environment: Mapping[str, str], files: tuple[Path, Path]
-    ) -> ProcessHandle:
+    def start(self, arguments: Sequence[str], environment: Mapping[str, str], files: tuple[Path, Path]) -> ForkedChild:
         """Start a rank with these arguments, the complete environment, and files for stdout and stderr. Raises
         CannotForkError."""
         printed = [str(file) for file in files]

@@ -4,8 +4,6 @@ It imports the module, has a single thread, and accesses no target. For each req
 rank is orphaned, and becomes a child of the requesting process (``forked``).
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import gc

@@ -1,7 +1,5 @@
 """Find the ranks that share a node or a clock."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

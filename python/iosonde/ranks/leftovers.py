@@ -8,8 +8,6 @@ younger than the trial and unused. Files held by a process that hangs in the ker
 store. The next run there removes them once they are unused.
 """
 
-from __future__ import annotations
-
 import contextlib
 import glob
 import json
@@ -30,7 +28,6 @@ _HYDRA_FILE = "/tmp/hydra_hwloc_xmlfile_"
 _RECORD = "held-{}.json"
 SURVIVORS = "left"  # name of the record of processes that could not be ended
 _AGAIN_S = 0.1
-_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _FULL_BYTES = 2**20  # less than the smallest segment of any MPI library
 
 
@@ -69,8 +66,7 @@ def still_there(directory: Path) -> list[Entry]:
 
 def remember(file: Path, entries: Iterable[Entry]) -> None:
     """Remember in ``file`` (in a store) files that could not be removed yet, for `remove_remembered`."""
-    boot_id = _boot_id()
-    new = dict.fromkeys(entries, boot_id)
+    new = dict.fromkeys(entries, _boot_id())
     if new:
         _write_remembered(file, _read_remembered(file) | new)
 
@@ -86,10 +82,7 @@ def remove_remembered(file: Path) -> list[str]:
 
 
 def _boot_id() -> str:
-    try:
-        return _BOOT_ID.read_text().strip()
-    except OSError:
-        return ""
+    return reading.text("/proc/sys/kernel/random/boot_id") or ""
 
 
 def _read_remembered(file: Path) -> dict[Entry, str]:
@@ -138,7 +131,6 @@ def _is_same(entry: Entry) -> bool:
 
 
 def _list_open_paths(pids: Iterable[int]) -> set[str]:
-    """Return such files that these processes have mapped or open."""
     paths = set()
     for pid in pids:
         with contextlib.suppress(OSError):
@@ -219,12 +211,11 @@ def unused_segments(since: float, directory: Path = SHARED_MEMORY) -> set[Path]:
 
 def _list_mapped(directory: Path) -> set[str]:
     """Return files below ``directory`` that processes have mapped, as far as visible to this user."""
-    inside = f"{directory}/"
     paths = set()
     for maps in Path("/proc").glob("[0-9]*/maps"):
         with contextlib.suppress(OSError):
             for line in maps.read_text(errors="replace").splitlines():
-                at = line.find(inside)
+                at = line.find(f"{directory}/")
                 if at > 0:
                     paths.add(line[at:])
     return paths

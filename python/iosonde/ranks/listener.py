@@ -1,7 +1,5 @@
 """The watchdog's knowledge of the ranks: their last beats, their last progress, and lost processes."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterable
@@ -10,8 +8,7 @@ from pathlib import Path
 
 from iosonde.core.message import Message
 from iosonde.ranks import leftovers, processes
-from iosonde.ranks.beats import DONE, Beat, read_beats
-from iosonde.ranks.relay import Received
+from iosonde.ranks.beats import DONE, Beat, Received, read_beats
 
 SILENT_S = 30.0  # a reachable node reports every 10 s
 LOST_S = 3.0  # a launcher that notices a dead rank by itself ends sooner
@@ -76,7 +73,6 @@ class Listener:
             if alive:
                 self._alive_ranks.add(beat.rank)
             elif alive is False and beat.rank in self._alive_ranks and beat.state != DONE:
-                what = f"{beat.state} {beat.phase}".strip()
                 messages.append(
                     Message(
                         "rank-died",
@@ -84,7 +80,7 @@ class Listener:
                         rank=beat.rank,
                         host=beat.host,
                         process=beat.pid,
-                        activity=what,
+                        activity=f"{beat.state} {beat.phase}".strip(),
                     )
                 )
         return messages

@@ -4,14 +4,12 @@ mpi4py is imported only when a rank connects, because importing it starts MPI. A
 replaces the few methods of a communicator used here.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar, cast
 
 from iosonde.core.errors import LaunchError, SystemFaultError
 from iosonde.ranks.hosts import Host, node_numbers, this_host
@@ -25,23 +23,6 @@ _END_OF_STREAM, _STREAM_FAILED = -1, -2
 _OPEN_MPI = "OMPI_COMM_WORLD_SIZE"
 _SIZE_VARIABLES = ("PMI_SIZE", _OPEN_MPI, "MPI_LOCALNRANKS")
 SHARED_MEMORY = Path("/dev/shm")
-
-
-def connect(expected: int) -> Ranks:
-    """Join the other ranks; ``expected`` is the number of processes requested from the launcher.
-
-    Raises LaunchError if the communicator has another size. Most often the launcher belongs to another MPI than the
-    library that mpi4py loads, and every process runs alone.
-    """
-    if expected < 1:
-        raise ValueError(f"expected {expected} ranks")
-    if expected == 1:
-        _refuse_being_launched_as_many()
-        return Ranks(_SingleRank())
-    communicator = _get_world()
-    if communicator.Get_size() != expected:
-        raise _size_mismatch(expected, communicator.Get_size())
-    return Ranks(communicator)
 
 
 def library_version() -> str:
@@ -95,27 +76,20 @@ class Ranks:
 
     def broadcast(self, value: _T, root: int = 0) -> _T:
         """Return ``root``'s value on every rank (pickled)."""
-        result: _T = self._comm.bcast(value, root)
-        return result
+        return cast("_T", self._comm.bcast(value, root))
 
     def gather(self, value: _T) -> list[_T] | None:
         """Return every rank's value, in order of rank, on rank 0; None elsewhere. Use stream_to_root for
         large values."""
-        result: list[_T] | None = self._comm.gather(value, 0)
-        return result
+        return cast("list[_T] | None", self._comm.gather(value, 0))
 
     def all_gather(self, value: _T) -> list[_T]:
         """Return every rank's value, in order of rank, on every rank."""
-        result: list[_T] = self._comm.allgather(value)
-        return result
+        return cast("list[_T]", self._comm.allgather(value))
 
     def all_max(self, value: int) -> int:
         """Return the largest value of all ranks, on every rank."""
         return int(self._comm.allreduce(value, max))
-
-    def all_min(self, value: int) -> int:
-        """Return the smallest value of all ranks, on every rank."""
-        return int(self._comm.allreduce(value, min))
 
     def abort(self, code: int) -> None:
         """End all ranks at once: a rank that left alone would let the others wait forever. A single rank returns."""
@@ -230,7 +204,7 @@ class _SingleRank:
     def Barrier(self) -> None:  # noqa: N802
         return None
 
-    def Ibarrier(self) -> _SingleRank:  # noqa: N802
+    def Ibarrier(self) -> Self:  # noqa: N802
         return self
 
     def Test(self) -> bool:  # noqa: N802
@@ -250,6 +224,23 @@ class _SingleRank:
 
     def allreduce(self, value: int, op: Callable[[int, int], int]) -> int:
         return value
+
+
+def connect(expected: int) -> Ranks:
+    """Join the other ranks; ``expected`` is the number of processes requested from the launcher.
+
+    Raises LaunchError if the communicator has another size. Most often the launcher belongs to another MPI than the
+    library that mpi4py loads, and every process runs alone.
+    """
+    if expected < 1:
+        raise ValueError(f"expected {expected} ranks")
+    if expected == 1:
+        _refuse_being_launched_as_many()
+        return Ranks(_SingleRank())
+    communicator = _get_world()
+    if communicator.Get_size() != expected:
+        raise _size_mismatch(expected, communicator.Get_size())
+    return Ranks(communicator)
 
 
 def _import_mpi(initialize: bool) -> Any:
@@ -292,8 +283,7 @@ def _check_shared_memory() -> None:
 
 def launched() -> int:
     """Return the number of processes that an MPI launcher started together with this one; 1 without a launcher."""
-    sizes = [int(size) for name in _SIZE_VARIABLES if (size := os.environ.get(name, "")).isdigit()]
-    return max(sizes, default=1)
+    return max([int(size) for name in _SIZE_VARIABLES if (size := os.environ.get(name, "")).isdigit()], default=1)
 
 
 def _refuse_being_launched_as_many() -> None:

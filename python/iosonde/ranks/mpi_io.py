@@ -4,8 +4,6 @@ The effect of a hint depends on the library: MPICH and Intel MPI have ROMIO. Ope
 ROMIO hints, unless disabled (``mpirun --mca io ^ompio``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -75,11 +73,10 @@ class SharedFile:
         try:
             yield
         except self._mpi.Exception as error:
-            text = " ".join(error.Get_error_string().split())
             raise SystemFaultError(
                 "io-error",
                 "MPI-IO {operation}: {reason}",
                 "check the file system and the hints",
                 operation=what,
-                reason=text,
+                reason=" ".join(error.Get_error_string().split()),
             ) from error

@@ -4,8 +4,6 @@ Launchers put ranks into their own sessions (Hydra does), so a process group doe
 The launcher passes the variable on to other hosts.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -5,8 +5,6 @@ failures in every trial. Detected are a node that is off, one without iosonde or
 alone, two names of one host, and a different target on a node.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -60,13 +58,12 @@ def call(
     outcome, answer = _start_ranks(launcher, nodes, targets, answer_s, where)
     if "hosts" in answer:
         if leave_results and not answer["sees_results"]:
-            place = where or Path(tempfile.gettempdir())
             raise InputError(
                 "spool-not-shared",
                 "ranks leave results in {directory}: the first node {host} does not see the directory of "
                 "{local_host}, where iosonde was started",
                 "start iosonde on the first node, or choose a directory that both see with {spell.spool}",
-                directory=place,
+                directory=where or Path(tempfile.gettempdir()),
                 host=answer["hosts"][0],
                 local_host=os.uname().nodename,
             )
@@ -135,8 +132,7 @@ def _list_silent(hosts: Sequence[str], where: Path | None) -> list[tuple[str, st
     """Return hosts that cannot even start a single process, each with the reason."""
 
     def why_not(host: str) -> str:
-        alone = mpirun.MpiRun((host,))
-        outcome, answer = _start_ranks(alone, 1, (), ALONE_S, where)
+        outcome, answer = _start_ranks(mpirun.MpiRun((host,)), 1, (), ALONE_S, where)
         if "error" in answer:
             return error_from_json(answer["error"]).message
         return "" if "hosts" in answer else _explain_failure(outcome, ALONE_S)
@@ -151,8 +147,7 @@ def _start_ranks(
     with temporary.directory("rollcall", where) as directory:
         program = [sys.executable, "-c", _PROGRAM, str(nodes), str(directory), *map(str, targets)]
         command = launcher.command(nodes, 1, program)
-        limits = watchdog.TimeLimits(limit_s, grace_s=1.0)
-        outcome = watchdog.watch(command, heartbeat_dir=directory, limits=limits)
+        outcome = watchdog.watch(command, heartbeat_dir=directory, limits=watchdog.TimeLimits(limit_s, grace_s=1.0))
         return outcome, _parse_answer((directory / watchdog.STDOUT).read_text(errors="replace"))
 
 
@@ -161,8 +156,7 @@ def _parse_answer(text: str) -> dict[str, Any]:
     for line in text.splitlines():
         if line.startswith('{"'):
             try:
-                answer: dict[str, Any] = json.loads(line)
-                return answer
+                return dict(json.loads(line))
             except ValueError:
                 continue
     return {}

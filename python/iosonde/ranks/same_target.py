@@ -4,8 +4,6 @@ In the roll call, before anything is written, the mounts are compared (`others`)
 directory is checked (`sentences`).
 """
 
-from __future__ import annotations
-
 import os
 import re
 import socket
@@ -13,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from iosonde.core.filesystems import is_network, servers
 from iosonde.core.message import Message
@@ -38,7 +36,7 @@ class TargetView:
     fault: str = ""
     serves: bool = False
 
-    def other_than(self, first: TargetView) -> tuple[str, str]:
+    def other_than(self, first: Self) -> tuple[str, str]:
         """Describe this mount and the ``first`` one by their difference; the descriptions are equal if there
         is none."""
         if self.type != first.type:
@@ -101,27 +99,26 @@ def sentences(views: dict[str, TargetView], directory: Path) -> list[Message]:
             continue
         if view.fault:
             messages.append(_unusable(host, directory, view))
-            continue
-        if first is None:
+        elif first is None:
             messages.append(Message("target-missing", "{host}: {path} is not visible", host=host, path=directory))
-            continue
-        here, there = view.other_than(views[first])
-        messages.append(
-            Message(
-                "target-missing",
-                (
-                    "{host}: the target is {mount}, but on {other_host} {other_mount}; "
-                    if here != there
-                    else "{host}: the mount is the same; "
+        else:
+            here, there = view.other_than(views[first])
+            messages.append(
+                Message(
+                    "target-missing",
+                    (
+                        "{host}: the target is {mount}, but on {other_host} {other_mount}; "
+                        if here != there
+                        else "{host}: the mount is the same; "
+                    )
+                    + "{path} is not visible there, mount the target at the same path on every node",
+                    host=host,
+                    path=directory,
+                    mount=here,
+                    other_host=first,
+                    other_mount=there,
                 )
-                + "{path} is not visible there, mount the target at the same path on every node",
-                host=host,
-                path=directory,
-                mount=here,
-                other_host=first,
-                other_mount=there,
             )
-        )
     return messages
 
 

@@ -3,8 +3,6 @@
 Creating one first removes those of ended processes, with the leftovers of their launchers (``leftovers``).
 """
 
-from __future__ import annotations
-
 import os
 import re
 import tempfile
@@ -30,7 +28,7 @@ def sweep(what: str, where: Path | None = None) -> None:
     for path in (where or Path(tempfile.gettempdir())).glob(f"iosonde-{what}-*"):
         match = re.fullmatch(rf"iosonde-{what}-(.+)-\w+", path.name)
         try:
-            if match and is_gone(_as_identity(match[1])) and path.lstat().st_uid == os.getuid():
+            if match and is_gone(match[1].replace("+", ":")) and path.lstat().st_uid == os.getuid():
                 remove(path)
         except OSError:
             continue
@@ -47,7 +45,3 @@ def remove(directory: Path) -> None:
 
 def _as_name(who: str) -> str:
     return who.replace(":", "+")  # a launcher may take ':' as the end of a path
-
-
-def _as_identity(name: str) -> str:
-    return name.replace("+", ":")

@@ -5,8 +5,6 @@ without their launcher. Launchers put ranks into their own sessions (Hydra does)
 them; an inherited environment variable does.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select
@@ -20,6 +18,7 @@ from pathlib import Path
 from iosonde.core.errors import LaunchError
 from iosonde.core.message import Message
 from iosonde.core.parent_death import signal_on_parent_death
+from iosonde.foreign.reading import read_tail
 from iosonde.ranks import leftovers
 from iosonde.ranks.beats import Beat, read_hosts, waited_for
 from iosonde.ranks.forked import CannotForkError, ForkedRanks, ProcessHandle
@@ -190,7 +189,7 @@ def watch(
         seconds=time.monotonic() - started,
         timed_out=bool(reason),
         waited_for=waited_for(beats, ranks) if reason or code else [],
-        stderr_tail=_read_tail(heartbeat_dir / STDERR),
+        stderr_tail=read_tail(heartbeat_dir / STDERR, TAIL_BYTES),
         signal=-code if code < 0 else None,
         reason=reason,
         beats=tuple(beats),
@@ -274,7 +273,7 @@ def _wait_for_end(pid: int) -> None:
 
 
 def _has_ended(pid: int) -> bool:
-    """Return whether it has ended. It stays a zombie, so that its id is not reused."""
+    # It stays a zombie, so that its id is not reused.
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
@@ -304,12 +303,3 @@ def _wait_until(done: Callable[[], bool], seconds: float) -> None:
     give_up = time.monotonic() + seconds
     while not done() and time.monotonic() < give_up:
         time.sleep(TICK_S)
-
-
-def _read_tail(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - TAIL_BYTES))
-            return file.read().decode(errors="replace")
-    except OSError:
-        return ""

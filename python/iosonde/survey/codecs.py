@@ -1,7 +1,5 @@
 """Codecs to compress and decompress the bytes of drawn files: zstd, lz4, gzip, bzip2, xz, each at a level."""
 
-from __future__ import annotations
-
 import bz2
 import lzma
 import re
@@ -71,14 +69,12 @@ def _build_zstd(level: int) -> tuple[Bytes, Bytes]:
     def pack(data: bytes) -> bytes:
         if not hasattr(own, "packer"):
             own.packer = zstandard.ZstdCompressor(level=level)
-        packed: bytes = own.packer.compress(data)
-        return packed
+        return bytes(own.packer.compress(data))
 
     def unpack(data: bytes) -> bytes:
         if not hasattr(own, "unpacker"):
             own.unpacker = zstandard.ZstdDecompressor()
-        unpacked: bytes = own.unpacker.decompress(data)
-        return unpacked
+        return bytes(own.unpacker.decompress(data))
 
     return pack, unpack
 

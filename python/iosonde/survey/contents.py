@@ -1,8 +1,6 @@
 """Measurements of a drawn file: its kind, compressed size and speed per codec, entropy, zero blocks and duplicate
 blocks. Large files are read in pieces."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import random
@@ -14,10 +12,9 @@ import numpy as np
 
 from iosonde.engine._native import read_timed
 
-from .calls import TreeCalls
 from .codecs import codec
 from .magic import EMPTY, HEAD_BYTES, LONG_HEAD_BYTES, kind_of, needs_long_head
-from .opening import CHANGED, FAILED, RELEASED, SHORT, Opened, UnansweredError, WalkedFile, opened
+from .opening import CHANGED, FAILED, RELEASED, SHORT, Opened, TreeCalls, UnansweredError, WalkedFile, opened
 
 FULL_READ_BYTES = 1 << 20  # a file up to here is read whole
 PIECES, PIECE_BYTES = 4, 1 << 18

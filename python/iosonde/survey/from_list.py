@@ -3,8 +3,6 @@
 Names without a size are all looked up; with sizes, only drawn files are.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 import time
@@ -116,8 +114,6 @@ def _iter_chunks(listed: FileList, names: _Names) -> Iterator[tuple[list[bytes],
 
 
 class _ListTotals:
-    """Running totals, and the two samples."""
-
     def __init__(self, options: WalkOptions, now_s: int) -> None:
         self.options, self.now_s = options, now_s
         self.random = np.random.default_rng(options.seed)
@@ -173,8 +169,7 @@ class _ListTotals:
     def _add(self, names: Sequence[bytes], sizes: Table, allocated: Table, masses: Table) -> None:
         rows = np.stack([np.ones_like(sizes), sizes, allocated], axis=1)
         np.add.at(self.tables["sizes"], np.searchsorted(_SIZE_EDGES, sizes, "right"), rows)
-        depths = np.minimum([name.count(b"/") for name in names], _DEPTHS - 1)
-        np.add.at(self.tables["depths"], depths, rows)
+        np.add.at(self.tables["depths"], np.minimum([name.count(b"/") for name in names], _DEPTHS - 1), rows)
         self.numbers["files"] += len(names)
         self.numbers["bytes"] += int(sizes.sum())
         self.numbers["empty"] += int((sizes == 0).sum())
@@ -220,8 +215,7 @@ class _Smallest:
 
 def _build_row(name: bytes, size: int, now: np.void) -> tuple[int, ...]:
     if not now["found"]:  # no file has this device: it will be reported as vanished
-        key = int.from_bytes(blake2b(name, digest_size=8).digest(), "big")
-        return (size, 1, -1, key, 0, 0, 0)
+        return (size, 1, -1, int.from_bytes(blake2b(name, digest_size=8).digest(), "big"), 0, 0, 0)
     allocated = 512 * int(now["blocks"]) if now["size"] == size else 1
     columns = ("device", "inode", "owner", "modified_ns", "accessed_s")
     return (size, allocated, *(int(now[name]) for name in columns))

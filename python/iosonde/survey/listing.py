@@ -4,8 +4,6 @@ The first line determines the form, which all other lines must have. A size coun
 (``dwalk``) or none, each name has to be looked up.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

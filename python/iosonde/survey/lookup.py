@@ -1,7 +1,5 @@
 """Status of names in an open tree, looked up by several threads; no symbolic link is followed."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time
@@ -11,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .calls import TreeCalls
+from .opening import TreeCalls
 from .walk import THREADS, WalkStalledError
 
 # Row of a name: whether it exists, and the requested fields of stat(2).
@@ -37,30 +35,6 @@ _PASS = os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 _MISSING = (False,) + (0,) * (len(_COLUMNS) - 1)
 _FEWEST = 64  # names per thread
 _JOIN_S = 0.1
-
-
-def look_up_all(root: int, names: Sequence[bytes], limit_s: float, on_look_up: OnLookUp) -> StatusTable:
-    """Look up each name from the open directory ``root``. Raises WalkStalledError when no call answers any more."""
-    step = max(_FEWEST, len(names) // THREADS + 1)
-    threads = [_Thread(root, names[at : at + step]) for at in range(0, len(names), step)]
-    for thread in threads:
-        thread.start()
-    began = time.monotonic()
-    for thread in threads:
-        while thread.is_alive():
-            thread.join(_JOIN_S)
-            _check_stall(threads, began, limit_s, on_look_up)
-        if thread.error:
-            raise thread.error
-    return np.concatenate([np.array(thread.rows, STATUS) for thread in threads]) if threads else np.empty(0, STATUS)
-
-
-def _check_stall(threads: Sequence[_Thread], began: float, limit_s: float, on_look_up: OnLookUp) -> None:
-    now = time.monotonic()
-    waited_s, name = max((thread.calls.waited_s(now), thread.name_bytes) for thread in threads)
-    on_look_up(name, waited_s)
-    if waited_s >= limit_s and now - max(began, *(thread.calls.heard for thread in threads)) >= limit_s:
-        raise WalkStalledError(name, waited_s, 0)
 
 
 class _Thread(threading.Thread):
@@ -121,3 +95,27 @@ class _Thread(threading.Thread):
         if self._handle >= 0:
             self.calls(os.close, self._handle)
         self._above, self._handle = b"", -1
+
+
+def look_up_all(root: int, names: Sequence[bytes], limit_s: float, on_look_up: OnLookUp) -> StatusTable:
+    """Look up each name from the open directory ``root``. Raises WalkStalledError when no call answers any more."""
+    step = max(_FEWEST, len(names) // THREADS + 1)
+    threads = [_Thread(root, names[at : at + step]) for at in range(0, len(names), step)]
+    for thread in threads:
+        thread.start()
+    began = time.monotonic()
+    for thread in threads:
+        while thread.is_alive():
+            thread.join(_JOIN_S)
+            _check_stall(threads, began, limit_s, on_look_up)
+        if thread.error:
+            raise thread.error
+    return np.concatenate([np.array(thread.rows, STATUS) for thread in threads]) if threads else np.empty(0, STATUS)
+
+
+def _check_stall(threads: Sequence[_Thread], began: float, limit_s: float, on_look_up: OnLookUp) -> None:
+    now = time.monotonic()
+    waited_s, name = max((thread.calls.waited_s(now), thread.name_bytes) for thread in threads)
+    on_look_up(name, waited_s)
+    if waited_s >= limit_s and now - max(began, *(thread.calls.heard for thread in threads)) >= limit_s:
+        raise WalkStalledError(name, waited_s, 0)

@@ -4,8 +4,6 @@ The magic numbers are those of the formats' own specifications. Names are ignore
 array, which have no magic number: neighbouring files identify them.
 """
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Callable
@@ -96,9 +94,8 @@ def kind_of(head: bytes, size: int, name: bytes = b"", has_neighbor: Callable[[b
         return "ROOT"
     if head[2:4] == b"\r\n" and head[5:8] == bytes(3) and head[4:5] < b"\x04":
         return "Python bytecode"
-    for where, mark, kind in _MARKS:
-        if head.startswith(mark, where):
-            return kind
+    if kind := next((kind for where, mark, kind in _MARKS if head.startswith(mark, where)), None):
+        return kind
     if has_neighbor and _ZARR_PIECE.match(name) and any(map(has_neighbor, (b".zarray", b"zarr.json"))):
         return "Zarr"
     if not head.strip(b"\0"):

@@ -4,8 +4,6 @@ Samples of the smallest keys merge exactly: the smallest of all are among the sm
 depends on seed and inode only, whichever process draws it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -52,9 +50,8 @@ def _add_values(name: str, values: Sequence[Any]) -> Any:
     if isinstance(values[0], Mapping):
         keys = dict.fromkeys(key for value in values for key in value)
         return {key: _add_values("", [value[key] for value in values if key in value]) for key in keys}
-    if isinstance(values[0], (list, tuple)):
-        return [sum(column) for column in zip(*values, strict=True)]
-    return sum(values)
+    is_row = isinstance(values[0], (list, tuple))
+    return [sum(column) for column in zip(*values, strict=True)] if is_row else sum(values)
 
 
 def _select_smallest(samples: Iterable[DrawnFiles], draws: int) -> DrawnFiles:

@@ -1,15 +1,46 @@
 """Open drawn files: by their names relative to the root, without following links, never a file migrated to tape."""
 
-from __future__ import annotations
-
 import errno
 import os
 import stat
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import ParamSpec, TypeVar
 
-from .calls import TreeCalls
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+class TreeCalls:
+    """The calls of one thread: ``calls(os.open, …)``. Other threads may query its waiting time.
+
+    ``since``: start of the current call (monotonic), None between calls; ``heard``: when the tree last returned
+    requested data, as opposed to a lookup on the way.
+    """
+
+    def __init__(self) -> None:
+        self.since: float | None = None
+        self.heard = 0.0
+
+    def __call__(self, call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        """Make one call."""
+        self.since = time.monotonic()
+        try:
+            return call(*args, **kwargs)
+        finally:
+            self.since = None
+
+    def hear(self) -> None:
+        """Note that the tree returned the requested data."""
+        self.heard = time.monotonic()
+
+    def waited_s(self, now: float) -> float:
+        """Return how long the current call has been waiting."""
+        since = self.since
+        return 0.0 if since is None else now - since
+
 
 _PASS = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
@@ -108,6 +139,4 @@ def _for_reading(there: int, calls: TreeCalls) -> tuple[int, bool]:
 def _classify_error(error: OSError) -> str:
     if isinstance(error, PermissionError):
         return DENIED
-    if error.errno in (errno.ENOENT, errno.ESTALE, errno.ENOTDIR, errno.ELOOP):
-        return VANISHED
-    return FAILED
+    return VANISHED if error.errno in (errno.ENOENT, errno.ESTALE, errno.ENOTDIR, errno.ELOOP) else FAILED

@@ -8,9 +8,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .calls import TreeCalls
 from .contents import Contents, LookOptions, look_at
-from .opening import HUNG, NOT_TRIED, WalkedFile
+from .opening import HUNG, NOT_TRIED, TreeCalls, WalkedFile
 
 AT_ONCE = 8
 MOST_STUCK = 64  # threads; a tree with more hanging files is not read any further

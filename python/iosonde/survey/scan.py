@@ -4,8 +4,6 @@ A scan is the truth that samples are compared with. It is stored as a file (NumP
 repeatedly from one scan. It contains no names of files or directories.
 """
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -131,14 +129,12 @@ def scan_tree(
     pieces: dict[str, list[Floats]] = {name: [] for name in ("zeros", "entropy", *codecs) if codecs}
     for done in range(0, len(files), _AT_ONCE):
         some = files[done : done + _AT_ONCE]
-        report = on_progress and partial(_report_read, on_progress, done)
-        looked = tree.look_at_all(some, look_options, report)
-        is_dead = any(contents.why == NOT_TRIED for contents in looked)
+        looked = tree.look_at_all(some, look_options, on_progress and partial(_report_read, on_progress, done))
         answered = [(file, contents) for file, contents in zip(some, looked, strict=True) if not contents.why]
         rows.extend((file, contents.kind or "", len(contents.pieces)) for file, contents in answered)
         for name, values in pieces.items():
             values.append(_collect_values(name, [contents for _, contents in answered]))
-        if is_dead:
+        if any(contents.why == NOT_TRIED for contents in looked):
             break
     joined = {name: np.concatenate(parts) if parts else np.zeros(0) for name, parts in pieces.items()}
     return _build_scan(rows, len(files) - len(rows), walked.now_s, depth, joined)
@@ -178,6 +174,4 @@ def _compute_value(name: str, piece: Piece) -> float:
     """Return a measurement as a survey defines it, from 0 to 1."""
     if name == "zeros":
         return piece.zeros / piece.blocks if piece.blocks else 0.0
-    if name == "entropy":
-        return piece.entropy / 8
-    return min(1.0, piece.compressed[name] / piece.size)
+    return piece.entropy / 8 if name == "entropy" else min(1.0, piece.compressed[name] / piece.size)

@@ -1,7 +1,5 @@
 """Data exchanged between a survey and the process that accesses the tree, as plain values."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -70,12 +68,11 @@ def contents_from_rows(rows: Iterable[list[Any]]) -> list[Contents]:
 
 
 def _piece_to_row(piece: Piece) -> list[Any]:
-    digests = base64.b64encode(piece.digests).decode("ascii")
     return [
         piece.size,
         piece.blocks,
         piece.zeros,
-        digests,
+        base64.b64encode(piece.digests).decode("ascii"),
         piece.entropy,
         dict(piece.compressed),
         dict(piece.cpu_s),
@@ -94,10 +91,9 @@ def walked_to_json(walked: Walked) -> dict[str, Any]:
     """Return a walk as plain values."""
     totals = {name: value for name, value in walked.counts.items() if not isinstance(value, np.ndarray)}
     totals |= {name: list(totals[name].items()) for name in _LISTS if name in totals}
-    tables = {name: _array_to_json(value) for name, value in walked.counts.items() if name not in totals}
     return {
         "found": totals,
-        "tables": tables,
+        "tables": {name: _array_to_json(value) for name, value in walked.counts.items() if name not in totals},
         "by_count": _drawn_to_json(walked.by_count),
         "by_size": _drawn_to_json(walked.by_size),
         "seconds": walked.seconds,
@@ -110,14 +106,13 @@ def walked_from_json(data: Mapping[str, Any]) -> Walked:
     """Invert :func:`walked_to_json`."""
     totals = {**data["found"], **{name: _array_from_json(table) for name, table in data["tables"].items()}}
     totals |= {name: dict(totals[name]) for name in _LISTS if name in totals}
-    strata = {name: walked_from_json(stratum) for name, stratum in data["strata"].items()}
     return Walked(
         totals,
         _drawn_from_json(data["by_count"]),
         _drawn_from_json(data["by_size"]),
         data["seconds"],
         data["now_s"],
-        strata,
+        {name: walked_from_json(stratum) for name, stratum in data["strata"].items()},
     )
 
 

@@ -1,15 +1,14 @@
 """A tree of files that may hang: only a child process accesses it, which can be abandoned."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message, restore
@@ -34,12 +33,8 @@ def _add_done(on_done: OnCount, before: int, done: int) -> None:
 
 def resolve(path: Path, limit_s: float = LIMIT_S) -> Path:
     """Return the absolute path without links. Raises NoAnswerError."""
-    child = Child("iosonde.survey.work", limit_s)
-    try:
-        absolute = os.path.abspath(path)
-        return Path(child.call("resolve", str(path), f"finding {path}", path=absolute))
-    finally:
-        child.close()
+    with closing(Child("iosonde.survey.work", limit_s)) as child:
+        return Path(child.call("resolve", str(path), f"finding {path}", path=os.path.abspath(path)))
 
 
 class SurveyedTree:
@@ -58,7 +53,7 @@ class SurveyedTree:
         self._child = Child("iosonde.survey.work", limit_s, self._report_wait, self._report_sign)
         self._is_opening = True
 
-    def __enter__(self) -> SurveyedTree:
+    def __enter__(self) -> Self:
         try:
             absolute = os.path.abspath(self.path)
             facts = self._child.call("hold", self.path, f"opening {self.path}", path=absolute, shown=self.path)

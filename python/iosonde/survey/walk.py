@@ -121,13 +121,12 @@ def walk(
             on_progress=stall,
         )
     except (OSError, ValueError) as error:
-        why = (error.strerror if isinstance(error, OSError) else None) or "not a path"
         raise InputError(
             "unreadable-directory",
             "{path}: {reason}",
             "give a readable directory",
             path=options.path,
-            reason=why,
+            reason=(error.strerror if isinstance(error, OSError) else None) or "not a path",
         ) from error
     seconds, strata = time.monotonic() - began, totals.pop("strata")
     if strata is None:
@@ -170,8 +169,7 @@ def _build_walked(totals: dict[str, Any], draws: int, seconds: float, now_s: int
 
 
 def _build_drawn(columns: dict[str, Any], draws: int) -> DrawnFiles:
-    paths = tuple(columns.pop("path"))
-    return DrawnFiles(paths, columns, None).first(draws)
+    return DrawnFiles(tuple(columns.pop("path")), columns, None).first(draws)
 
 
 def files_from_drawn(drawn: DrawnFiles) -> Iterable[WalkedFile]:

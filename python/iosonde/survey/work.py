@@ -4,8 +4,6 @@ Arguments and results are plain values. A thread without calls to the tree detec
 them. Results of the other calls are kept.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 from typing import Any

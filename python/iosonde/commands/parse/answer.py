@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 from iosonde.answers.answer import Answer, level_columns
 from iosonde.core.errors import DataError, InputError
 from iosonde.foreign.guarded import begin_of, open_checked
-from iosonde.foreign.waiting import waiting_mount
+from iosonde.foreign.mounts import waiting_mount
 from iosonde.importers import Note, Parsed, Row, Text, Understood, fio_version, read, understand
 from iosonde.importers.columns import understand_columns
 from iosonde.importers.columns_map import ColumnsMap, read_map

@@ -6,8 +6,6 @@ cannot be combined, as a percentile, is the whole's if there is one rank, else e
 importer's results are used by their shape (``rows``, ``factors``), because importers are another room.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -97,13 +95,11 @@ def _combine_ranks(
     if len(parts) != ranks or len(units) != 1:
         return []
     unit, includes = parts[0][1], parts[0][2]
-    mean = sum(values) / len(values)
     if unit.endswith("/s") and on != EACH:
         metrics = {f"{kind}_sum_of_ranks": sum(values)}
-    elif unit.endswith("/s"):
-        metrics = {f"{kind}_mean_of_ranks": mean}
     else:
-        metrics = {f"{kind}_mean_of_ranks": mean, f"{kind}_max_of_ranks": max(values)}
+        largest = {} if unit.endswith("/s") else {f"{kind}_max_of_ranks": max(values)}
+        metrics = {f"{kind}_mean_of_ranks": sum(values) / len(values), **largest}
     return [Observation(operation, metric, value, unit, None, 0, None, includes) for metric, value in metrics.items()]
 
 
@@ -117,8 +113,7 @@ def _average_rows(rows: Sequence[tuple[str, Any]]) -> dict[Key, tuple[float, str
     chosen = {}
     for key, by_clock in clocks.items():
         same = by_clock[next(clock for clock in _PREFERRED if clock in by_clock)]
-        mean = sum(row.value for row in same) / len(same)
-        chosen[key] = (mean, same[0].unit, same[0].includes)
+        chosen[key] = (sum(row.value for row in same) / len(same), same[0].unit, same[0].includes)
     return chosen
 
 
@@ -176,10 +171,9 @@ def _select_shared_settings(parsed: Mapping[int, Sequence[Any]]) -> dict[str, Fa
     settings = _list_settings(parsed)
     if not settings:
         return {}
-    first = settings[0]
     return {
         name: value
-        for name, value in first.items()
+        for name, value in settings[0].items()
         if name not in _COUNTED and all(setting.get(name) == value for setting in settings)
     }
 

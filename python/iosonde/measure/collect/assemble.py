@@ -1,7 +1,5 @@
 """Trial → Run: the ranks' spooled files become phases, observations and operations, with what is missing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,7 +21,7 @@ from iosonde.measure.spool import RankPhase
 from iosonde.measure.workloads.phase_plan import PhasePlan
 from iosonde.ranks import clocks
 
-from . import commands, one_job, phase_entry, phase_sums, phase_wire, rates, server_calls, wire
+from . import commands, one_job, phase_entry, rates, wire
 from .commands import Parse
 
 _UNKNOWN_NS = 2**62
@@ -90,16 +88,16 @@ def collect(source: SpooledTrial, parts: Sequence[Part]) -> Collected:
             if not plan.timed or not active:
                 continue
             entry, rows = _summarize_phase(index, plan, active, source.places, source.repetition, kind_names())
-            entry["network"] = phase_wire.network(
+            entry["network"] = phase_entry.network(
                 plan, active, counted.get(index, {}), source.nodes, source.copies, kind_names()
             )
             rows += wire.rows(plan.operation, entry["network"], source.repetition)
             if entry["cache"]:
                 entry["cache"]["state"] = wire.cache_state(entry["cache"]["state"], entry["network"])
                 cache_states.append(entry["cache"]["state"])
-            if (calls := server_calls.count_calls(source.folder, index)) is not None:
+            if (calls := phase_entry.count_calls(source.folder, index)) is not None:
                 entry["server_calls"] = calls
-                rows += server_calls.rows(entry, source.repetition)
+                rows += phase_entry.server_rows(entry, source.repetition)
             entry |= {name: prefixes[place] + entry[name] for name in ("name", "operation")}
             gathered.phases.append(entry)
             gathered.raw |= _collect_truth(index, active)
@@ -108,8 +106,8 @@ def collect(source: SpooledTrial, parts: Sequence[Part]) -> Collected:
     gathered.missing += _describe_unfinished(unfinished)
     if tables:
         gathered.operations = np.concatenate(tables)
-    served = [SERVED_BY_CACHE for entry in gathered.phases if _is_served(entry)]
-    gathered.client_cache = cache.worst(cache_states + served) if cache_states + served else ""
+    cache_states += [SERVED_BY_CACHE for entry in gathered.phases if _is_served(entry)]
+    gathered.client_cache = cache.worst(cache_states) if cache_states else ""
     return gathered
 
 
@@ -178,8 +176,7 @@ def _collect_command(
         entry["mpi"] = one_job.count_tasks(item, executions, source.ranks)
         apart = one_job.broken(item, entry["mpi"])
         gathered.missing += unread + apart
-        complete = not (unread or wrong or absent or nobody or apart)
-        totals = commands.results(item, executions, prefix, times, complete)
+        totals = commands.results(item, executions, prefix, times, not (unread or wrong or absent or nobody or apart))
         gathered.observations += totals.observations
         entry["unread"] = nobody or None
         entry["tools"] = sorted(
@@ -207,23 +204,20 @@ def _collect_command(
 
 def _describe_failures(plan: PhasePlan, parts: list[RankPhase], kinds: list[str]) -> list[str]:
     """Return a message for each rank with a failed operation: its first failure."""
-    messages: list[str] = []
-    for part in parts:
-        for first in part.errors[:1]:
-            kind = kinds[first["kind"]] if isinstance(first["kind"], int) else first["kind"]
-            messages.append(
-                Message(
-                    "operation-failed",
-                    "{phase}: rank {rank}: {error} ({kind} of {path} at byte {offset})",
-                    phase=plan.operation,
-                    rank=part.rank,
-                    error=first["text"],
-                    kind=kind,
-                    path=first["path"],
-                    offset=first["offset"],
-                )
-            )
-    return messages
+    return [
+        Message(
+            "operation-failed",
+            "{phase}: rank {rank}: {error} ({kind} of {path} at byte {offset})",
+            phase=plan.operation,
+            rank=part.rank,
+            error=first["text"],
+            kind=kinds[first["kind"]] if isinstance(first["kind"], int) else first["kind"],
+            path=first["path"],
+            offset=first["offset"],
+        )
+        for part in parts
+        for first in part.errors[:1]
+    ]
 
 
 def _describe_unfinished(phases: list[tuple[str, list[int]]]) -> list[str]:
@@ -254,8 +248,7 @@ def _summarize_phase(
 ) -> tuple[dict[str, Any], list[Observation]]:
     offsets = _compute_offsets(parts, places)
     # Ranks that died early left no clock offsets.
-    error_ns = int(places.get("error_ns", 0 if len(parts) == 1 else _UNKNOWN_NS))
-    times = rates.phase_times(parts, offsets, error_ns)
+    times = rates.phase_times(parts, offsets, int(places.get("error_ns", 0 if len(parts) == 1 else _UNKNOWN_NS)))
     entry = phase_entry.entry(index, plan.operation, parts, times, offsets, places) | {
         "measures": plan.measures,
         "counted_kind": plan.counted_kind,
@@ -263,9 +256,9 @@ def _summarize_phase(
         "distinct_bytes": plan.distinct_bytes or None,
         "recorded_all": all(part.recorded_all for part in parts),
         "open_flags": list(getattr(plan.phase, "open_flags", ())),
-        "cache": phase_sums.caches(parts),
-        "histograms": phase_sums.histograms(parts, kinds),
-        "totals": phase_sums.totals(parts, kinds),
+        "cache": phase_entry.caches(parts),
+        "histograms": phase_entry.histograms(parts, kinds),
+        "totals": phase_entry.totals(parts, kinds),
         "bytes_moved": rates.bytes_moved(parts) if plan.counts_moved else None,
         "hints": next((part.hints for part in parts if part.hints), None),
     }
@@ -303,12 +296,13 @@ def _build_rows(
     """Build the phase's rows; ``at_home`` are the indices of the parts that are reported separately."""
     if not at_home:
         return rates.observations(plan.operation, plan, parts, times, kinds, repetition)
-    rows = []
     away = [i for i in range(len(parts)) if i not in at_home]
-    for name, chosen in ((plan.operation, away), (f"{plan.operation}{WRITER_NODE}", at_home)):
-        picked = rates.PhaseTimes(times.started_ns[chosen], times.ended_ns[chosen], times.error_ns)
-        rows += rates.observations(name, plan, [parts[i] for i in chosen], picked, kinds, repetition)
-    return rows
+    return [
+        row
+        for name, chosen in ((plan.operation, away), (f"{plan.operation}{WRITER_NODE}", at_home))
+        for picked in [rates.PhaseTimes(times.started_ns[chosen], times.ended_ns[chosen], times.error_ns)]
+        for row in rates.observations(name, plan, [parts[i] for i in chosen], picked, kinds, repetition)
+    ]
 
 
 def split_writer_node(plan: PhasePlan, parts: list[RankPhase], nodes: list[int]) -> tuple[dict[str, Any], list[int]]:

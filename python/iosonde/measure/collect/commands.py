@@ -1,10 +1,9 @@
 """The frames of a command step → its entry in the run, its times, its parsed output, and what is missing."""
 
-from __future__ import annotations
-
 import re
 import signal
 from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from iosonde.core.headlines import headlines
 from iosonde.core.message import Message, restore
 from iosonde.core.types import Observation
 from iosonde.core.units import format_seconds, format_size
+from iosonde.foreign.reading import read_tail
 from iosonde.measure import placeholders, spool
 from iosonde.measure.items import STEP, Item
 from iosonde.measure.rank import command, output
@@ -84,9 +84,9 @@ def _explain_failure(item: Item, ended: dict[str, Any]) -> Message | None:
             signal=ended["signal"],
             name=_name_signal(ended["signal"]),
         )
-    if ended["exit_code"] not in item["expect"]:
-        return Message("exit-code", "the command ended with exit code {exit_code}", exit_code=ended["exit_code"])
-    return None
+    if ended["exit_code"] in item["expect"]:
+        return None
+    return Message("exit-code", "the command ended with exit code {exit_code}", exit_code=ended["exit_code"])
 
 
 def _name_signal(number: int) -> str:
@@ -98,12 +98,7 @@ def _name_signal(number: int) -> str:
 
 def _read_tail(path: Path) -> str:
     """Return the line that names the cause, judged by its words; otherwise the last line with words."""
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - _TAIL))
-            lines = [line.strip() for line in file.read().decode("utf-8", "replace").splitlines()]
-    except OSError:
-        return ""
+    lines = [line.strip() for line in read_tail(path, _TAIL).splitlines()]
     readable = [line for line in lines if line.isprintable() and any(map(str.isalpha, line))]
     causes = [line for line in readable if _CAUSE.search(line) and not _BANNER.search(line)]
     return (causes or readable)[-1][:200] if readable else ""
@@ -246,12 +241,7 @@ def moved(executions_by_rank: dict[int, list[Any]]) -> tool_bytes.Moved | None:
     """Return the bytes read and written according to the outputs of all ranks; None if one output does not say."""
     several = [tool_bytes.moved(executions) for executions in executions_by_rank.values()]
     amounts = [part for part in several if part]
-    if not amounts or len(amounts) < len(several):
-        return None
-    total = tool_bytes.NOTHING
-    for amount in amounts:
-        total = total.plus(amount)
-    return total
+    return reduce(tool_bytes.Moved.plus, amounts) if amounts and len(amounts) == len(several) else None
 
 
 def results(

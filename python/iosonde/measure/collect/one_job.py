@@ -4,8 +4,6 @@ A launcher of another MPI than the program's does not fail: it starts N jobs of 
 and prints its number of tasks. Pure functions; they use the factors that an importer returns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

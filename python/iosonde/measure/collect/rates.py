@@ -12,8 +12,6 @@ The first, second and fourth need comparable clocks: if the clock error is above
 is given.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,12 +121,9 @@ def observations(
 def bytes_moved(parts: list[RankPhase]) -> int | None:
     """Return all bytes that the ranks moved, including holes of sieves and data read to be written back. None if the
     system does not count them."""
-    moved = 0
-    for part in parts:
-        if part.extra_bytes is None:
-            return None
-        moved += part.extra_bytes + sum(entry["bytes"] for entry in part.totals)
-    return moved
+    extra = [part.extra_bytes for part in parts if part.extra_bytes is not None]
+    useful = sum(entry["bytes"] for part in parts for entry in part.totals)
+    return sum(extra) + useful if len(extra) == len(parts) else None
 
 
 def _observe_bytes(operation: str, parts: list[RankPhase], repetition: int) -> list[Observation]:
@@ -142,9 +137,7 @@ def _observe_bytes(operation: str, parts: list[RankPhase], repetition: int) -> l
 
 
 def _count_done(part: RankPhase, kind: int, bandwidth: bool) -> int:
-    if bandwidth:
-        return part.total(kind, "bytes")
-    return part.total(kind, "count") - part.total(kind, "errors")
+    return part.total(kind, "bytes") if bandwidth else part.total(kind, "count") - part.total(kind, "errors")
 
 
 def _format_included(parts: list[RankPhase], counted: int, kinds: list[str]) -> str:
@@ -157,15 +150,11 @@ def _from_records(parts: list[RankPhase], times: PhaseTimes, kind: int, bandwidt
     if not all(part.recorded_all and part.operations is not None for part in parts):
         return {}
     first_start, first_end = int(times.started_ns.min()), int(times.ended_ns.min())
-    rates = {}
-    if first_end > first_start:
-        done = _done_between(parts, times, kind, bandwidth, first_start, first_end)
-        rates["first_done"] = done / (first_end - first_start) * 1e9
-    last_start = int(times.started_ns.max())
-    if first_end > last_start:
-        done = _done_between(parts, times, kind, bandwidth, last_start, first_end)
-        rates["overlap"] = done / (first_end - last_start) * 1e9
-    return rates
+    return {
+        clock: _done_between(parts, times, kind, bandwidth, start, first_end) / (first_end - start) * 1e9
+        for clock, start in (("first_done", first_start), ("overlap", int(times.started_ns.max())))
+        if first_end > start
+    }
 
 
 def _done_between(
@@ -189,17 +178,16 @@ def _observe_buffered(
     operation: str, parts: list[RankPhase], times: PhaseTimes, kind: int, repetition: int
 ) -> list[Observation]:
     """Return the rate of the same bytes without fsync and close: a different metric, with a different name."""
-    first, last, done, count = [], [], 0, 0
-    for part, began_ns in zip(parts, times.started_ns, strict=True):
-        shift = int(began_ns) - part.started_ns
-        for entry in part.totals:
-            if entry["kind"] == kind:
-                first.append(entry["first_start_ns"] + shift)
-                last.append(entry["last_end_ns"] + shift)
-                done += entry["bytes"]
-                count += entry["count"]
+    written = [
+        (entry, int(began_ns) - part.started_ns)
+        for part, began_ns in zip(parts, times.started_ns, strict=True)
+        for entry in part.totals
+        if entry["kind"] == kind
+    ]
+    first = min(entry["first_start_ns"] + shift for entry, shift in written)
+    seconds = (max(entry["last_end_ns"] + shift for entry, shift in written) - first) / 1e9
+    done, count = (sum(entry[what] for entry, _ in written) for what in ("bytes", "count"))
     name = buffered(operation)
-    seconds = (max(last) - min(first)) / 1e9
     return [Observation(name, "bandwidth_last_done", done / seconds, "bytes/s", None, repetition, count, "")]
 
 

@@ -75,6 +75,4 @@ def _sum_bytes(execution: Any, rows: Sequence[Any]) -> float | None:
         return float(value["bandwidth_last_done"] * value["total_time"])
     if "bytes_rank_min" in value and isinstance(processes, int):  # IOzone ends all processes with the first one
         return float(value["bytes_rank_min"] * processes)
-    if isinstance(size, int) and isinstance(processes, int):
-        return float(size * processes)
-    return None
+    return float(size * processes) if isinstance(size, int) and isinstance(processes, int) else None

@@ -5,8 +5,6 @@ Less traffic means that a cache served or held back data. More proves nothing: i
 messages about small files.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -26,7 +24,7 @@ from iosonde.core.wire import (
     UNKNOWN,
 )
 from iosonde.measure.rank import cache
-from iosonde.ranks.machine.traffic import NOTHING, NetworkCounts
+from iosonde.ranks.machine.traffic import NetworkCounts
 
 from .tool_bytes import Moved
 
@@ -178,10 +176,7 @@ def _sum_parts(counted: Iterable[Counted]) -> dict[str, Any]:
     for part in PARTS:
         several = [counts[part] for counts in counted if part in counts]
         if several:
-            total = NOTHING
-            for part_counts in several:
-                total = total.plus(NetworkCounts(*(part_counts[name] for name in NetworkCounts._fields)))
-            sums[part] = total._asdict()
+            sums[part] = {name: sum(counts[name] for counts in several) for name in NetworkCounts._fields}
     return sums
 
 
@@ -220,9 +215,7 @@ def cache_state(before: str, network: Mapping[str, Any] | None) -> str:
     reads = (network or {}).get("reads")
     if before != cache.WARM and reads == SERVED_BY_CACHE:
         return SERVED_BY_CACHE
-    if before == cache.COLD_REQUESTED and reads == CAME:
-        return cache.COLD_VERIFIED
-    return before
+    return cache.COLD_VERIFIED if before == cache.COLD_REQUESTED and reads == CAME else before
 
 
 def copies_sent(filesystem: Mapping[str, Any] | None) -> float:

@@ -4,8 +4,6 @@
 designs that fit into less time; ``judge`` checks settings against the ``constraints``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

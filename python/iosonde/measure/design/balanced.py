@@ -10,8 +10,6 @@ without proof of the optimum.
 ``cells`` number of cells
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from random import Random

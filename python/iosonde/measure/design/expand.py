@@ -1,7 +1,5 @@
 """A design → its cells, without those that a constraint forbids, and notes about them."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +14,12 @@ from . import balanced, fractional, kinds, latin
 from .plan import Cell, Plan, read
 
 KEYS = {
-    "full": kinds.FULL_KEYS,
+    "full": (),
     "fractional": fractional.KEYS,
     "latin": latin.KEYS,
     "balanced": balanced.KEYS,
-    "one_at_a_time": kinds.OAT_KEYS,
-    "list": kinds.LIST_KEYS,
+    "one_at_a_time": ("base",),
+    "list": ("cells",),
 }
 
 
@@ -167,15 +165,10 @@ def planned(factors: Sequence[Factor], design: Mapping[str, Any], seed: int) -> 
 
 
 def _filter_allowed(plan: Plan, cells: list[Cell]) -> tuple[list[Cell], tuple[tuple[str, int], ...]]:
-    dropped = dict.fromkeys(plan.constraints, 0)
     holds = {constraint: _cache_constraint(constraint) for constraint in plan.constraints}
-    selected = []
-    for cell in cells:
-        broken = next((constraint for constraint in plan.constraints if not holds[constraint](cell)), None)
-        if broken is None:
-            selected.append(cell)
-        else:
-            dropped[broken] += 1
+    broken = [next((condition for condition in plan.constraints if not holds[condition](cell)), None) for cell in cells]
+    selected = [cell for cell, constraint in zip(cells, broken, strict=True) if constraint is None]
+    dropped = {constraint: broken.count(constraint) for constraint in plan.constraints}
     if not selected:
         worst = max(plan.constraints, key=lambda constraint: dropped[constraint])
         raise InputError(

@@ -8,8 +8,6 @@ The keys that select it, of which one is given:
                  factors: ``cache = stripe * replica``; a minus before the product turns its sign
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,10 +16,9 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.core.types import Factor
 
-from . import aberration
 from .kinds import crossed
 from .plan import Cell, Plan, read_integer
-from .words import Generator, Words, aliases, columns, defining_words, resolution
+from .words import Generator, Words, aliases, columns, defining_words, find_generators, has_generators, resolution
 
 KEYS = ("p", "resolution", "generators")
 LETTERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"  # I is the identity
@@ -78,12 +75,11 @@ def fraction(plan: Plan, design: Mapping[str, Any]) -> Fraction:
 
 def _refuse_words(words: Words, factors: Sequence[Factor]) -> None:
     word = min(words, key=int.bit_count)
-    names = " and ".join(factor.name for i, factor in enumerate(factors) if word >> i & 1)
     raise InputError(
         "aliased-generators",
         "design.generators: they give {factors} the same column",
         "give each a product of its own",
-        factors=names,
+        factors=" and ".join(factor.name for i, factor in enumerate(factors) if word >> i & 1),
     )
 
 
@@ -109,12 +105,12 @@ def _choose_generators(factors: Sequence[Factor], design: Mapping[str, Any]) -> 
         return _read_generators(design["generators"], factors)
     if chosen_keys[0] == "p":
         p = read_integer(design, "p", 1)
-        if not aberration.possible(k, p):
+        if not has_generators(k, p):
             raise _no_such_fraction("design.p: no fraction 2^({n_factors}-{p}) is known here", k, p=p)
-        return aberration.generators(k, p)
+        return find_generators(k, p)
     minimum = read_integer(design, "resolution", 3)
     for p in reversed(_possible_p(k)):
-        generators = aberration.generators(k, p)
+        generators = find_generators(k, p)
         if resolution(defining_words(generators)) >= minimum:
             return generators
     raise _no_such_fraction(
@@ -123,7 +119,7 @@ def _choose_generators(factors: Sequence[Factor], design: Mapping[str, Any]) -> 
 
 
 def _possible_p(k: int) -> list[int]:
-    return [p for p in range(1, k) if aberration.possible(k, p)]
+    return [p for p in range(1, k) if has_generators(k, p)]
 
 
 def _no_such_fraction(message: str, n_factors: int, /, **values: object) -> InputError:
@@ -200,14 +196,13 @@ def _parse_factors(text: str, factors: Sequence[Factor], where: str) -> list[int
         elif all(letter in LETTERS[: len(factors)] for letter in word):
             indices += [LETTERS.index(letter) for letter in word]
         else:
-            letters = f"{LETTERS[0]} to {LETTERS[len(factors) - 1]}"
             raise InputError(
                 "unknown-factor",
                 "{key}: unknown factor '{factor}'",
                 "use {letters}, or names: {factors}",
                 key=where,
                 factor=word,
-                letters=letters,
+                letters=f"{LETTERS[0]} to {LETTERS[len(factors) - 1]}",
                 factors=", ".join(names),
             )
     return indices

@@ -1,7 +1,5 @@
 """Designs that need no search: every combination, one factor at a time, or listed cells."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -11,10 +9,6 @@ from iosonde.core.errors import InputError
 from iosonde.core.types import Factor
 
 from .plan import MOST_CELLS, Cell, Plan, level
-
-OAT_KEYS = ("base",)
-LIST_KEYS = ("cells",)
-FULL_KEYS: tuple[str, ...] = ()
 
 
 def full(plan: Plan) -> list[Cell]:
@@ -27,21 +21,20 @@ def crossed(parts: list[Cell], rest: Sequence[Factor], factors: Sequence[Factor]
     MOST_CELLS."""
     n_cells = len(parts) * math.prod(len(factor.levels) for factor in rest)
     if n_cells > MOST_CELLS:
-        counts = " × ".join(str(len(factor.levels)) for factor in rest)
         raise InputError(
             "too-many-cells",
             "design: {level_counts} levels make {n_cells} cells, at most {max_cells} are planned",
             "use a fractional or a latin design, or fewer levels",
-            level_counts=counts,
+            level_counts=" × ".join(str(len(factor.levels)) for factor in rest),
             n_cells=n_cells,
             max_cells=MOST_CELLS,
         )
-    cells = []
-    for part in parts:
-        for levels in product(*(factor.levels for factor in rest)):
-            cell = part | dict(zip((factor.name for factor in rest), levels, strict=True))
-            cells.append({factor.name: cell[factor.name] for factor in factors})
-    return cells
+    return [
+        {factor.name: cell[factor.name] for factor in factors}
+        for part in parts
+        for levels in product(*(factor.levels for factor in rest))
+        for cell in [part | dict(zip((factor.name for factor in rest), levels, strict=True))]
+    ]
 
 
 def vary_single_factor(plan: Plan, design: Mapping[str, Any]) -> list[Cell]:

@@ -11,8 +11,6 @@ scipy.stats.qmc.discrepancy).
             ``scale`` is linear (default) or log, values are multiples of ``step`` where it is given
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,10 +43,7 @@ class Range:
 
     def value(self, u: float) -> float:
         """Return the value at ``u`` of [0, 1)."""
-        if self.log:
-            value = self.low * math.pow(self.high / self.low, u)
-        else:
-            value = self.low + u * (self.high - self.low)
+        value = self.low * math.pow(self.high / self.low, u) if self.log else self.low + u * (self.high - self.low)
         if self.step is not None:
             least, most = math.ceil(self.low / self.step), math.floor(self.high / self.step)
             value = min(max(round(value / self.step), least), most) * self.step
@@ -115,9 +110,7 @@ def best_of(points: int, dimensions: int, tries: int, seed: int) -> tuple[tuple[
 
 
 def _map_value(factor: Factor, u: float, ranges: Mapping[str, Range]) -> FactorValue:
-    if factor.name in ranges:
-        return ranges[factor.name].value(u)
-    return factor.levels[int(u * len(factor.levels))]
+    return ranges[factor.name].value(u) if factor.name in ranges else factor.levels[int(u * len(factor.levels))]
 
 
 def _read_ranges(plan: Plan, design: Mapping[str, Any]) -> dict[str, Range]:

@@ -11,8 +11,6 @@ the factor ``schema.CENTRE`` = true (other trials false), so that an analysis ca
 are ordinary trials of their cell.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from random import Random

@@ -11,8 +11,6 @@
 ========================  =========================================================================================
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -68,8 +66,8 @@ def read(factors: Sequence[Factor], design: Mapping[str, Any], own_keys: Collect
             )
     names = [factor.name for factor in factors]
     _check_levels(factors, design)
-    blocks = tuple(factor.name for factor in factors if factor.role == Role.BLOCKED)
-    blocks = tuple(dict.fromkeys(blocks + _read_names(design, "blocks", names)))
+    blocked = [factor.name for factor in factors if factor.role == Role.BLOCKED]
+    blocks = tuple(dict.fromkeys([*blocked, *_read_names(design, "blocks", names)]))
     hard = _read_names(design, "hard_to_change", names)
     if both := set(blocks) & set(hard):
         raise InputError(
@@ -131,13 +129,12 @@ def _check_levels(factors: Sequence[Factor], design: Mapping[str, Any]) -> None:
     for factor in factors:
         levels = [repr(level) for level in factor.levels]
         if len(set(levels)) < len(levels):
-            twice = next(level for level in levels if levels.count(level) > 1)
             raise InputError(
                 "duplicate-level",
                 "factors.{factor}: duplicate level {level}",
                 "list every level once",
                 factor=factor.name,
-                level=twice,
+                level=next(level for level in levels if levels.count(level) > 1),
             )
         if not levels and factor.name not in free and design["kind"] != "list":
             raise InputError(

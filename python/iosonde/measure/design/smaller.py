@@ -1,7 +1,5 @@
 """A campaign that is too long for its time → smaller ones that fit, with their costs in words and numbers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +8,10 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.core.types import Factor, FactorValue
 
-from . import aberration
 from .expand import Cells, planned
 from .order import in_order
 from .plan import COMMON_KEYS, Plan
+from .words import has_generators
 
 # With fewer trials a cell has no interval.
 LEAST_REPETITIONS = 2
@@ -99,14 +97,12 @@ def offers(
         return []
     shared = {key: value for key, value in design.items() if key in COMMON_KEYS - {"kind", "factors"}}
     request = _Request(factors, plan, cells, shared, repetitions, estimate_design, budget_s)
-    candidates = [*_fewer_repetitions(request, dict(design), t_critical)]
-    if cells.kind in ("full", "fractional"):
-        candidates += _offer_fraction(request)
-    if cells.kind in ("full", "fractional", "latin"):
-        candidates += _offer_latin(request, design)
-    if cells.kind == "full":
-        candidates += _offer_single_factor(request)
-    return candidates
+    return [
+        *_fewer_repetitions(request, dict(design), t_critical),
+        *(_offer_fraction(request) if cells.kind in ("full", "fractional") else ()),
+        *(_offer_latin(request, design) if cells.kind in ("full", "fractional", "latin") else ()),
+        *(_offer_single_factor(request) if cells.kind == "full" else ()),
+    ]
 
 
 def _fewer_repetitions(
@@ -129,7 +125,7 @@ def _offer_fraction(request: _Request) -> Iterator[Offer]:
     best: Offer | None = None
     for p in range(1, len(two)):
         design = {"kind": "fractional", "factors": two, "p": p, **request.shared}
-        fit = request.fits(design) if aberration.possible(len(two), p) else None
+        fit = request.fits(design) if has_generators(len(two), p) else None
         if fit is None or fit[0].trials >= request.original.trials:
             continue
         best = _build_offer(f"fraction 1/{2**p}", design, fit, request, _describe_aliasing(fit[0]))
@@ -150,16 +146,14 @@ def _describe_aliasing(cells: Cells) -> str:
 
 
 def _offer_latin(request: _Request, base_design: Mapping[str, Any]) -> Iterator[Offer]:
-    """Yield the largest hypercube that fits."""
     over = [f.name for f in request.plan.factors if len(f.levels) != 1 and f.name not in request.plan.blocks]
     least = POINTS_A_FACTOR * len(over)
     points = len(request.original.cells) - 1
     for _ in range(_TRIES_TO_FIT):
         if points < max(2, least):
             return
-        design = {"kind": "latin", "points": points, **request.shared}
-        if "ranges" in base_design:
-            design["ranges"] = base_design["ranges"]
+        ranges = {"ranges": base_design["ranges"]} if "ranges" in base_design else {}
+        design = {"kind": "latin", "points": points, **request.shared, **ranges}
         try:
             cells, repetition_s = request.seconds(design)
         except InputError:

@@ -1,14 +1,12 @@
 """Measurements of one node alone: its disk past the cache, memory copies, CPU time for each byte of the I/O path."""
 
-from __future__ import annotations
-
 import os
 import resource
 import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from iosonde.core.errors import SystemFaultError
 from iosonde.core.workload import Files, Phase, Step, Workload
@@ -136,7 +134,7 @@ class _Files:
         except (_native.EngineError, OSError) as error:
             raise _RefusedError(str(error)) from error
 
-    def __enter__(self) -> _Files:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

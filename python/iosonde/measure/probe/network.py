@@ -5,8 +5,6 @@ Latency and the sweep over message sizes are a ping-pong: half the round trip, a
 not wait for each message either. Pairs run one at a time, while the others sleep.
 """
 
-from __future__ import annotations
-
 import statistics
 import time
 from dataclasses import asdict, dataclass
@@ -57,8 +55,7 @@ def measure(ranks: Ranks) -> list[dict[str, Any]]:
         elif ranks.rank == b:
             _follow_pair(ranks, a)
         ranks.wait_for_all()
-    parts = ranks.gather(pairs) or []
-    return [pair for part in parts for pair in part]
+    return [pair for part in ranks.gather(pairs) or [] for pair in part]
 
 
 def _lead_pair(ranks: Ranks, a: int, b: int) -> Pair:

@@ -4,8 +4,6 @@ Each node first measures alone: memory, disk, CPU time. The network follows, pai
 measures the host. Rank 0 leaves all results in one file for the parent.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -4,8 +4,6 @@ Each repetition starts the ranks anew and is a run of its own, so that n counts 
 are rows of single ranks: a probe describes nodes, and adds nothing to the totals of a campaign in the same store.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time
@@ -83,7 +81,9 @@ def run(bench: ProbeBench, repetition: int, run_id: str) -> Run:
             "nodes": results.get("node_of", []),
             FACT: {
                 "pairs": results.get("pairs", []),
-                "tcp": _without_outputs(results),
+                "tcp": [
+                    {key: value for key, value in link.items() if key != "outputs"} for link in results.get("tcp", [])
+                ],
                 "nodes": results.get("nodes", []),
                 "servers": results.get("servers", []),
             },
@@ -126,20 +126,17 @@ def _measure_nodes(bench: ProbeBench) -> tuple[dict[str, Any], list[str]]:
 def observations(results: dict[str, Any]) -> list[Observation]:
     """Return the results as rows: a pair's belong to its lower rank, a node's to its first rank, and a server disk's
     have its number."""
-    rows = [row for pair in results["pairs"] for row in _observe_pair(pair)]
-    rows += [row for link in results.get("tcp", []) if not link["error"] for row in _observe_link(link)]
-    for node in results["nodes"]:
-        rows += [
-            Observation(operation, metric, value, unit, rank=node["rank"], includes=includes)
-            for operation, metric, value, unit, includes in _observe_node(node)
-        ]
     disks = [disk for server in results.get("servers", []) for disk in server["disks"]]
-    for number, disk in enumerate(disks):
-        rows += [
+    return [
+        *(row for pair in results["pairs"] for row in _observe_pair(pair)),
+        *(row for link in results.get("tcp", []) if not link["error"] for row in _observe_link(link)),
+        *(row for node in results["nodes"] for row in _observe_node(node)),
+        *(
             Observation(f"server_disk_{way}", "bandwidth", disk[way], "bytes/s", rank=number, includes=includes)
+            for number, disk in enumerate(disks)
             for way, includes in (("write", "open,fsync,close"), ("read", "open,close"))
-        ]
-    return rows
+        ),
+    ]
 
 
 def _observe_pair(pair: dict[str, Any]) -> Iterable[Observation]:
@@ -165,18 +162,12 @@ def outputs(results: dict[str, Any]) -> dict[str, bytes | Path]:
     }
 
 
-def _without_outputs(results: dict[str, Any]) -> list[dict[str, Any]]:
-    return [{key: value for key, value in link.items() if key != "outputs"} for link in results.get("tcp", [])]
-
-
-def _observe_node(node: dict[str, Any]) -> Iterable[tuple[str, str, float, str, str]]:
-    yield "memory_copy", "one_core", node["copy_one"], "bytes/s", ""
-    yield "memory_copy", "all_cores", node["copy_all"], "bytes/s", ""
-    if "disk" in node:
-        yield "disk_write", "bandwidth", node["disk"]["write"], "bytes/s", "open,fsync,close"
-        yield "disk_read", "bandwidth", node["disk"]["read"], "bytes/s", "open,close"
-        yield "cpu_write", "seconds_per_byte", node["cpu"]["write"], "s/byte", "open,fsync,close"
-        yield "cpu_read", "seconds_per_byte", node["cpu"]["read"], "s/byte", "open,close"
+def _observe_node(node: dict[str, Any]) -> Iterable[Observation]:
+    yield Observation("memory_copy", "one_core", node["copy_one"], "bytes/s", rank=node["rank"], includes="")
+    yield Observation("memory_copy", "all_cores", node["copy_all"], "bytes/s", rank=node["rank"], includes="")
+    for part, metric, unit in (("disk", "bandwidth", "bytes/s"), ("cpu", "seconds_per_byte", "s/byte")):
+        for way, includes in (("write", "open,fsync,close"), ("read", "open,close")) if "disk" in node else ():
+            yield Observation(f"{part}_{way}", metric, node[part][way], unit, rank=node["rank"], includes=includes)
 
 
 def expected_seconds(nodes: int, repetitions: int) -> float:
@@ -212,6 +203,4 @@ def _explain_failure(folder: Path, outcome: watchdog.Outcome, finished: bool) ->
                 states="; ".join(outcome.sentences()[:5]),
             )
         ]
-    if outcome.ours:
-        return [outcome.ours]
-    return [last_words.ranks_failed(outcome)]
+    return [outcome.ours] if outcome.ours else [last_words.ranks_failed(outcome)]

@@ -4,8 +4,6 @@ It measures its own disks, one after another, in a workspace of its own below ea
 JSON: the results or the error.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Disks of the servers, each measured on its own host by ssh, as steps ``on: servers``, all hosts at once."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ another way.
 Each node streams to the next one, and back: every node's link in both directions, in as many tests as nodes.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import shutil
@@ -76,19 +74,16 @@ def neighbours(nodes: int) -> list[tuple[int, int]]:
 
 def _measure_link(ranks: Ranks, a: int, b: int, address: str, size: int) -> Link:
     """Measure both directions, one after the other; the second server is requested even if the first one failed."""
-    outputs, rates, errors = [], [], []
+    answers = []
     for backwards in (False, True):
         port = bytearray(_PORT_BYTES)
         ranks.receive(port, b)
-        output, rate, error = client(address, int.from_bytes(port, "little"), size, backwards)
+        answers.append(client(address, int.from_bytes(port, "little"), size, backwards))
         ranks.send(bytearray(1), b)
-        outputs.append(output)
-        rates.append(rate)
-        errors.append(error)
-    wrong = next((error for error in errors if error), "")
-    if wrong:
+    outputs, rates, errors = zip(*answers, strict=True)
+    if wrong := next(filter(None, errors), ""):
         return Link(a, b, error=f"{PROGRAM} from {ranks.hosts[a].name} to {address}: {wrong}")
-    return Link(a, b, rates[0], rates[1], tuple(outputs))
+    return Link(a, b, rates[0], rates[1], outputs)
 
 
 def client(address: str, port: int, size: int, backwards: bool) -> tuple[str, float, str]:
@@ -159,5 +154,4 @@ def start_server() -> tuple[subprocess.Popen[str] | None, int]:
     except OSError:
         return None, 0
     assert server.stdout is not None
-    listens = any("listening" in line for line in server.stdout)
-    return server, port if listens else 0
+    return server, port if any("listening" in line for line in server.stdout) else 0

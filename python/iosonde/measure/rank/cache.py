@@ -9,8 +9,6 @@
 ``no-server``       (server only) the file system has no server
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from contextlib import suppress
@@ -20,9 +18,7 @@ from iosonde.core.filesystems import keeps_pages_elsewhere
 from iosonde.core.wire import SERVED_BY_CACHE
 from iosonde.ranks.machine import mount
 
-COLD_VERIFIED = "cold-verified"
-COLD_REQUESTED = "cold-requested"
-WARM = "warm"
+COLD_VERIFIED, COLD_REQUESTED, WARM = "cold-verified", "cold-requested", "warm"
 NO_SERVER = "no-server"
 
 _COLDEST_FIRST = (COLD_VERIFIED, COLD_REQUESTED, WARM, SERVED_BY_CACHE)

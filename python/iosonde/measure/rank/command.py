@@ -5,8 +5,6 @@ own session, so that all of it can be ended; a daemon that left the session is f
 If we are killed ourselves, a guard ends it.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import select
@@ -14,13 +12,12 @@ import signal
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from iosonde.ranks.heartbeat import Pulse
 from iosonde.ranks.machine import mount
 from iosonde.ranks.processes import WATCHDOG_VARIABLE, family
-from iosonde.ranks.pulse import Pulse
 
 from .guard import Guard
 from .output import RETAINED_BYTES, cut_middle, free_middle
@@ -114,10 +111,6 @@ class CommandResult:
     system_s: float = 0.0
     fault: str = ""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values, for the spool and run.json."""
-        return asdict(self)
-
 
 def run(command: ShellCommand, output: Path, begin: Callable[[], int] = lambda: 0) -> CommandResult:
     """Run ``command`` with its output in the file ``output``.
@@ -156,7 +149,7 @@ def run(command: ShellCommand, output: Path, begin: Callable[[], int] = lambda: 
         code = os.waitstatus_to_exitcode(status)
         fault = _explain_full(output.parent)
         if fault:
-            _make_room(handle)
+            os.ftruncate(handle, max(0, os.fstat(handle).st_size - ROOM_BYTES))
         cut_bytes = cut_middle(output, command.retained_bytes)
         return CommandResult(
             started_ns,
@@ -275,7 +268,6 @@ def _watch_guarded(
 def _wait_for_end(command: ShellCommand, pid: int, handle: int, started_ns: int) -> str:
     """Wait for the end of ``pid``, which stays a zombie. Return why it has to be ended, or empty if it ended by
     itself."""
-    timeout_s = command.timeout_s or DEFAULT_TIMEOUT_S
     try:
         descriptor = os.pidfd_open(pid)
     except OSError:  # before Linux 5.3
@@ -285,7 +277,7 @@ def _wait_for_end(command: ShellCommand, pid: int, handle: int, started_ns: int)
         poller.register(descriptor, select.POLLIN)
     try:
         while True:
-            remaining_s = timeout_s - (time.monotonic_ns() - started_ns) / 1e9
+            remaining_s = (command.timeout_s or DEFAULT_TIMEOUT_S) - (time.monotonic_ns() - started_ns) / 1e9
             wait_s = max(0.0, min(LOOK_S, remaining_s))
             if poller.poll(wait_s * 1e3) if descriptor >= 0 else _ended_within(pid, wait_s):
                 return ""
@@ -331,13 +323,7 @@ def _signal_group(group: int, number: int) -> bool:
 
 
 def _above_ours(maxrss_kib: int) -> int | None:
-    ours = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return maxrss_kib * 1024 if maxrss_kib > ours else None
-
-
-def _make_room(handle: int) -> None:
-    """Free the end of an output that filled the directory: the results of the trial go there too."""
-    os.ftruncate(handle, max(0, os.fstat(handle).st_size - ROOM_BYTES))
+    return maxrss_kib * 1024 if maxrss_kib > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss else None
 
 
 def _explain_full(directory: Path) -> str:

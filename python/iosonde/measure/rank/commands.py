@@ -1,10 +1,9 @@
 """A command step on one rank: whether it takes part, when it starts, and its entry in the spool."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,10 @@ from iosonde.measure.assignment import Assignment
 from iosonde.measure.items import SET_UP, STEP, Part
 from iosonde.measure.spec import EACH, MPI, ONCE
 from iosonde.ranks import mpi
-from iosonde.ranks.heartbeat import RUNNING, WAITING, Heartbeat
-from iosonde.ranks.pulse import Pulse
+from iosonde.ranks.heartbeat import RUNNING, WAITING, Heartbeat, Pulse
 
-from . import command, marks, output
-from .phases import start_together
+from . import command, output
+from .phases import note_mark, start_together
 from .wire import Meter
 
 MACHINEFILE, IOZONE_CLIENTS = "machinefile", "iozone-clients"
@@ -63,29 +61,27 @@ def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, 
     meter.ends(PREPARING)
     measured = part.item["stage"] == STEP
     if measured:
-        marks.note(assignment, ranks, BEGUN, part.first, part.item["label"])
+        note_mark(assignment, ranks, BEGUN, part.first, part.item["label"])
     well = _in_its_way(part, assignment, ranks, heart, cpus)
     if measured:
-        marks.note(assignment, ranks, ENDED, part.first, part.item["label"])
+        note_mark(assignment, ranks, ENDED, part.first, part.item["label"])
     meter.ends(TIMED)
     meter.keep(part.first)
     return well
 
 
 def _in_its_way(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, cpus: set[int]) -> bool:
-    where = part.item["on"]
-    well = True
+    where, well = part.item["on"], True
     if where == EACH:
         for turn in range(ranks.size):
             if turn == ranks.rank:
                 well = _run_here(part, assignment, ranks, heart, cpus)
             ranks.wait_for_all()
         return well
-    if where in ONCE:
-        if ranks.rank == 0:
-            well = _run_here(part, assignment, ranks, heart, cpus)
-    else:
+    if where not in ONCE:
         well = _run_here(part, assignment, ranks, heart, cpus, lambda: start_together(ranks))
+    elif ranks.rank == 0:
+        well = _run_here(part, assignment, ranks, heart, cpus)
     ranks.wait_for_all(LOOK_S if where == MPI else mpi.POLL_S)
     return well
 
@@ -103,16 +99,6 @@ def filled(item: dict[str, Any], variables: Mapping[str, FactorValue]) -> str:
     )
 
 
-def _list_launcher_names(item: dict[str, Any], assignment: Assignment) -> frozenset[str] | None:
-    """Return the launcher variables that a command of the first rank alone may have; other commands get those of their
-    rank."""
-    return frozenset(assignment.outside) if item["on"] in ONCE else None
-
-
-def _build_environment(variables: Mapping[str, FactorValue]) -> dict[str, str]:
-    return {placeholders.PYTHON_VARIABLE: sys.executable} | placeholders.as_environment(variables)
-
-
 def _run_here(
     part: Part,
     assignment: Assignment,
@@ -128,14 +114,16 @@ def _run_here(
     retained_bytes = output.limit_of(item["keep_output"], 1 if item["on"] in ONCE else ranks.size)
     shell_command = command.ShellCommand(
         filled(item, variables),
-        _build_environment(variables) | {command.TRIAL_VARIABLE: assignment.spool},
+        {placeholders.PYTHON_VARIABLE: sys.executable}
+        | placeholders.as_environment(variables)
+        | {command.TRIAL_VARIABLE: assignment.spool},
         step_id,
         cpus,
         command.STAYS if item["stage"] == SET_UP else command.ENDS,  # a set-up may start a server
         item["timeout_s"],
         max(command.OUTPUT_BYTES, retained_bytes),
         retained_bytes,
-        outside=_list_launcher_names(item, assignment),
+        outside=frozenset(assignment.outside) if item["on"] in ONCE else None,
     )
     result = command.run(shell_command, spool.output_of(folder, ranks.rank, part.first), begin)
     heart.enter(item["label"], WAITING)
@@ -151,7 +139,7 @@ def _run_here(
             recorded_all=False,
             totals=[],
             errors=[],
-            command=result.to_json(),
+            command=asdict(result),
         ),
     )
     return well

@@ -4,8 +4,6 @@ A failure is reported in a message, and the trial ends: a level that was not set
 become a column of the results.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable
@@ -20,8 +18,7 @@ from iosonde.measure import placeholders
 from iosonde.measure.assignment import Assignment
 from iosonde.measure.spec import CACHE_DROP, CACHE_NONE, CACHE_REMOUNT, SINGLE, CacheRegime, Control
 from iosonde.ranks import mpi
-from iosonde.ranks.heartbeat import RUNNING, Heartbeat
-from iosonde.ranks.pulse import Pulse
+from iosonde.ranks.heartbeat import RUNNING, Heartbeat, Pulse
 
 from . import hooks, mounted
 from .commands import values
@@ -36,9 +33,8 @@ def prepare(assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat) -> tuple
     regime, variables = assignment.regime, values(assignment, ranks)
     anew: list[RemountDone] = []
     if regime.between_trials != CACHE_NONE:
-        once_per_node = ranks.local_rank == 0
         faults = _collect_faults(
-            ranks, heart, "caches", once_per_node, lambda: anew.extend(between_trials(regime, variables))
+            ranks, heart, "caches", ranks.local_rank == 0, lambda: anew.extend(between_trials(regime, variables))
         )
         anew = [
             {**entry, "host": ranks.hosts[rank].name} for rank, of in enumerate(ranks.all_gather(anew)) for entry in of

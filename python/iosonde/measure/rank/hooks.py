@@ -4,12 +4,8 @@ They change the system and may leave something running on purpose (a mount's dae
 on the core that the rank is bound to.
 """
 
-from __future__ import annotations
-
-import os
-from pathlib import Path
-
 from iosonde.core.errors import SystemFaultError
+from iosonde.foreign.reading import read_tail
 from iosonde.ranks import binding, temporary
 
 from .command import OUTLIVES, ShellCommand
@@ -28,7 +24,7 @@ def run(command: str, environment: dict[str, str], what: str = "the hook") -> st
             command, environment, cpus=binding.before(), leftover_policy=OUTLIVES, timeout_s=TIMEOUT_S
         )
         result = run_command(shell_command, path)
-        output = _end_of(path)
+        output = read_tail(path, _TAIL_BYTES)
     if result.exit_code == 0 and not result.fault:
         return output
     ended = "ended with {exit_code}" if result.signal is None else "ended by signal {signal}"
@@ -45,12 +41,3 @@ def run(command: str, environment: dict[str, str], what: str = "the hook") -> st
         limit_s=TIMEOUT_S,
         output=result.fault or output[-300:].strip() or "no output",
     )
-
-
-def _end_of(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL_BYTES))
-            return file.read().decode("utf-8", "replace")
-    except OSError:
-        return ""

@@ -1,13 +1,13 @@
 """The mount of a path: after a remount it is another one at the same place."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import struct
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypedDict
+
+from iosonde.foreign.mounts import unescape
 
 TABLE = Path("/proc/self/mountinfo")
 # statx(2), linux/stat.h: ids that are never reused, since Linux 6.8. Those of the table are reused.
@@ -58,15 +58,8 @@ def mount_of(path: str, table: str) -> tuple[str, str]:
         fields = line.split()
         if len(fields) < 5:
             continue
-        point = _unescape(fields[4])
+        point = unescape(fields[4])
         inside = path == point or path.startswith(point.rstrip("/") + "/")
         if inside and len(point) >= len(deepest[1]):  # the last of several mounts on one point hides the others
             deepest = (fields[0], point)
     return deepest
-
-
-def _unescape(text: str) -> str:
-    """Decode blanks and backslashes, which are octal escapes in the table."""
-    for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
-        text = text.replace(code, character)
-    return text

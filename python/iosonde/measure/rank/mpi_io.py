@@ -4,8 +4,6 @@ A call of the library is an operation. The records do not show whether it became
 the number of bytes that the process moved (``/proc/self/io``) does.
 """
 
-from __future__ import annotations
-
 import stat
 import time
 from collections.abc import Callable
@@ -40,6 +38,20 @@ class Record:
     extra_bytes: int | None
     complete: bool = True
     histograms: dict[int, Any] = field(default_factory=dict)
+
+
+@dataclass
+class _Done:
+    kind: str
+    status: int
+    offset: int
+    size: int
+    start_ns: int
+    duration_ns: int
+
+    @property
+    def end_ns(self) -> int:
+        return self.start_ns + self.duration_ns
 
 
 class Session:
@@ -112,11 +124,10 @@ class Session:
         access = self._access
         offset = access.base + first * (access.piece + access.hole)
         content = (buffer, self._seed, access.file, offset, access.piece, access.hole)
-        if access.kind == "write":
-            if access.verify:
-                _native.fill_content(*content)
-            else:
-                _make_unique(buffer)
+        if access.kind == "write" and access.verify:
+            _native.fill_content(*content)
+        elif access.kind == "write":
+            _make_unique(buffer)
         at, collective = first * access.piece, access.collective
         done = self._time_call(access.kind, lambda: file.move(access.kind, at, buffer, collective), offset, len(buffer))
         if access.kind == "read" and access.verify and done.status == STATUS_OK:
@@ -159,22 +170,6 @@ class Session:
         first, last = self._done[0].start_ns, max(done.end_ns for done in self._done)
         stopped = "error" if self._errors else "count"
         return Record(first, last, stopped, rows.view(np.uint64).reshape(-1, 4), totals, self._errors, extra)
-
-
-@dataclass
-class _Done:
-    """Record of one call."""
-
-    kind: str
-    status: int
-    offset: int
-    size: int
-    start_ns: int
-    duration_ns: int
-
-    @property
-    def end_ns(self) -> int:
-        return self.start_ns + self.duration_ns
 
 
 def _sum_calls(kind: int, calls: list[_Done]) -> dict[str, int]:

@@ -4,8 +4,6 @@ The output goes to a file, not through a pipe, so excess output is freed while t
 If the file system has no holes, the space is freed when the command has ended.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 from contextlib import suppress

@@ -1,17 +1,18 @@
 """The phases of a native workload on one rank: prepare, wait, run the engine, leave the result."""
 
-from __future__ import annotations
-
+import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from iosonde.core import truth
+from iosonde.core import faults, truth
 from iosonde.core import wire as words
 from iosonde.core.faults import BEGUN, ENDED
-from iosonde.core.workload import Files
+from iosonde.core.program_output import run_program
+from iosonde.core.workload import Files, MpiIo, Workload
 from iosonde.measure import spool
 from iosonde.measure.assignment import Assignment
 from iosonde.measure.items import Part
@@ -19,11 +20,12 @@ from iosonde.measure.workloads.phase_plan import PhasePlan
 from iosonde.ranks import binding, mpi
 from iosonde.ranks.heartbeat import RUNNING, WAITING, Heartbeat
 
-from . import cache, hooks, marks, mounted, server_counts, sessions, wear_out
+from . import cache, hooks, mounted, trial_root, wear_out
 from .wire import Meter
 
 # All ranks spin to one agreed moment if each has its own core; else spinning steals the others' core.
 START_DELAY_NS = 1_000_000
+_ANSWERS_S = 60.0
 
 
 def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, budget: int, meter: Meter) -> bool:
@@ -38,7 +40,7 @@ def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, 
         spool.write(Path(assignment.spool), replace(done, cache=looked if plan.phase else {}))
         ranks.wait_for_all()  # sleep: spinning would take the CPU from ranks that still measure
         if plan.timed:
-            marks.note(assignment, ranks, ENDED, index, plan.operation)
+            note_mark(assignment, ranks, ENDED, index, plan.operation)
         meter.ends(words.TIMED)
         if meter.counts and plan.timed and plan.writes and not warm:
             heart.enter(f"{plan.operation} (writing out)", WAITING)
@@ -46,7 +48,7 @@ def run(part: Part, assignment: Assignment, ranks: mpi.Ranks, heart: Heartbeat, 
             meter.ends(words.FLUSH)
         meter.keep(index)
         if plan.timed:
-            server_counts.ask(assignment, ranks, ENDED, index)
+            _query_servers(assignment, ranks, ENDED, index)
         if ranks.all_max(0 if done.stopped != "error" else 1):
             return False
     return True
@@ -61,21 +63,12 @@ def _run_phase(
     budget: int,
     meter: Meter,
 ) -> spool.RankPhase:
-    """Run one phase, recording up to ``budget`` operations one by one."""
     if plan.phase is None:
         return _stand_by(index, plan, assignment, ranks, heart, meter)
-    session = sessions.open_session(plan, assignment.root, assignment.seed, ranks, budget)
+    session = open_session(plan, assignment.root, assignment.seed, ranks, budget)
     try:
         session.prepare(0)
-        heart.enter(plan.operation, WAITING)
-        ranks.wait_for_all()
-        if plan.timed:
-            server_counts.ask(assignment, ranks, BEGUN, index)
-        meter.ends(words.PREPARING)
-        heart.enter(plan.operation, RUNNING, session.operations_done)
-        if plan.timed:
-            marks.note(assignment, ranks, BEGUN, index, plan.operation)
-        start_at_ns = start_together(ranks) if plan.timed else 0
+        start_at_ns = _begin_phase(index, plan, assignment, ranks, heart, meter, session.operations_done)
         (record,) = session.run(0, start_at_ns)
         if plan.wears_out:
             record = _worn_out(session, record, ranks)
@@ -94,7 +87,7 @@ def _run_phase(
         histograms=_build_histograms(record),
         extra_bytes=record.extra_bytes,
         truth=truth.encoded(record.truth) if "machine" in plan.backend else "",
-        hints=sessions.hints_of(plan, session),
+        hints=list_hints(plan, session),
         operations=spool.as_operations(record.operations, ranks.rank, index) if plan.timed else None,
     )
 
@@ -104,17 +97,34 @@ def _stand_by(
 ) -> spool.RankPhase:
     """Stand by in a phase without work for this rank. It takes part in all collective steps, as in `_run_phase`, and
     leaves a record with ``started_ns`` 0, because the phase would otherwise lack this rank."""
-    heart.enter(plan.operation, WAITING)
-    ranks.wait_for_all()
-    if plan.timed:
-        server_counts.ask(assignment, ranks, BEGUN, index)
-    meter.ends(words.PREPARING)
-    if plan.timed:
-        marks.note(assignment, ranks, BEGUN, index, plan.operation)
-        start_together(ranks)
+    _begin_phase(index, plan, assignment, ranks, heart, meter)
     if plan.wears_out:
         ranks.all_max(0)
     return spool.RankPhase(ranks.rank, index, 0, 0, stopped="count", recorded_all=True, totals=[], errors=[])
+
+
+def _begin_phase(
+    index: int,
+    plan: PhasePlan,
+    assignment: Assignment,
+    ranks: mpi.Ranks,
+    heart: Heartbeat,
+    meter: Meter,
+    progress: Callable[[], int] | None = None,
+) -> int:
+    """Wait for all ranks, and return the agreed start on this rank's clock (0: at once). ``progress`` counts the
+    operations of a rank with work."""
+    heart.enter(plan.operation, WAITING)
+    ranks.wait_for_all()
+    if plan.timed:
+        _query_servers(assignment, ranks, BEGUN, index)
+    meter.ends(words.PREPARING)
+    if progress:
+        heart.enter(plan.operation, RUNNING, progress)
+    if not plan.timed:
+        return 0
+    note_mark(assignment, ranks, BEGUN, index, plan.operation)
+    return start_together(ranks)
 
 
 def _worn_out(session: Any, record: Any, ranks: mpi.Ranks) -> Any:
@@ -176,3 +186,51 @@ def _build_histograms(record: Any) -> dict[str, list[list[int]]]:
         str(kind): [[int(bucket), int(count)] for bucket, count in zip(buckets, counts, strict=True)]
         for kind, (buckets, counts) in record.histograms.items()
     }
+
+
+def open_session(plan: PhasePlan, root: str, seed: int, ranks: mpi.Ranks, budget: int) -> Any:
+    """Return an object with the methods of ``_native.Session`` that runs this rank's phase below ``root``.
+
+    ``budget``: the most operations that the engine records one by one.
+    """
+    from iosonde.engine import _native
+
+    if isinstance(plan.phase, MpiIo):
+        from . import mpi_io
+
+        trial_root.check_visible(root)  # MPI accepts paths only
+        return mpi_io.Session(plan.phase, root, seed, ranks)
+    assert plan.phase is not None
+    with trial_root.opened(root) as here:
+        workload = Workload(here, ((plan.phase,),), seed, plan.backend, ranks.rank)
+        return _native.Session(workload.to_json(), budget, record=plan.timed)
+
+
+def list_hints(plan: PhasePlan, session: Any) -> dict[str, dict[str, str]]:
+    """Return the hints that a phase requested and those in force; empty for a phase of the engine."""
+    return {"asked": dict(plan.phase.hints), "took": session.hints} if isinstance(plan.phase, MpiIo) else {}
+
+
+def _query_servers(assignment: Assignment, ranks: mpi.Ranks, when: str, phase: int) -> None:
+    """Have rank 0 query the servers' counters, if servers count, and keep the answer, if any, in the spool. ``when``:
+    core.faults.BEGUN, ENDED.
+
+    All ranks wait for the answer, so that the servers' work meanwhile belongs to no rank.
+    """
+    if not assignment.server_counts:
+        return
+    if ranks.rank == 0:
+        with suppress(OSError, subprocess.SubprocessError):
+            result = run_program(assignment.server_counts, _ANSWERS_S)
+            result.check_returncode()
+            spool.server_counts_of(Path(assignment.spool), phase, when).write_text(result.stdout)
+    ranks.wait_for_all()
+
+
+def note_mark(assignment: Assignment, ranks: mpi.Ranks, what: str, phase: int, operation: str) -> None:
+    """Have rank 0 note that a phase or step has BEGUN or ENDED, for the process that inflicts the trial's faults.
+
+    A line of a file, before the clock runs and after it has stopped; nothing if no faults are planned.
+    """
+    if assignment.marks and ranks.rank == 0:
+        faults.note(assignment.marks, faults.PhaseMark(what, phase, operation, time.monotonic_ns()))

@@ -5,8 +5,6 @@ each step the ranks agree whether to go on. Every decision of a rank depends onl
 alike.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import os
@@ -35,8 +33,7 @@ PLACES = "places.json"  # written by rank 0 when all files of the ranks have arr
 
 def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
     """Do all steps of this rank. Raises IosondeError for a fault of this node as a whole."""
-    folder = Path(assignment.spool)
-    beats = folder / BEATS
+    folder, beats = Path(assignment.spool), Path(assignment.spool) / BEATS
     beats.mkdir(parents=True, exist_ok=True)
     if ranks.rank == 0 and not (folder / PARENT_MARK).exists():
         raise LaunchError(
@@ -74,11 +71,10 @@ def run(assignment: Assignment, ranks: mpi.Ranks) -> None:
         heart.enter("collect")
         _collect_spools(folder, ranks)
         if ranks.rank == 0:
-            messages = [last_words.message_to_json(fault) for fault in faults]
             about = {
                 "bound": bound,
                 "finished": finished,
-                "faults": messages,
+                "faults": [last_words.message_to_json(fault) for fault in faults],
                 "loads": loads,
                 "mounts": mounts,
                 "remounts": anew,
@@ -118,8 +114,7 @@ def _run_all(
         if not well and part.item["stage"] != items.TEAR_DOWN:
             continue
         if part.item["kind"] == items.COMMAND:
-            done = commands.run(part, assignment, ranks, heart, cpus, meter)
-            done = not ranks.all_max(0 if done else 1)
+            done = not ranks.all_max(not commands.run(part, assignment, ranks, heart, cpus, meter))
         else:
             done = phases.run(part, assignment, ranks, heart, budget, meter)
         well = well and done
@@ -130,7 +125,6 @@ def _run_all(
 
 
 def _enter_directory(assignment: Assignment) -> None:
-    """Enter the directory in which iosonde was started, on every node."""
     try:
         os.chdir(assignment.directory)
     except OSError as error:

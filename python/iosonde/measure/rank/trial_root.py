@@ -3,8 +3,6 @@
 So replacing the workspace during a measurement cannot lead a rank to another place.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ So every rank moves the same amount and the slowest decides (as in IO500), while
 still ends. Between the two parts a rank waits for the others to reach their limit: that is inside the time.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

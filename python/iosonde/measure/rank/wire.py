@@ -4,10 +4,9 @@ The first rank of each node reads the counters for all its ranks, never between 
 ``measure.collect.wire`` interprets the bytes.
 """
 
-from __future__ import annotations
-
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -80,10 +79,10 @@ class Meter:
     def keep(self, frame: int) -> None:
         """Leave the counts in the spool, as those of this frame."""
         if self._route is not None:
-            about = {"why": self._route.why, "assumed": self._route.assumed}
-            about |= {"own_server": self._route.own_server} if self._route.own_server else {}
-            about |= {"interfaces": self._route.interfaces, "ports": self._route.ports}
-            spool.write_wire(self._folder, self._rank, frame, {**about, **self._idle, **self._parts})
+            own_server = {"own_server": self._route.own_server} if self._route.own_server else {}
+            about = {"why": self._route.why, "assumed": self._route.assumed, **own_server}
+            ways = {"interfaces": self._route.interfaces, "ports": self._route.ports}
+            spool.write_wire(self._folder, self._rank, frame, {**about, **ways, **self._idle, **self._parts})
         self._parts = {}
 
 
@@ -103,11 +102,4 @@ def read_counters(of: Route) -> Reading:
     cards = traffic.interfaces()
     ports = traffic.ports() if of.ports else {}
     ours = [*(cards.get(name, NOTHING) for name in of.interfaces), *(ports.get(name, NOTHING) for name in of.ports)]
-    return _sum_counts(ours), cards.get(LOOPBACK, NOTHING)
-
-
-def _sum_counts(several: Iterable[NetworkCounts]) -> NetworkCounts:
-    total = NOTHING
-    for counts in several:
-        total = total.plus(counts)
-    return total
+    return reduce(NetworkCounts.plus, ours, NOTHING), cards.get(LOOPBACK, NOTHING)

@@ -1,7 +1,5 @@
 """Messages about a failing target: what failed, during which action, and what is left behind."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

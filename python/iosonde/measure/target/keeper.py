@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from iosonde.core.errors import SystemFaultError, TargetFaultError
 from iosonde.core.message import restore
@@ -69,19 +69,16 @@ class Keeper:
     def facts(self, target: Path) -> TargetFacts:
         """Return the facts of the target's file system: mount, quota, devices, filesystem."""
         what = f"asking for the mount and the quota of {target}"
-        target_facts: TargetFacts = self._child.call("facts", str(target), what, path=str(target))
-        return target_facts
+        return cast("TargetFacts", self._child.call("facts", str(target), what, path=str(target)))
 
     def condition(self, target: Path, limit_s: float) -> TargetCondition | None:
         """Return the current condition of the target's file system; None if it does not report one within the limit."""
         try:
             with self.limited(limit_s):
-                target_condition: TargetCondition | None = self._child.call(
-                    "condition", str(target), f"asking how {target} is", path=str(target)
-                )
+                answer = self._child.call("condition", str(target), f"asking how {target} is", path=str(target))
+                return cast("TargetCondition | None", answer)
         except (TargetFaultError, SystemFaultError):
             return None
-        return target_condition
 
     def workspace(self, target: Path, experiment: str) -> ManagedWorkspace:
         """Return the workspace of an experiment, which does not exist yet."""
@@ -90,8 +87,7 @@ class Keeper:
     def list_leftovers(self, target: Path, experiments: list[str]) -> list[str]:
         """List the experiments that left a workspace."""
         what = f"looking for what earlier experiments left in {target}"
-        leftovers: list[str] = self._child.call("left", str(target), what, target=str(target), experiments=experiments)
-        return leftovers
+        return list(self._child.call("left", str(target), what, target=str(target), experiments=experiments))
 
     def remove_leftover(self, target: Path, experiment: str) -> None:
         """Remove the remains of an earlier experiment that no longer runs."""

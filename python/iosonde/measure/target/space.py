@@ -3,8 +3,6 @@
 This touches the target: the main process uses a helper (``keeper``).
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import os
@@ -135,8 +133,7 @@ def _check_directory(target: Path) -> None:
 def _check_access(target: Path) -> None:
     """Check write access by access(2), whose errno separates permissions from a full or failing file system;
     ``os.access`` does not."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if not libc.access(os.fsencode(target), os.W_OK | os.X_OK):
+    if not ctypes.CDLL(None, use_errno=True).access(os.fsencode(target), os.W_OK | os.X_OK):
         return
     why = ctypes.get_errno()
     if why in (errno.EACCES, errno.EPERM):

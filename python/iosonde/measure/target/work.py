@@ -6,6 +6,7 @@ Arguments and results are plain values.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,28 +45,7 @@ def condition(path: str) -> TargetCondition | None:
 
 def create(path: str, experiment: str, resumed: bool, hold: bool) -> None:
     """See ``Workspace.create``."""
-    workspace = Workspace.create(Path(path).parent, experiment, resumed=resumed, hold=hold)
-    _workspaces[path] = workspace
-
-
-def trial(path: str, experiment: str, name: str) -> None:
-    """See ``Workspace.trial``."""
-    _open_workspace(path, experiment).trial(name)
-
-
-def verify(path: str, experiment: str, name: str) -> None:
-    """See ``Workspace.verify``."""
-    _open_workspace(path, experiment).verify(name)
-
-
-def remove_trial(path: str, experiment: str, name: str) -> None:
-    """See ``Workspace.remove_trial``."""
-    _open_workspace(path, experiment).remove_trial(name)
-
-
-def remove(path: str, experiment: str) -> None:
-    """See ``Workspace.remove``."""
-    _open_workspace(path, experiment).remove()
+    _workspaces[path] = Workspace.create(Path(path).parent, experiment, resumed=resumed, hold=hold)
 
 
 def left(target: str, experiments: list[str]) -> list[str]:
@@ -85,12 +65,19 @@ def progress() -> int:
     return _native.removed()
 
 
-def _open_workspace(path: str, experiment: str) -> Workspace:
-    """Return the workspace that is held open; in a new helper, the one whose marker names our experiment."""
-    return _workspaces.setdefault(path, Workspace(Path(path), experiment, is_created=True))
+def _on_workspace(operation: Callable[..., object]) -> Callable[..., None]:
+    """Return the operation on the workspace that is held open; in a new helper, on the one whose marker names our
+    experiment."""
+
+    def operate(path: str, experiment: str, **more: str) -> None:
+        operation(_workspaces.setdefault(path, Workspace(Path(path), experiment, is_created=True)), **more)
+
+    return operate
 
 
-OPERATIONS = {
-    operation.__name__: operation
-    for operation in (resolve, check, facts, condition, create, trial, verify, remove_trial, remove, left, remove_left)
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    operation.__name__: operation for operation in (resolve, check, facts, condition, create, left, remove_left)
+} | {
+    operation.__name__: _on_workspace(operation)
+    for operation in (Workspace.trial, Workspace.verify, Workspace.remove_trial, Workspace.remove)
 }

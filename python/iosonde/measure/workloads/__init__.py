@@ -3,8 +3,6 @@
 Pure functions: the parent and every rank compute the same plan.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any, Protocol
 

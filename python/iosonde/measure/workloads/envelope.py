@@ -6,8 +6,6 @@ come from whole small files (open, read, close), bytes/s from large ones. Pure f
 compute the same plan from the same settings.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,9 +14,7 @@ from iosonde.core.workload import Files, Phase, Step
 from .phase_plan import BANDWIDTH, PhasePlan
 from .settings import SettingError, read_count
 
-OTHER_NODE = "other_node"
-OTHER_RANK = "other_rank"
-SAME_RANK = "same_rank"
+OTHER_NODE, OTHER_RANK, SAME_RANK = "other_node", "other_rank", "same_rank"
 
 
 @dataclass(frozen=True)
@@ -154,7 +150,6 @@ def _small_files(settings: Settings, rank: int, writer: int) -> list[PhasePlan]:
 
 
 def _transfer_file(kind: str, settings: Settings) -> Step:
-    """Return a step that transfers a small file at once."""
     return Step(kind, transfer_size=settings.small_file_size, size=settings.small_file_size, offsets="seq")
 
 

@@ -6,8 +6,6 @@ with its hints. The question, and the grid of access and hole sizes, are those o
 using Statistics and Machine Learning" (2017). Pure functions: the parent and every rank compute the same plan.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any

@@ -1,11 +1,9 @@
 """Conversion of a phase of the workload ``phases``: data as people write it → the plan of one rank, or the place of an
 error."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, cast
 
 from iosonde.core.errors import InputError
 from iosonde.core.problems import nearest
@@ -13,8 +11,8 @@ from iosonde.core.units import parse_seconds
 from iosonde.core.workload import Device, FileNames, Files, MixPart, Phase, Step
 from iosonde.measure.collect.rates import buffered
 from iosonde.measure.placeholders import fill
+from iosonde.measure.workloads.settings import parse_integer
 
-from .arithmetic import parse_integer
 from .phase_plan import BANDWIDTH, RATE, PhasePlan
 from .settings import Key, SettingError
 
@@ -204,8 +202,7 @@ class PhaseMaker:
 
     def _read_to(self, spec: Any, kind: str, at: tuple[str | int, ...]) -> str | int | None:
         if kind == "truncate":
-            size: int | None = self._read_number({"to": spec}, "to", at=at, least=0)
-            return size
+            return cast("int | None", self._read_number({"to": spec}, "to", at=at, least=0))
         return None if spec is None else self._fill_text(str(spec))
 
     def _read_pattern(self, spec: Mapping[str, Any], key: str, at: tuple[str | int, ...]) -> Any:
@@ -299,10 +296,8 @@ class PhaseMaker:
 
 def kinds_of(steps: tuple[Step, ...]) -> list[str]:
     """Return the kinds of operation of steps, including those inside a mix, each once."""
-    kinds = []
-    for step in steps:
-        kinds += [part.step.kind for part in step.of] if step.of else [step.kind]
-    return list(dict.fromkeys(kinds))
+    parts = (part.step for step in steps for part in step.of or (MixPart(1, step),))
+    return list(dict.fromkeys(part.kind for part in parts))
 
 
 def _name_place(files: Files | FileNames | Device) -> str:
@@ -325,6 +320,4 @@ def _choose_counted(measures: str, kinds: list[str], moving: list[str]) -> str:
 def _name_operation(phase: Phase, counted: str, kinds: list[str]) -> str:
     """Name the operation; a write that nothing makes durable is called buffered."""
     durable = set(kinds) & set(_DURABLE) or set(phase.open_flags) & set(_DURABLE_FLAGS)
-    if counted not in WRITES or durable or "buffered" in phase.name:
-        return phase.name
-    return buffered(phase.name)
+    return phase.name if counted not in WRITES or durable or "buffered" in phase.name else buffered(phase.name)

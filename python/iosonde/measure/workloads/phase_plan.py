@@ -1,14 +1,11 @@
 """Plan of one phase of one rank, for all native workloads."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 
 from iosonde.core.workload import Files, MpiIo, Phase, Step
 
-RATE = "rate"
-BANDWIDTH = "bandwidth"
+RATE, BANDWIDTH = "rate", "bandwidth"
 # Kinds of operations that move data from and to the file system.
 READS, WRITES = ("read", "mmap_read"), ("write", "append", "mmap_write")
 

@@ -6,8 +6,6 @@ rank if files are spread over several servers. Expressions are allowed: ``base: 
 parent and every rank compute the same plan.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -100,20 +98,20 @@ def bytes_written(settings: Settings, ranks: int) -> int:
 
 
 def _sum_bytes(settings: Settings, ranks: int, kinds: Sequence[str]) -> int:
-    moved = 0
-    for rank in range(ranks):
-        for phase_plan in plan(settings, rank, ranks, 0):
-            if isinstance(phase_plan.phase, Phase):
-                per_file = sum(_count_moved(step, kinds) for step in phase_plan.phase.steps)
-                moved += max(phase_plan.phase.passes, 1) * _count_files(phase_plan.phase.files) * per_file
-    return moved
+    return sum(
+        max(phase.passes, 1) * _count_files(phase.files) * sum(_count_moved(step, kinds) for step in phase.steps)
+        for phase in _list_phases(settings, ranks)
+    )
+
+
+def _list_phases(settings: Settings, ranks: int) -> list[Phase]:
+    plans = (phase_plan for rank in range(ranks) for phase_plan in plan(settings, rank, ranks, 0))
+    return [phase_plan.phase for phase_plan in plans if isinstance(phase_plan.phase, Phase)]
 
 
 def files_touched(settings: Settings, ranks: int) -> int:
     """Return how often a trial visits a file, removal included."""
-    plans = [phase_plan for rank in range(ranks) for phase_plan in plan(settings, rank, ranks, 0)]
-    phases = [phase_plan.phase for phase_plan in plans if isinstance(phase_plan.phase, Phase)]
-    walked = sum(max(phase.passes, 1) * _count_files(phase.files) for phase in phases)
+    walked = sum(max(phase.passes, 1) * _count_files(phase.files) for phase in _list_phases(settings, ranks))
     return walked + sum(count for count, _ in _group_files(settings, ranks).values())
 
 
@@ -126,21 +124,18 @@ def _count_files(files: Files | FileNames | Device) -> int:
 def _group_files(settings: Settings, ranks: int) -> dict[Any, tuple[int, int]]:
     """Return every group of files that any rank makes: their number and length."""
     groups: dict[Any, tuple[int, int]] = {}
-    for rank in range(ranks):
-        for phase_plan in plan(settings, rank, ranks, 0):
-            if not isinstance(phase_plan.phase, Phase) or isinstance(phase_plan.phase.files, Device):
-                continue
-            files, passes = phase_plan.phase.files, max(phase_plan.phase.passes, 1)
-            extent = max((_compute_extent(step, passes) for step in phase_plan.phase.steps), default=0)
-            target = next((step.to for step in phase_plan.phase.steps if step.kind == "create" and step.to), None)
-            key = files if target is None else (files, target)
-            count, longest = groups.get(key, (0, 0))
-            groups[key] = (max(count, _count_files(files)), max(longest, extent))
+    for phase in _list_phases(settings, ranks):
+        if isinstance(phase.files, Device):
+            continue
+        extent = max((_compute_extent(step, max(phase.passes, 1)) for step in phase.steps), default=0)
+        target = next((step.to for step in phase.steps if step.kind == "create" and step.to), None)
+        key = phase.files if target is None else (phase.files, target)
+        count, longest = groups.get(key, (0, 0))
+        groups[key] = (max(count, _count_files(phase.files)), max(longest, extent))
     return groups
 
 
 def _compute_extent(step: Step, passes: int) -> int:
-    """Return the length of a file after a step."""
     if step.of:
         return max(_compute_extent(part.step, passes) for part in step.of)
     if step.kind == "truncate":

@@ -1,10 +1,12 @@
 """Settings of workloads, as people write them: read them, and refuse wrong ones with their path."""
 
-from __future__ import annotations
-
-from typing import Any
+import ast
+import operator
+import re
+from typing import Any, Self
 
 from iosonde.core.errors import InputError, IosondeError
+from iosonde.core.expression import ARITHMETIC, Grammar
 from iosonde.core.units import parse_size
 
 Key = tuple[str | int, ...]
@@ -18,7 +20,7 @@ class SettingError(InputError):
         self.path = path
 
     @classmethod
-    def from_error(cls, path: Key, error: IosondeError, name: str = "") -> SettingError:
+    def from_error(cls, path: Key, error: IosondeError, name: str = "") -> Self:
         """Return the same error as one of the setting at ``path``; its message begins with ``name``."""
         setting_error = cls.__new__(cls)
         setting_error._set_texts(error.message.prefixed(name) if name else error.message, error.hint)
@@ -66,3 +68,44 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
             choice=value,
             choices=", ".join(choices),
         )
+
+
+_SIZE = re.compile(r"\b\d+(?:\.\d+)?\s*[KMGTP]i?B?\b", re.IGNORECASE)
+
+
+def parse_integer(value: int | float | str) -> int:
+    """Return the number, or the value of the text, as ``3 * 64MiB + 4096``, sizes in bytes. Only + - * // and brackets
+    are evaluated. Raises InputError."""
+    if isinstance(value, str):
+        return _evaluate_text(value)
+    if isinstance(value, bool) or value != int(value):
+        raise InputError(
+            "not-an-integer",
+            "{setting} is not a whole number",
+            "write it like 4096, 64KiB or ${{RANK}} * 64KiB",
+            setting=value,
+        )
+    return int(value)
+
+
+def _evaluate_text(text: str) -> int:
+    plain = _SIZE.sub(lambda match: str(parse_size(match[0])), text)
+    try:
+        return int(_GRAMMAR.read(plain, (), "").number({}))
+    except InputError as error:
+        raise InputError(
+            "not-an-integer",
+            "'{setting}' is not a whole number",
+            "write it like 4096, 64KiB or ${{RANK}} * 64KiB",
+            setting=text,
+        ) from error
+
+
+def _check_range(number: int) -> int:
+    """Return the number. Raises ValueError if it exceeds 64 bits."""
+    if abs(number) >= 2**63:
+        raise ValueError
+    return number
+
+
+_GRAMMAR = Grammar({**ARITHMETIC, ast.FloorDiv: operator.floordiv}, lambda value: type(value) is int, _check_range)

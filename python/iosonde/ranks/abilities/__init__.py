@@ -4,8 +4,6 @@ A check is a function without arguments (or with the target) that returns an Abi
 time limit. A check that crashes or hangs is reported as failed, and the others continue.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -15,7 +13,7 @@ from iosonde.core.message import Message
 from iosonde.foreign.child import OnWait
 from iosonde.ranks import reserve
 
-from . import kernel, mpi, mpi_jobs, software, target_checks
+from . import mpi, software, target_checks
 from .ability import Ability
 
 CHECK_S = 40.0  # longer than any tool takes, so that only hung checks end here
@@ -27,13 +25,12 @@ Check = Callable[[], Ability]
 def check_all(target: Path | None = None, on_wait: OnWait | None = None) -> list[Ability]:
     """Run all checks; those that need a directory only if ``target`` is given. ``on_wait`` is called during waits.
     Raises TargetError if the target is not a directory."""
-    job_checks = mpi.IN_JOB_CHECKS if reserve.in_job() else []
     checks: list[Check] = [
         *software.CHECKS,
         *mpi.CHECKS,
-        *job_checks,
-        *mpi_jobs.CHECKS,
-        *kernel.CHECKS,
+        *(mpi.IN_JOB_CHECKS if reserve.in_job() else []),
+        *mpi.PROGRAM_CHECKS,
+        *software.KERNEL_CHECKS,
         *software.TOOLS,
     ]
     target_abilities = target_checks.try_all(target, on_wait=on_wait) if target is not None else []

@@ -1,7 +1,5 @@
 """The result type of every check of ``iosonde doctor``."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Any
 

@@ -1,6 +1,4 @@
-"""Check MPI and schedulers by starting two ranks."""
-
-from __future__ import annotations
+"""Check MPI and schedulers by starting two ranks; and other MPI programs: whether their launcher and library match."""
 
 import os
 import shutil
@@ -10,7 +8,7 @@ from pathlib import Path
 from iosonde.core.errors import InputError, IosondeError, LaunchError
 from iosonde.core.message import Message, spell
 from iosonde.ranks import launch, rollcall, temporary, watchdog
-from iosonde.ranks.launch import local, mpiexec, mpirun, slurm
+from iosonde.ranks.launch import local, mpiexec, mpirun, program, slurm
 from iosonde.ranks.machine import reading
 
 from .ability import Ability
@@ -44,8 +42,7 @@ def mpi_ranks() -> Ability:
         command = local.Local().command(2, 1, [sys.executable, "-c", _TWO_RANKS])
     except LaunchError as error:
         return Ability("2 ranks", False, error.message, _MANY, error.hint)
-    source = str(Path(__file__).parents[3])
-    path = os.pathsep.join(filter(None, [source, os.environ.get("PYTHONPATH", "")]))
+    path = os.pathsep.join(filter(None, [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]))
     with temporary.directory("doctor") as directory:
         outcome = watchdog.watch(
             command,
@@ -155,3 +152,40 @@ def nodes_of_the_job() -> Ability:
 
 CHECKS = [mpi_library, mpi_launcher, mpi_ranks, other_hosts, slurm_job, pbs_job]
 IN_JOB_CHECKS = [nodes_of_the_job]
+
+
+MPI_TOOLS = ("ior", "mdtest", "md-workbench", "io500")
+_JOBS = "ior, mdtest and the like as one job over all nodes (on: mpi)"
+
+
+def mpi_programs() -> Ability:
+    """Start two tasks of the MPI that each program loads, with the matching launcher."""
+    name, there = "mpi programs", [tool for tool in MPI_TOOLS if program.path_of(tool)]
+    if not there:
+        detail = Message("tool-missing", "none on PATH: {tools}", tools=", ".join(MPI_TOOLS))
+        return Ability(name, False, detail, _JOBS, "build one from github.com/hpc/ior")
+    sentences, cure = [], ""
+    for library in dict.fromkeys(program.library_of(tool) for tool in there):
+        who = ", ".join(tool for tool in there if program.library_of(tool) == library)
+        try:
+            starter = local.Local().job(2, 1, library, ())[0]
+            seconds = program.check(local.Local(), 2, library)
+            sentences.append(
+                f"{who}: {library.version}, started by {starter} in {seconds:.1f} s{_note_other_mpiexec(library)}"
+            )
+        except LaunchError as error:
+            sentences.append(f"{who}: {error.message}")
+            cure = error.hint
+    return Ability(name, not cure, "; ".join(sentences), _JOBS, cure)
+
+
+def _note_other_mpiexec(library: mpiexec.Library) -> str:
+    """Describe the first mpiexec on PATH if it belongs to another MPI, with which every task would run alone."""
+    path = shutil.which("mpiexec")
+    typed = mpiexec.describe(path) if path else None
+    if not typed or not library.flavour or typed.flavour == library.flavour:
+        return ""
+    return f" (not with {path}, {typed.version}: each task would run alone)"
+
+
+PROGRAM_CHECKS = [mpi_programs]

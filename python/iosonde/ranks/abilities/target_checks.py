@@ -3,14 +3,12 @@
 A helper process does it (``try_all``), because the target may hang.
 """
 
-from __future__ import annotations
-
 import mmap
 import os
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +33,10 @@ def target_mount(target: Path) -> Ability:
         missing = Message("no-mount", "{target}: no mount found", target=target)
         return Ability("target", False, missing, "measuring it", "check /proc/self/mountinfo")
     free = "free space unknown" if space["free_bytes"] is None else f"{format_size(space['free_bytes'])} free"
-    detail = f"{mount_entry.type} from {mount_entry.source}, {free}"
     return Ability(
         "target",
         mount_entry.type not in MEMORY_TYPES,
-        detail,
+        f"{mount_entry.type} from {mount_entry.source}, {free}",
         "measuring storage instead of memory",
         "choose a directory on the file system to measure",
     )
@@ -117,8 +114,7 @@ def try_all(target: Path, limit_s: float = LIMIT_S, on_wait: OnWait | None = Non
     """Return the result of every check, in order, including failed ones. After a check without an answer no other is
     run. Raises TargetError if the target is not a directory."""
     absolute, abilities = os.path.abspath(target), []
-    child = Child(__name__, limit_s, on_wait)
-    try:
+    with closing(Child(__name__, limit_s, on_wait)) as child:
         try:
             there = child.call("is_directory", absolute, f"looking at {absolute}", path=absolute)
         except TargetFaultError as error:
@@ -144,8 +140,6 @@ def try_all(target: Path, limit_s: float = LIMIT_S, on_wait: OnWait | None = Non
                 abilities.append(Ability(name, False, error.message.prefixed("failed"), "measuring it", error.hint))
                 if isinstance(error, NoAnswerError):
                     break
-    finally:
-        child.close()
     return abilities
 
 

@@ -4,8 +4,6 @@
 dataclass that has the members of `Launcher`, and a line in ``find``.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from typing import Protocol

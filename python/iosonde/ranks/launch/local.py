@@ -1,7 +1,5 @@
 """All ranks on this host: one rank needs no launcher, several use this host's mpiexec."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A launcher of another MPI starts N processes that each run alone, so the two hav
 its own process: loading it here would start MPI in the parent.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import os
@@ -57,8 +55,7 @@ class Mpiexec:
 @functools.cache
 def library() -> Library:
     """Return the library that ``import mpi4py.MPI`` loads here. Raises LaunchError."""
-    package_root = str(Path(__file__).parents[3])
-    path = os.pathsep.join(filter(None, [package_root, os.environ.get("PYTHONPATH", "")]))
+    path = os.pathsep.join(filter(None, [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]))
     try:
         done = run_program([sys.executable, "-c", _PROBE], _PROBE_S, environment={**os.environ, "PYTHONPATH": path})
         answer = json.loads(done.stdout)
@@ -86,12 +83,10 @@ def belonging(mpi_library: Library, who: str) -> Mpiexec:
 def _match_mpiexec(mpi_library: Library, who: str, path: str) -> Mpiexec:
     """Find it on ``path``, cached."""
     others = []
-    for candidate in _list_candidates(mpi_library, path):
-        launcher = describe(candidate)
-        if launcher and mpi_library.flavour in ("", launcher.flavour):
+    for launcher in filter(None, map(describe, _list_candidates(mpi_library, path))):
+        if mpi_library.flavour in ("", launcher.flavour):
             return launcher
-        if launcher:
-            others.append(f"{candidate} is {launcher.version}")
+        others.append(f"{launcher.path} is {launcher.version}")
     if others:
         raise LaunchError(
             "mpi-mismatch",
@@ -164,5 +159,4 @@ def _list_candidates(mpi_library: Library, path: str) -> list[str]:
     # Search all of PATH: the program of one MPI may hide another's of the same name.
     folders = dict.fromkeys(os.path.realpath(folder) for folder in path.split(os.pathsep))
     on_path = [match for name in _NAMES for folder in folders if (match := shutil.which(name, path=folder))]
-    existing = [path for path in siblings if os.access(path, os.X_OK)]
-    return list(dict.fromkeys(existing + on_path))
+    return list(dict.fromkeys([path for path in siblings if os.access(path, os.X_OK)] + on_path))

@@ -1,7 +1,5 @@
 """Ranks on a list of hosts, by the mpiexec of MPICH, Intel MPI (both Hydra) or Open MPI over ssh."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -54,8 +52,7 @@ class MpiRun:
                 nodes=nodes,
                 n_hosts=len(self.hosts),
             )
-        launcher = mpiexec.find()
-        return [*prefix(launcher, self.hosts[:nodes], ranks_per_node), *program]
+        return [*prefix(mpiexec.find(), self.hosts[:nodes], ranks_per_node), *program]
 
     def job(self, nodes: int, ranks_per_node: int, library: mpiexec.Library, passed: Sequence[str]) -> list[str]:
         """Return the mpiexec that matches ``library``, over the same hosts. Raises LaunchError if there is none."""

@@ -5,8 +5,6 @@ the library is looked up in the loader's list of a dynamic program, else in the 
 then started briefly before anything is measured, in Python, without a tool or a file.
 """
 
-from __future__ import annotations
-
 import functools
 import mmap
 import os
@@ -26,6 +24,7 @@ from .mpiexec import INTEL, MPICH, OPEN_MPI, Library
 
 NAMES = {OPEN_MPI: "Open MPI", MPICH: "MPICH", INTEL: "Intel MPI"}
 CHECK_S = 60.0
+_CURE = "put the mpiexec of its MPI first on PATH (load only one MPI module); check with iosonde doctor"
 _LDD_S = 20
 # A library in the loader's list: "libmpi.so.40 => /usr/lib/libmpi.so.40 (0x…)".
 _LOADED = re.compile(r"^\s*(libmp(?:i|ich)[\w+-]*\.so\S*) => (/\S+)", re.MULTILINE)
@@ -63,10 +62,8 @@ def library_of(word: str) -> Library:
 
 @functools.cache
 def _read_library(path: str) -> Library:
-    """Read the MPI library of the program in this file."""
     try:
-        done = run_program(["ldd", path], _LDD_S)
-        loaded = _LOADED.findall(done.stdout)
+        loaded = _LOADED.findall(run_program(["ldd", path], _LDD_S).stdout)
     except (OSError, subprocess.TimeoutExpired):
         loaded = []
     for name, file in loaded:
@@ -125,6 +122,3 @@ def check(launcher: Launcher, nodes: int, library: Library, env: Mapping[str, st
             nodes=nodes,
         )
     return outcome.seconds
-
-
-_CURE = "put the mpiexec of its MPI first on PATH (load only one MPI module); check with iosonde doctor"

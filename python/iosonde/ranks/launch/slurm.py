@@ -1,7 +1,5 @@
 """Ranks by srun, inside a Slurm allocation (salloc, sbatch)."""
 
-from __future__ import annotations
-
 import functools
 import shutil
 import subprocess
@@ -108,10 +106,14 @@ def job_nodes(env: Mapping[str, str]) -> tuple[str, ...]:
 
 def choose_pmi(flavour: str, available: Sequence[str]) -> str:
     """Return the ``--mpi=`` type that this srun offers and this MPI library supports. Raises LaunchError."""
-    for pmi in _PMI_OF.get(flavour, ()):
-        for offered in available:  # pmix may be offered as pmix_v4 only
-            if offered == pmi or offered.startswith(f"{pmi}_"):
-                return offered
+    offers = [
+        offered  # pmix may be offered as pmix_v4 only
+        for pmi in _PMI_OF.get(flavour, ())
+        for offered in available
+        if offered == pmi or offered.startswith(f"{pmi}_")
+    ]
+    if offers:
+        return offers[0]
     raise LaunchError(
         "pmi-mismatch",
         "srun offers {available}, but {mpi_library} needs {needed}",

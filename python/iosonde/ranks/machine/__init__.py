@@ -5,14 +5,12 @@ longer than ``reading.TOOL_S`` for a tool. Secrets are removed from the user's c
 Names of hosts and users stay until the store removes them for sharing.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from . import block, emulated, filesystems, host, mount, network, quota, scheduler
+from . import block, emulated, filesystems, host, mount, quota, scheduler, traffic
 from .command import redacted, software
 from .fact_types import Facts, NodeFacts, TargetCondition, TargetFacts
 from .host import available_bytes, memory_bytes
@@ -54,8 +52,8 @@ def node_facts(env: Mapping[str, str] = os.environ) -> NodeFacts:
         "cpu": _or_none(host.cpu),
         "memory": _or_none(host.memory),
         "vm": _or_none(host.vm_settings),
-        "network": _or_none(network.interfaces),
-        "infiniband": _or_none(network.infiniband),
+        "network": _or_none(traffic.describe_interfaces),
+        "infiniband": _or_none(traffic.describe_ports),
         "scheduler": _or_none(scheduler.job, env),
         "lab": _or_none(emulated.lab),
     }

@@ -1,7 +1,5 @@
 """The block devices behind a mount: through partitions, loop devices, device mapper and software RAID."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path
@@ -74,9 +72,7 @@ def _number_in(directory: Path) -> tuple[int, int]:
 
 def _parse_chosen(options: str | None) -> str | None:
     """Parse ``mq-deadline [none]`` to none."""
-    if options and "[" in options:
-        return options.partition("[")[2].partition("]")[0]
-    return options
+    return options.partition("[")[2].partition("]")[0] if options and "[" in options else options
 
 
 def _to_flag(value: int | None) -> bool | None:

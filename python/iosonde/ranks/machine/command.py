@@ -1,7 +1,5 @@
 """The command line without its secrets, and the versions of the software."""
 
-from __future__ import annotations
-
 import platform
 import re
 from collections.abc import Sequence
@@ -14,11 +12,14 @@ from iosonde.core.version import __version__
 from . import reading
 
 _VALUE = r"(?:\"[^\"]*\"|'[^']*'|[^\s,\"']+)"
-_ASSIGNED = re.compile(rf"(?i)({KEYWORD}\s*[=:]\s*)(?:bearer\s+|basic\s+)?{_VALUE}")
-_OPTION = re.compile(rf"(?i)(?<!\S)(--?{KEYWORD}\s+){_VALUE}")
-_AUTHORIZATION = re.compile(r"(?i)(authorization:\s*)(?:\w+\s+)?[^\s\"']+")
-_TOKEN = re.compile(rf"(?<![\w-])(?:{TOKEN_PATTERN})")
-_USER_IN_URL = re.compile(r"(://)[^/\s@]+@")
+# Pattern of a secret → its replacement, in this order: tokens, users in URLs, headers, assignments, options.
+_SECRETS = {
+    re.compile(rf"(?<![\w-])(?:{TOKEN_PATTERN})"): HIDDEN,
+    re.compile(r"(://)[^/\s@]+@"): rf"\1{HIDDEN}@",
+    re.compile(r"(?i)(authorization:\s*)(?:\w+\s+)?[^\s\"']+"): rf"\1{HIDDEN}",
+    re.compile(rf"(?i)({KEYWORD}\s*[=:]\s*)(?:bearer\s+|basic\s+)?{_VALUE}"): rf"\1{HIDDEN}",
+    re.compile(rf"(?i)(?<!\S)(--?{KEYWORD}\s+){_VALUE}"): rf"\1{HIDDEN}",
+}
 _BARE_OPTION = re.compile(rf"(?i)^--?{KEYWORD}$")
 _MOUNT_SECRETS = ("password", "pass", "secret", "password2", "sharedkey", "token", "key")
 
@@ -26,11 +27,9 @@ _MOUNT_SECRETS = ("password", "pass", "secret", "password2", "sharedkey", "token
 def redact(text: str) -> str:
     """Replace values of passwords, tokens and keys, and users in URLs, in ``text`` by ``***``."""
     text = hide_address_passwords(text)
-    text = _TOKEN.sub(HIDDEN, text)
-    text = _USER_IN_URL.sub(rf"\1{HIDDEN}@", text)
-    text = _AUTHORIZATION.sub(rf"\1{HIDDEN}", text)
-    text = _ASSIGNED.sub(rf"\1{HIDDEN}", text)
-    return _OPTION.sub(rf"\1{HIDDEN}", text)
+    for pattern, replacement in _SECRETS.items():
+        text = pattern.sub(replacement, text)
+    return text
 
 
 def redacted(words: Sequence[str]) -> list[str]:

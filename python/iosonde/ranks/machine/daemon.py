@@ -4,8 +4,6 @@ For a FUSE mount it is the process that holds /dev/fuse for the mount's connecti
 and its own user can see. Otherwise it is the process with a client's name and the mount point among its arguments.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress

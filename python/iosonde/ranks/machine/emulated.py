@@ -1,7 +1,5 @@
 """Facts of an emulated cluster, from the description that the lab leaves on its hosts."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path
@@ -31,5 +29,4 @@ def _read_facts(file: Path) -> dict[str, Any] | None:
     content = reading.text(file)
     if content is None or file.stat().st_uid not in (0, os.geteuid()):
         return None
-    facts: dict[str, Any] = json.loads(content)
-    return facts
+    return dict(json.loads(content))

@@ -3,8 +3,6 @@
 ``devices``, ``filesystem``, ``network`` and ``infiniband`` differ between machines: those are plain dicts.
 """
 
-from __future__ import annotations
-
 from typing import Any, TypedDict
 
 

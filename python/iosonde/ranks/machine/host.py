@@ -1,7 +1,5 @@
 """Facts of the node: name, kernel, CPU, memory and its limits, write-back settings."""
 
-from __future__ import annotations
-
 import os
 import platform
 import re
@@ -64,6 +62,7 @@ def cpu() -> Cpu:
 def memory() -> Memory:
     """Return bytes: total, available, page cache, dirty, swap, and the limit of this process's control group."""
     info = parse_meminfo(reading.text("/proc/meminfo") or "")
+    hugepage = reading.text("/sys/kernel/mm/transparent_hugepage/enabled") or ""  # always [madvise] never
     return {
         "total_bytes": info.get("MemTotal"),
         "available_bytes": info.get("MemAvailable"),
@@ -72,7 +71,7 @@ def memory() -> Memory:
         "swap_total_bytes": info.get("SwapTotal"),
         "cgroup_limit_bytes": cgroup_limit_bytes(),
         "usable_bytes": memory_bytes(),
-        "transparent_hugepage": _parse_chosen(reading.text("/sys/kernel/mm/transparent_hugepage/enabled")),
+        "transparent_hugepage": next(iter(re.findall(r"\[(\S+)\]", hugepage)), None),
     }
 
 
@@ -96,8 +95,7 @@ def available_bytes(root: Path = Path("/")) -> int | None:
     unknown."""
     free = parse_meminfo(reading.text(root / "proc/meminfo") or "").get("MemAvailable")
     group_bytes = [group.free_bytes() for group in _memory_groups(root)]
-    available = [size for size in (free, *group_bytes) if size is not None]
-    return min(available, default=None)
+    return min([size for size in (free, *group_bytes) if size is not None], default=None)
 
 
 def cgroup_limit_bytes(root: Path = Path("/")) -> int | None:
@@ -188,20 +186,8 @@ def _detect_virtualisation() -> str | None:
 
 
 def _detect_container() -> str | None:
-    for marker, name in (
-        ("/.dockerenv", "docker"),
-        ("/run/.containerenv", "podman"),
-        ("/.singularity.d", "apptainer"),
-    ):
-        if Path(marker).exists():
-            return name
-    return None
-
-
-def _parse_chosen(options: str | None) -> str | None:
-    """Parse ``always [madvise] never`` to madvise."""
-    match = re.search(r"\[(\S+)\]", options or "")
-    return match.group(1) if match else None
+    markers = {"/.dockerenv": "docker", "/run/.containerenv": "podman", "/.singularity.d": "apptainer"}
+    return next((name for marker, name in markers.items() if Path(marker).exists()), None)
 
 
 def _first_number(content: str | None) -> float | None:

@@ -1,7 +1,5 @@
 """Load of the node between two moments, and the shares of the trial and the file-system client."""
 
-from __future__ import annotations
-
 import os
 import time
 from dataclasses import dataclass, field
@@ -96,9 +94,8 @@ def parse_stat(content: str) -> dict[str, float]:
 def _describe_client(end: Sample, client_s: float) -> dict[str, Any]:
     if not end.daemons:
         return {}
-    names = dict.fromkeys(process.name for process in end.daemons)
     return {
-        "client_daemon": ", ".join(names),
+        "client_daemon": ", ".join(dict.fromkeys(process.name for process in end.daemons)),
         "client_daemon_cpu_s": client_s,
         "client_daemon_rss_bytes": end.daemons_bytes,
     }

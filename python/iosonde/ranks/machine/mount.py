@@ -1,7 +1,5 @@
 """The mount of a path: type, options, source, server; free space and inodes."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -123,9 +121,7 @@ def space(path: Path) -> Space:
 
     On ext4 and XFS a directory with an inherited project quota shows that quota here (statfs of such a directory).
     """
-    while not path.exists() and path != path.parent:
-        path = path.parent
-    status = os.statvfs(path)
+    status = os.statvfs(find_existing(path))
     return {
         "total_bytes": status.f_blocks * status.f_frsize if status.f_blocks > 0 else None,
         "free_bytes": free_bytes(status),
@@ -134,6 +130,11 @@ def space(path: Path) -> Space:
         "free_inodes": free_inodes(status),
         "fsid": f"{status.f_fsid:x}",
     }
+
+
+def find_existing(path: Path) -> Path:
+    """Return the path, or its nearest ancestor that exists."""
+    return next((place for place in (path, *path.parents) if place.exists()), path)
 
 
 def free_bytes(status: os.statvfs_result) -> int | None:

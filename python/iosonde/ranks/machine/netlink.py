@@ -4,8 +4,6 @@ This needs no installed tool, nor /sys, which may belong to another name space. 
 of the kernel the result is empty, or None.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 import struct
@@ -64,11 +62,12 @@ def links() -> dict[int, Interface]:
 
 def routed() -> set[int]:
     """Return the interfaces with routes to others, without those that have only their own and link-local addresses."""
-    indexes: set[int] = set()
-    for family in (socket.AF_INET, socket.AF_INET6):
-        for body in _query_kernel(_GET_ROUTE, _ROUTE.pack(family, *[0] * 8), dump=True):
-            indexes |= _list_reached(body)
-    return indexes
+    return {
+        index
+        for family in (socket.AF_INET, socket.AF_INET6)
+        for body in _query_kernel(_GET_ROUTE, _ROUTE.pack(family, *[0] * 8), dump=True)
+        for index in _list_reached(body)
+    }
 
 
 def way_to(address: str) -> Way | None:
@@ -81,7 +80,7 @@ def way_to(address: str) -> Way | None:
     packed = plain.packed
     request = _ROUTE.pack(family, 8 * len(packed), *[0] * 7) + _ATTRIBUTE.pack(4 + len(packed), _DST) + packed
     for body in _query_kernel(_GET_ROUTE, request, dump=False):
-        index = _parse_number(dict(_parse_attributes(body[_ROUTE.size :])).get(_OIF))
+        index = _parse_number(_parse_attributes(body[_ROUTE.size :]).get(_OIF))
         if index is not None:
             return Way(index, local=_ROUTE.unpack_from(body)[7] == _LOCAL)
     return None
@@ -91,11 +90,9 @@ def _query_kernel(kind: int, body: bytes, dump: bool) -> Iterator[bytes]:
     """Yield the bodies of all messages of an answer."""
     with suppress(OSError), socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as kernel:
         kernel.settimeout(_WAIT_S)
-        flags = _REQUEST | (_DUMP if dump else 0)
-        kernel.send(_HEADER.pack(_HEADER.size + len(body), kind, flags, 1, 0) + body)
+        kernel.send(_HEADER.pack(_HEADER.size + len(body), kind, _REQUEST | (_DUMP if dump else 0), 1, 0) + body)
         while True:
-            answer = kernel.recv(_ANSWER_BYTES)
-            for answered, content in messages(answer):
+            for answered, content in messages(kernel.recv(_ANSWER_BYTES)):
                 if answered in (_DONE, _ERROR):
                     return
                 yield content
@@ -105,29 +102,28 @@ def _query_kernel(kind: int, body: bytes, dump: bool) -> Iterator[bytes]:
 
 def messages(answer: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield (type, body) of each message in a buffer of netlink(7)."""
-    at = 0
-    while at + _HEADER.size <= len(answer):
-        length, kind, *_ = _HEADER.unpack_from(answer, at)
-        if length < _HEADER.size:
-            return
-        yield kind, answer[at + _HEADER.size : at + length]
-        at += (length + 3) & ~3
+    return _iter_units(answer, _HEADER)
 
 
-def _parse_attributes(content: bytes) -> Iterator[tuple[int, bytes]]:
+def _parse_attributes(content: bytes) -> dict[int, bytes]:
+    return {kind & 0x3FFF: body for kind, body in _iter_units(content, _ATTRIBUTE)}
+
+
+def _iter_units(content: bytes, header: struct.Struct) -> Iterator[tuple[int, bytes]]:
+    """Yield (type, body) of units that begin with their length and type, and are aligned to four bytes."""
     at = 0
-    while at + _ATTRIBUTE.size <= len(content):
-        length, kind = _ATTRIBUTE.unpack_from(content, at)
-        if length < _ATTRIBUTE.size:
+    while at + header.size <= len(content):
+        length, kind, *_ = header.unpack_from(content, at)
+        if length < header.size:
             return
-        yield kind & 0x3FFF, content[at + _ATTRIBUTE.size : at + length]
+        yield kind, content[at + header.size : at + length]
         at += (length + 3) & ~3
 
 
 def _parse_link(body: bytes) -> Interface:
     _, type, index, *_ = _LINK.unpack_from(body)
-    attributes = dict(_parse_attributes(body[_LINK.size :]))
-    info = dict(_parse_attributes(attributes.get(_INFO, b"")))
+    attributes = _parse_attributes(body[_LINK.size :])
+    info = _parse_attributes(attributes.get(_INFO, b""))
     # The index of a lower interface in another name space (a container's veth) is not valid here.
     lower = None if _NETNS in attributes else _parse_number(attributes.get(_LOWER))
     return Interface(
@@ -141,7 +137,7 @@ def _parse_link(body: bytes) -> Interface:
 
 
 def _list_reached(body: bytes) -> set[int]:
-    attributes = dict(_parse_attributes(body[_ROUTE.size :]))
+    attributes = _parse_attributes(body[_ROUTE.size :])
     destination = attributes.get(_DST, b"")
     if _ROUTE.unpack_from(body)[7] != _UNICAST or (len(destination) == 16 and destination[0] >= 0xFE):
         return set()

@@ -4,8 +4,6 @@ Local file systems support quotactl(2); Lustre, NFS and CephFS each have their o
 listed, nor unreadable ones (a project's needs root).
 """
 
-from __future__ import annotations
-
 import array
 import ctypes
 import fcntl
@@ -112,10 +110,7 @@ def parse_lfs(content: str, number: int, kind: str = "user") -> list[Quota]:
 
 def parse_quota(content: str, source: str, uid: int) -> list[Quota]:
     """Parse ``quota -u -w -p``: one line per file system, with the same columns as Lustre's."""
-    for line in content.splitlines():
-        if line.split()[:1] == [source]:
-            return parse_lfs(line, uid)
-    return []
+    return next((parse_lfs(line, uid) for line in content.splitlines() if line.split()[:1] == [source]), [])
 
 
 def _query_quotactl(device: str, kind: str, number: int) -> Quota | None:
@@ -130,7 +125,6 @@ def _query_quotactl(device: str, kind: str, number: int) -> Quota | None:
 
 
 def _query_ceph(target: Path) -> list[Quota]:
-    """Read a CephFS directory's quota from its extended attributes."""
     limits = []
     for name in ("ceph.quota.max_bytes", "ceph.dir.rbytes", "ceph.quota.max_files", "ceph.dir.rfiles"):
         try:

@@ -1,7 +1,5 @@
 """Small readers that never raise: a file of /proc or /sys, a tool's output."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

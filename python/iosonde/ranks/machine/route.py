@@ -4,8 +4,6 @@ A missing interface would make network traffic look like a cache hit. So if the 
 interfaces with routes are counted, and unrelated traffic has to be subtracted.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 import threading
@@ -100,8 +98,7 @@ def once(indexes: Iterable[int], links: Mapping[int, Interface]) -> set[int]:
     parts = {index for index in counted if links[index].master in counted}
     upper = {index for index in counted if _lies_on(links[index], counted, links)}
     remaining = counted - parts - upper
-    strong = {index for index in remaining if not _is_inside(links[index], links)}
-    return strong or remaining
+    return {index for index in remaining if not _is_inside(links[index], links)} or remaining
 
 
 def _lies_on(link: Interface, others: set[int], links: Mapping[int, Interface]) -> bool:

@@ -1,7 +1,5 @@
 """The current batch job of Slurm or PBS: its id, nodes, and end time."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Mapping
@@ -22,16 +20,16 @@ def job(env: Mapping[str, str]) -> Job | None:
             "partition": env.get("SLURM_JOB_PARTITION"),
             "walltime_end": _format_iso(slurm_end(env)),
         }
-    if env.get("PBS_JOBID"):
-        return {
-            "name": "pbs",
-            "job": env["PBS_JOBID"],
-            "nodes": reading.integer(env.get("PBS_NUM_NODES")),
-            "node_list": ",".join(dict.fromkeys((reading.text(env.get("PBS_NODEFILE", "")) or "").split())) or None,
-            "partition": env.get("PBS_QUEUE"),
-            "walltime_end": _format_iso(pbs_end(reading.tool(["qstat", "-f", env["PBS_JOBID"]]) or "")),
-        }
-    return None
+    if not env.get("PBS_JOBID"):
+        return None
+    return {
+        "name": "pbs",
+        "job": env["PBS_JOBID"],
+        "nodes": reading.integer(env.get("PBS_NUM_NODES")),
+        "node_list": ",".join(dict.fromkeys((reading.text(env.get("PBS_NODEFILE", "")) or "").split())) or None,
+        "partition": env.get("PBS_QUEUE"),
+        "walltime_end": _format_iso(pbs_end(reading.tool(["qstat", "-f", env["PBS_JOBID"]]) or "")),
+    }
 
 
 def slurm_end(env: Mapping[str, str]) -> float | None:

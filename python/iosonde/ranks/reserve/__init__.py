@@ -4,8 +4,6 @@ There are three ways: a user's script that prints the names of nodes; ``salloc``
 campaign; ``sbatch``, which passes the whole command to Slurm and returns. Inside a Slurm or PBS job its nodes are used.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Callable, Iterator, Sequence

@@ -3,8 +3,6 @@
 It may be called again when a campaign is resumed, and should then print the same nodes and reserve no others.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

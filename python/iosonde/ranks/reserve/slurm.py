@@ -4,8 +4,6 @@
 process is killed the kernel closes the pipe, and ends a salloc that still waits in the queue.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
@@ -153,7 +151,6 @@ def _wait_for_grant(
 
 
 def _release_nodes(process: subprocess.Popen[bytes], granted: bool) -> None:
-    """Release the nodes, or leave the queue."""
     assert process.stdin is not None
     with suppress(OSError):
         process.stdin.close()
@@ -170,14 +167,13 @@ def _build_refusal(nodes: int, talk: str) -> LaunchError:
     """Build the error with Slurm's last message, without the names of the program and the call."""
     lines = [line.strip() for line in talk.splitlines() if line.strip()]
     errors = [line for line in lines if "error:" in line] or lines or ["no message"]
-    why = errors[-1].rpartition("error: ")[2].removeprefix("Job submit/allocate failed: ")
-    why = why.removeprefix("Batch job submission failed: ")
+    why = errors[-1].rpartition("error: ")[2]
     return LaunchError(
         "allocation-refused",
         "Slurm refuses {nodes} nodes: {reason}",
         _OPTIONS_HINT,
         nodes=nodes,
-        reason=why,
+        reason=why.removeprefix("Job submit/allocate failed: ").removeprefix("Batch job submission failed: "),
     )
 
 

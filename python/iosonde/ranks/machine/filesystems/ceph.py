@@ -4,8 +4,6 @@ The layout comes from the mount's extended attributes, the rest from the ``ceph`
 it, or the permission.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The interface of a family of file systems. Unknown facts are None."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,13 +4,12 @@ A client has no daemon to query, but the mount shows its own translators below `
 ``gluster --remote-host`` adds the administrator's settings.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from xml.etree import ElementTree
 
 from .. import mount, reading
@@ -147,11 +146,9 @@ def _read_pathinfo(target: Path) -> str:
 
 
 def _read_version(root: str | None) -> str | None:
-    try:
-        version: str | None = json.loads(reading.text(f"{root}/.meta/version") or "{}").get("Package Version")
-    except (ValueError, AttributeError):
-        return None
-    return version
+    with suppress(ValueError, AttributeError):
+        return cast("str | None", json.loads(reading.text(f"{root}/.meta/version") or "{}").get("Package Version"))
+    return None
 
 
 def _parse_volume(mount_entry: mount.Mount) -> str:
@@ -160,7 +157,6 @@ def _parse_volume(mount_entry: mount.Mount) -> str:
 
 
 def _query_info(mount_entry: mount.Mount) -> ElementTree.Element | None:
-    """Query ``volume info --xml`` from the daemon of the mount's server."""
     server, volume = (mount_entry.server or "").strip("[]"), _parse_volume(mount_entry)
     if not server or not volume or server in _silent:
         return None

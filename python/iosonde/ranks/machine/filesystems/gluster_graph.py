@@ -4,8 +4,6 @@ Each has a directory: ``type``, ``options/*``, ``subvolumes/*`` (links), ``priva
 necessary files are read: each is a query to the client process.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass

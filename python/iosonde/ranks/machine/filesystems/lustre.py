@@ -4,10 +4,7 @@ All facts come from the client: ``lfs`` for the mount, ``lctl get_param`` for pa
 read.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +111,8 @@ def _describe_redundancy(striping: dict[str, Any], imports: dict[str, tuple[str,
 
 
 def _read_condition(target: Path, mount_entry: mount.Mount) -> TargetCondition | None:
-    options = parse_parameters(_read_parameters(_list_parameters()) or "", name_of(mount_entry.source))
+    parameters = [f"{part}.*.{option}" for part, options in _OPTIONS.items() for option in options]
+    options = parse_parameters(_read_parameters(parameters) or "", name_of(mount_entry.source))
     imports = _read_imports(mount_entry)
     if not options and not imports:
         return None
@@ -125,11 +123,7 @@ def _read_imports(mount_entry: mount.Mount) -> dict[str, tuple[str, str]]:
     return parse_imports(_read_parameters(["osc.*.import", "mdc.*.import"]) or "", name_of(mount_entry.source))
 
 
-def _list_parameters() -> Iterator[str]:
-    yield from (f"{part}.*.{option}" for part, options in _OPTIONS.items() for option in options)
-
-
-def _read_parameters(names: Iterator[str] | list[str]) -> str | None:
+def _read_parameters(names: list[str]) -> str | None:
     """Return the output for existing parameters: versions differ, and unknown ones cause errors."""
     return reading.tool(["lctl", "get_param", *names], whatever_code=True)
 

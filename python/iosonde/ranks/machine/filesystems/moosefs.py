@@ -3,8 +3,6 @@
 The master is queried by its own tool, which comes with the client; the mount is queried only for the goal.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
@@ -47,8 +45,7 @@ def _read_goal(target: Path) -> int | None:
 
 def master(source: str) -> tuple[str, str]:
     """Return host and port of ``mfs#host:port/subfolder``."""
-    place = source.partition("#")[2].partition("/")[0]
-    host, _, port = place.partition(":")
+    host, _, port = source.partition("#")[2].partition("/")[0].partition(":")
     return host, port or _PORT
 
 
