@@ -42,8 +42,7 @@ def parse_size(text: str | int) -> int:
     if not match:
         raise InputError("invalid-size", "'{size}' is not a size", "write it like 4KiB, 1M, 2GiB or 4096", size=text)
     number, prefix, suffix = match.group(1), match.group(2).upper(), match.group(3).lower()
-    factor = _DECIMAL[prefix] if suffix == "b" and prefix else _BINARY[prefix]
-    size = float(number) * factor
+    size = float(number) * (_DECIMAL[prefix] if suffix == "b" and prefix else _BINARY[prefix])
     if not math.isfinite(size) or size != int(size):
         raise InputError(
             "invalid-size", "'{size}' is not a whole number of bytes", "write it like 4KiB, 1M, 2GiB or 4096", size=text

@@ -304,15 +304,12 @@ def _parse_plain(text: str, wrong: Callable[[Message, str], None]) -> Any:
             return None
     if _INT.fullmatch(text) and len(text) < 100:
         return int(text)
-    if _FLOAT.fullmatch(text) and math.isfinite(float(text)):
-        return float(text)
-    return text
+    return float(text) if _FLOAT.fullmatch(text) and math.isfinite(float(text)) else text
 
 
 def key_text(path: Key) -> str:
     """Format the path of a key, such as ``steps[1].command``."""
-    words = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
-    return words.removeprefix(".")
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")
 
 
 def _join_surrogates(text: str) -> str:

@@ -91,8 +91,7 @@ def _find_measured(table: Table, text: str) -> tuple[derived.Derived | None, tup
     if expression is None:
         table.column(text)  # raises, with the nearest names
         raise InputError("unknown-column", "unknown column '{column}'", column=text)
-    resolved = tuple(table.column(name).name for name in expression.names)
-    return expression, resolved[:1]
+    return expression, tuple(table.column(name).name for name in expression.names)[:1]
 
 
 def _is_varying(table: Table, name: str) -> bool:

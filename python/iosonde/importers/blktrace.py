@@ -98,8 +98,7 @@ class _Reader:
             return
         now, key = int(integer + part), (device, kind, sector, count)
         if action != "C":
-            waiting = self._issued if action == "D" else self._queued
-            waiting[key].append((now, self._ranks.get_number(pid)))
+            (self._issued if action == "D" else self._queued)[key].append((now, self._ranks.get_number(pid)))
             return
         issued, queued = self._issued.get(key), self._queued.get(key)
         begun = issued or queued

@@ -322,8 +322,7 @@ class _Reader:
                 ),
             )
         before = len(run.rows)
-        measured = self._map.with_role("metric")
-        for column in measured:
+        for column in self._map.with_role("metric"):
             self._add_number(run, row, column, factors)
         if len(run.rows) == before and not any(note.line == row.at for note in run.missing):
             run.lacks(row.at, Message("no-results", "the row holds no number"))

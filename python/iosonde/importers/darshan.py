@@ -124,8 +124,7 @@ def _read_totals(run: Parsed, text: Text) -> None:
 
 def _read_records(run: Parsed, text: Text) -> None:
     """Add sums over files and ranks from the list that is printed without an option."""
-    cut = text.cut_line
-    end = len(text.content) if not cut else text.content.rfind("\n") + 1
+    end = len(text.content) if not text.cut_line else text.content.rfind("\n") + 1
     sums: dict[tuple[str, str], float] = {}
     first: dict[tuple[str, str], int] = {}
     records = 0

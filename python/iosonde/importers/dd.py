@@ -31,8 +31,7 @@ _ERROR = re.compile(r"\s*dd: (.*)$")
 def claims(text: Text) -> Claim | None:
     """Recognise the line of a copy; with the records above it, for certain."""
     if hit := text.search(_COPIED, " copied,", " transferred in ", "B/s"):
-        score = LIKELY if hit[0] > 1 and _RECORDS.match(text.lines[hit[0] - 2]) else WEAK
-        return Claim.from_match(score, hit)
+        return Claim.from_match(LIKELY if hit[0] > 1 and _RECORDS.match(text.lines[hit[0] - 2]) else WEAK, hit)
     hit = text.search(_ERROR, "\ndd: ")
     return Claim(WEAK, hit[0], hit[1].group()[:60]) if hit else None
 

@@ -200,8 +200,7 @@ def _read_epochs(run: Parsed, document: dict[str, Any], first: int, name: str) -
             run.lacks(first, Message("ended-early", "epoch {epoch} has no end: it was interrupted", epoch=epoch))
         begins += [begin] if begin else []
         ends += [end] if end else []
-        iteration = int(epoch) - 1 if 0 < len(epoch) < 9 else 0
-        for row in _iterate_epoch_rows(times, iteration, rank, first):
+        for row in _iterate_epoch_rows(times, int(epoch) - 1 if 0 < len(epoch) < 9 else 0, rank, first):
             run.rows.append(row)
     run.facts["epochs"] = len(document)
     if begins:

@@ -133,8 +133,7 @@ class _Pairs:
             )
         if not run.rows:
             run.lacks(1, Message("no-results", "the log holds no operation"))
-        took = self._gathered.columns()["duration_ns"]
-        if not took.any():
+        if not self._gathered.columns()["duration_ns"].any():
             run.warn(
                 1,
                 Message("low-resolution", "times are in whole ms: this log gives no duration of an operation"),

@@ -38,8 +38,7 @@ def claims(text: Text) -> Claim | None:
     """Recognise the shape of the first lines, and more certainly the file's name."""
     head = [line for line in text.lines[:40] if line.strip()]
     kind = _KIND.search(PurePath(text.name).name)
-    fitting = sum(bool(_LINE.match(line)) for line in head)
-    if not head or fitting < max(1, 0.6 * len(head)):
+    if not head or sum(bool(_LINE.match(line)) for line in head) < max(1, 0.6 * len(head)):
         return Claim(LIKELY, 1, "the name of a histogram log") if kind and kind.group(1) == "clat_hist" else None
     return Claim(LIKELY if kind else WEAK, 1, head[0].strip()[:60])
 
@@ -62,8 +61,7 @@ def parse(text: Text) -> list[Parsed]:
     if kind:
         job = f" of job {kind.group(2)}" if kind.group(2) else ""
         run.factors[PART] = f"{_LATENCIES.get(name, _SAMPLES.get(name, (name,))[0])}{job}"
-    columns = text.content[: text.content.find("\n")].count(",") + 1
-    table, lines = numbers(text, 1, max(columns, 4), run)
+    table, lines = numbers(text, 1, max(text.content[: text.content.find("\n")].count(",") + 1, 4), run)
     table, lines = _select_complete_rows(run, table, lines)
     averages = _are_averages(table)
     if name in _LATENCIES and len(table):

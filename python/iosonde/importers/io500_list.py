@@ -144,8 +144,7 @@ def _add_phase(run: Parsed, at: int, match: re.Match[str]) -> None:
 
 
 def _add_result(run: Parsed, at: int, operation: str, value: float, unit: str) -> None:
-    factor_by_unit = {"gib/s": GIB, "gb/s": GIB, "mib/s": 1024.0**2, "kiops": 1e3, "iops": 1.0}
-    factor = factor_by_unit.get(unit.lower())
+    factor = {"gib/s": GIB, "gb/s": GIB, "mib/s": 1024.0**2, "kiops": 1e3, "iops": 1.0}.get(unit.lower())
     if factor is None:
         run.warn(
             at,

@@ -73,9 +73,7 @@ def claims(text: Text) -> Claim | None:
         return Claim(CERTAIN, summary[0], summary[1].group()[:60])
     if (occurrence := text.find('"bwMiB"', '"bwMeanMIB"')) or (occurrence := text.find("access    bw(MiB/s)")):
         return Claim(LIKELY, *occurrence)
-    if text.first_line == _OP_CSV:
-        return Claim(LIKELY, 1, _OP_CSV)
-    return None
+    return Claim(LIKELY, 1, _OP_CSV) if text.first_line == _OP_CSV else None
 
 
 def parse(text: Text) -> list[Parsed]:

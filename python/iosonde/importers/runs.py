@@ -53,8 +53,7 @@ def runs_of(
             identity = f"{run_prefix(understood.format, digest)}{len(runs):04d}"
             runs.append(_build_run(identity, experiment, understood, parsed, cell, rows, dict(factors or {})))
     if runs:
-        name = _UNSAFE.sub("_", PurePath(text.name).name)[-120:].lstrip(".") or "output"
-        runs[0].raw = {name: text.raw}
+        runs[0].raw = {(_UNSAFE.sub("_", PurePath(text.name).name)[-120:].lstrip(".") or "output"): text.raw}
         for run in runs:
             run.facts["import"] |= {
                 "file": text.name,

@@ -96,8 +96,7 @@ def claims(text: Text) -> Claim | None:
 def parse(text: Text) -> list[Parsed]:
     """Return one Parsed: a trace covers one execution, with all its processes."""
     reader = _Reader()
-    is_complete = note_end(reader.run, text)
-    reader.read(text.lines if is_complete else text.lines[:-1])
+    reader.read(text.lines if note_end(reader.run, text) else text.lines[:-1])
     return [reader.end()]
 
 
@@ -360,8 +359,7 @@ class _Reader:
     def _note_nameless(self, columns: dict[str, Any]) -> None:
         """Note accesses to files, pipes or a terminal that were opened earlier, in a trace without -y."""
         nameless = [number for path, number in self._files.numbers.items() if path.startswith(NAMELESS)]
-        mine = np.isin(columns["file"], nameless) & (columns["size"] > 0)
-        if count := int(mine.sum()):
+        if count := int((np.isin(columns["file"], nameless) & (columns["size"] > 0)).sum()):
             self.run.warn(
                 0,
                 Message(

@@ -138,8 +138,7 @@ class _Samples:
             run.rows.append(Row("command", metric, value, "s", at, None, len(self.runs) - 1))
 
     def _close_sample(self, run: Parsed, at: int) -> None:
-        values = {row.metric: row.value for row in run.rows}
-        if values.get("real") == 0:
+        if any(row.metric == "real" and row.value == 0 for row in run.rows):
             run.warn(
                 at, Message("low-resolution", "0 s: the clock of this time has too few digits for such a short command")
             )

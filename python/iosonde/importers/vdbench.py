@@ -307,8 +307,7 @@ def _flat_row(at: int, row: dict[str, str], is_complete: bool) -> Parsed:
         _add_number(run, at, meaning, cell, name)
     if not run.rows:
         run.lacks(at, Message("no-results", "the row holds no number"))
-    stamp = row.get("timestamp", "")
-    run.facts["ended"] = stamp[:40]
+    run.facts["ended"] = row.get("timestamp", "")[:40]
     return run
 
 

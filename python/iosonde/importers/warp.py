@@ -231,8 +231,7 @@ class _Reader:
             names = _REQUESTS if prefix == "latency" else _FIRST_BYTE
             keys = {statistic: key for key, statistic in names.items()}
             for statistic, value in _all_of(parts, windows, keys):
-                metric = f"{prefix}_{statistic}"
-                self._run.rows.append(Row(operation, metric, value / 1000, "s", at, count=n))
+                self._run.rows.append(Row(operation, f"{prefix}_{statistic}", value / 1000, "s", at, count=n))
         self._run.warn(
             at,
             Message(

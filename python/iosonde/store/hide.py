@@ -79,8 +79,7 @@ class Names:
                     self._note_names("host", item)
             self.learn(item, key)
             before = item if isinstance(item, str) else ""
-        words = [item for item in items if isinstance(item, str)]
-        self._learn_text(" ".join(words))
+        self._learn_text(" ".join([item for item in items if isinstance(item, str)]))
 
     def _learn_text(self, text: str) -> None:
         for kind, pattern in PATTERNS:
@@ -98,8 +97,7 @@ class Names:
             for form in (name, name.rstrip("."), unquote(name)):  # "the password is hunter2."
                 self._note_word(kind, form)
             return
-        parts = re.split(r"[\s,;|]+", name) if kind in ("host", "user") else [name]
-        for part in parts:
+        for part in re.split(r"[\s,;|]+", name) if kind in ("host", "user") else [name]:
             part = re.sub(r":[\d/].*$", "", part).strip("./:[]") if kind == "host" else part.strip(".:")
             self._note_word(kind, part)
             if kind == "host" and "." in part and not _is_address(part):

@@ -143,8 +143,7 @@ class Index:
         return sum(run is None for *_, run, _ in read)
 
     def _refresh_experiments(self, store: Store, number: int) -> None:
-        folder = store.path / "experiments"
-        there = _list_documents(folder)
+        there = _list_documents(store.path / "experiments")
         with self.asking() as ask:
             rows = ask.execute("SELECT experiment, state FROM experiments WHERE store = ?", (number,))
             indexed = dict(rows.fetchall())

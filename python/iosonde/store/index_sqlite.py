@@ -67,8 +67,7 @@ def _open_index(path: Path | None) -> sqlite3.Connection:
             os.close(os.open(path, os.O_CREAT | os.O_CLOEXEC, 0o600))  # the names of runs are private
             connection = _connect(str(path))
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if not tables:
+            if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 return _with_tables(connection)
             if version == VERSION:
                 return connection

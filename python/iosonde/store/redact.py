@@ -165,8 +165,7 @@ def _hide_run(run: Run, names: Names) -> Run:
     ]
     if skipped:
         template = "left out of this redacted copy because they are not text: {files}"
-        sentence = Message("not-text", template, files=", ".join(skipped))
-        findings.append(Finding("D106", Severity.INFO, sentence))
+        findings.append(Finding("D106", Severity.INFO, Message("not-text", template, files=", ".join(skipped))))
     observations = [
         replace(row, **{key: names.hide(getattr(row, key)) for key in ("operation", "metric", "unit", "includes")})
         for row in run.observations
