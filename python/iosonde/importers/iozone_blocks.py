@@ -1,4 +1,4 @@
-"""The quoted blocks that IOzone's ``-R`` appends for a spreadsheet, if a file holds nothing else.
+"""IOzone's units, and the quoted blocks that ``-R`` appends for a spreadsheet, if a file holds nothing else.
 
     "Writer report"
             "4"  "8"  "16"
@@ -10,10 +10,11 @@ The top row has the record sizes, the left column the file sizes, both in kB. A 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from iosonde.core.message import Message
+from iosonde.core.types import FactorValue
 
-from .iozone_units import Unit, unit_of
 from .parsed import Parsed, Row
 from .reading import number
 
@@ -44,6 +45,38 @@ _REPORTS = {
 }
 _TITLE = re.compile(r'"\s*([A-Za-z-][A-Za-z -]*?)(?: report)?\s*"\s*(.*)$', re.IGNORECASE)
 _ROW = re.compile(r'"(\d+)"\s+(\d.*)$')
+
+
+class Unit(NamedTuple):
+    """An IOzone unit in our units, and how it was read."""
+
+    quantity: str
+    base: str
+    factor: float
+    reading: str = ""
+
+    def metric(self, clock: str) -> str:
+        """Return the name of the metric; a mean latency has no clock."""
+        return self.quantity if self.quantity == "latency_mean" else f"{self.quantity}_{clock}"
+
+
+_READING = Message("assumed-unit", "kB/sec was read as 1024 bytes/s, as iozone counts in every version")
+_MEBIBYTES = Message("assumed-unit", "MB/sec was read as 1048576 bytes/s")
+_UNITS = {
+    **dict.fromkeys(
+        ("kb/sec", "kbytes/sec", "kbyte/sec", "kb/s", "kbytes/s"), Unit("bandwidth", "bytes/s", 1024.0, _READING)
+    ),
+    **dict.fromkeys(("mb/sec", "mbytes/sec", "mb/s"), Unit("bandwidth", "bytes/s", 1024.0**2, _MEBIBYTES)),
+    **dict.fromkeys(("ops/sec", "operationspersecond", "ops/s"), Unit("rate", "operations/s", 1.0)),
+    **dict.fromkeys(
+        ("microseconds/op", "usec/op", "microsecondsperoperation", "microsec/op"), Unit("latency_mean", "s", 1e-6)
+    ),
+}
+
+
+def unit_of(words: str) -> Unit | None:
+    """Return the Unit of ``kBytes/sec``, ``ops/sec``, ``microseconds/op`` and the like; None if unknown."""
+    return _UNITS.get(words.strip(" .").lower().replace(" ", ""))
 
 
 def excel_rows(run: Parsed, lines: list[tuple[int, str]], unit: Unit | None) -> None:
@@ -79,9 +112,8 @@ def _table_row(
         if value is None:
             run.warn(at, Message("invalid-number", "'{cell}' is not a number: left out", cell=word[:40]))
         elif value > 0:
-            metric = unit.quantity if unit.quantity == "latency_mean" else f"{unit.quantity}_last_done"
-            factors = {"file_size": size, "record_size": record}
-            run.rows.append(Row(operation, metric, value * unit.factor, unit.base, at, factors=dict(factors)))
+            sizes: dict[str, FactorValue] = {"file_size": size, "record_size": record}
+            run.rows.append(Row(operation, unit.metric("last_done"), value * unit.factor, unit.base, at, factors=sizes))
 
 
 def _unit_of(run: Parsed, lines: list[tuple[int, str]]) -> Unit:
@@ -89,8 +121,7 @@ def _unit_of(run: Parsed, lines: list[tuple[int, str]]) -> Unit:
         if line.startswith('"Output is in') and (unit := unit_of(line.strip('" ').removeprefix("Output is in"))):
             run.warn(at, unit.reading or Message("assumed-unit", "read as {unit}", unit=unit.base))
             return unit
-    unit = unit_of("kBytes/sec")
-    assert unit is not None
+    unit = _UNITS["kbytes/sec"]
     run.warn(
         lines[0][0], Message("assumed-unit", "the unit of these blocks is missing: {reading}", reading=unit.reading)
     )

@@ -31,7 +31,7 @@ PER_SECOND = {
     "min": 1 / 60,
     "h": 1 / 3600,
 }
-_SIZE = re.compile(r"^\s*+(\d++(?:\.\d++)?)\s*+([kmgtpe]?)(i?)(b(?:ytes?)?)?\s*+$", re.IGNORECASE)
+_SIZE = re.compile(r"^\s*+(\d++(?:\.\d++)?)\s*+([kmgtpe]?)i?(b(?:ytes?)?)?\s*+$", re.IGNORECASE)
 _DATES = (
     "%a %b %d %H:%M:%S %Y",
     "%m/%d/%Y %H:%M:%S",
@@ -74,13 +74,12 @@ def parse_integer(text: str) -> int | None:
     return value if value is not None and 0 <= value < 2**63 else None
 
 
-def size_bytes(text: str, kilo: dict[str, int] = BINARY) -> int | None:
-    """Return the bytes of ``8 MiB``, ``65536 bytes``, ``256k``; ``kilo`` maps k, M, … without an i. None if unclear."""
+def size_bytes(text: str) -> int | None:
+    """Return the bytes of ``8 MiB``, ``65536 bytes``, ``256k``; None if unclear."""
     match = _SIZE.match(text)
     if not match:
         return None
-    factor = (BINARY if match.group(3) else kilo)[match.group(2).lower()]
-    size = float(match.group(1)) * factor
+    size = float(match.group(1)) * BINARY[match.group(2).lower()]
     return round(size) if size < 2**63 else None
 
 

@@ -38,11 +38,6 @@ class OpenFile:
     appends: bool = False
     what: str = ""
 
-    @property
-    def is_file(self) -> bool:
-        """Return whether it is a file, not a pipe, socket or terminal."""
-        return not self.what
-
 
 class OpenFiles:
     """The open files of every process, and numbers for their paths."""
