@@ -269,16 +269,15 @@ class _Reader:
             if key.id != "scalar":
                 what = Message("invalid-key", "this key is not text")
                 self._add_problem(line, path, what, "use { } or [ ] around values only, or quote ${NAME}")
-                continue
-            if key.value in mapping:
+            elif key.value in mapping:
                 what = Message(
                     "duplicate-key", "duplicate key, first in line {first_line}", first_line=first[key.value]
                 )
                 self._add_problem(line, (*path, key.value), what, "keep one of them")
-                continue
-            first[key.value] = line
-            self.places[(*path, key.value)] = line
-            mapping[key.value] = self.value(item, (*path, key.value))
+            else:
+                first[key.value] = line
+                self.places[(*path, key.value)] = line
+                mapping[key.value] = self.value(item, (*path, key.value))
         return mapping
 
     def _read_scalar(self, node: yaml.ScalarNode, path: Key, line: int) -> Any:

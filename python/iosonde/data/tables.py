@@ -81,11 +81,11 @@ def table_from_arrow(table: Any, source: str = "") -> Table:
                 continue
         if kind in ("string", "large_string") and len(column) > MANY:
             columns[name] = Column(name, texts(column), label, unit)
-            continue
-        cells = [
-            None if cell is None else str(cell) if isinstance(cell, float) else cell for cell in column.to_pylist()
-        ]
-        columns[name] = column_of(name, cells, label, unit)
+        else:
+            cells = [
+                None if cell is None else str(cell) if isinstance(cell, float) else cell for cell in column.to_pylist()
+            ]
+            columns[name] = column_of(name, cells, label, unit)
     return Table(columns, source)
 
 

@@ -125,9 +125,9 @@ def _parse_latencies(text: Text) -> Parsed:
             run.lacks(
                 at, Message("unreadable-lines", "not a line of biosnoop, or two in one: left out, and others like it")
             )
-            continue
-        took.append(int(row.group(4)))
-        lines.append(at)
+        else:
+            took.append(int(row.group(4)))
+            lines.append(at)
     summary_rows(run, "request", np.array(took, float) / 1e3, np.array(lines, np.int64))
     run.warn(
         1,

@@ -149,8 +149,10 @@ class _Summary:
                 self._run.lacks(
                     self._find_line(name), Message("invalid-number", "{metric} is not a number: left out", metric=name)
                 )
-                continue
-            self._run.rows.append(Row(operation, metric, value * factor, unit, self._find_line(name), includes=inside))
+            else:
+                self._run.rows.append(
+                    Row(operation, metric, value * factor, unit, self._find_line(name), includes=inside)
+                )
 
     def _read_lists(self, operation: str, metrics: dict[str, Any]) -> dict[str, list[float]]:
         """Return each epoch's own values. Raises nothing; missing values become messages."""

@@ -138,11 +138,12 @@ class _Pairs:
                 1,
                 Message("low-resolution", "times are in whole ms: this log gives no duration of an operation"),
             )
-            return
-        self._gathered.into(run, _KINDS, text, shared=False)
-        keep_names(run, "files", self._gathered.files.numbers)
-        run.cannot_tell(
-            Message(
-                "low-resolution", "times are in whole ms: operations shorter than 1 ms have no duration, others ± 1 ms"
+        else:
+            self._gathered.into(run, _KINDS, text, shared=False)
+            keep_names(run, "files", self._gathered.files.numbers)
+            run.cannot_tell(
+                Message(
+                    "low-resolution",
+                    "times are in whole ms: operations shorter than 1 ms have no duration, others ± 1 ms",
+                )
             )
-        )

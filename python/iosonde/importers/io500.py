@@ -134,12 +134,12 @@ def _phase_value(run: Parsed, at: int, operation: str, key: str, value: float | 
     )
     if value == 0:
         run.lacks(at, Message("no-results", "{operation} has no result (0)", operation=operation))
-        return
-    name = "last_done" if key == "score" else "first_done"
-    metric = f"bandwidth_{name}" if bandwidth else f"rate_{name}"
-    run.rows.append(
-        Row(operation, metric, value * (GIB if bandwidth else 1e3), "bytes/s" if bandwidth else "operations/s", at)
-    )
+    else:
+        name = "last_done" if key == "score" else "first_done"
+        metric = f"bandwidth_{name}" if bandwidth else f"rate_{name}"
+        run.rows.append(
+            Row(operation, metric, value * (GIB if bandwidth else 1e3), "bytes/s" if bandwidth else "operations/s", at)
+        )
 
 
 def _other_unit(run: Parsed) -> None:

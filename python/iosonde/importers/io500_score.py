@@ -91,17 +91,17 @@ def _check_total(run: Parsed, total: Row, product: float) -> None:
             ),
         )
         total.value = math.sqrt(product)
-        return
-    run.lacks(
-        total.line,
-        Message(
-            "score-mismatch",
-            "TOTAL {total:g} is not the root of bandwidth × IOPS ({root:.6g}): the line is damaged, or the "
-            "formula differs",
-            total=total.value,
-            root=math.sqrt(product),
-        ),
-    )
+    else:
+        run.lacks(
+            total.line,
+            Message(
+                "score-mismatch",
+                "TOTAL {total:g} is not the root of bandwidth × IOPS ({root:.6g}): the line is damaged, or the "
+                "formula differs",
+                total=total.value,
+                root=math.sqrt(product),
+            ),
+        )
 
 
 def _find_row(rows: Iterable[Row], operation: str, metric: str) -> Row | None:

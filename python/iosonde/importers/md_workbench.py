@@ -137,9 +137,9 @@ def _add_phase(run: Parsed, at: int, phase_match: re.Match[str], iteration: int)
                     "damaged-lines", "the latencies of {operation} in {phase} are cut", operation=operation, phase=phase
                 ),
             )
-            continue
-        for name, word in zip(_QUANTILES, words, strict=True):
-            add_row(f"{phase}_{operation}", f"latency_{name}", word, "s")
+        else:
+            for name, word in zip(_QUANTILES, words, strict=True):
+                add_row(f"{phase}_{operation}", f"latency_{name}", word, "s")
 
 
 def _close_runs(runs: list[Parsed], done: bool, last: int) -> None:

@@ -70,8 +70,7 @@ def _add_cells(
                         operation=operation,
                     ),
                 )
-            continue
-        if kind == "rate":
+        elif kind == "rate":
             metric = "rate_last_done" if rank is None else "rate_own"
             run.rows.append(Row(operation, metric, value, "operations/s", at, rank, iteration))
         elif kind == "time":

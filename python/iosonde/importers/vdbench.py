@@ -207,11 +207,11 @@ class _Reader:
                 at,
                 Message("too-short", "no interval followed the warm-up ({window}): it was too short", window=window),
             )
-            return
-        for column, cell in zip(self._columns, cells, strict=False):
-            meaning = _RAW.get(column) or _interpret_file_column(*column)
-            if meaning is not None and cell != "NaN":
-                _add_number(run, at, meaning, cell, " ".join(column))
+        else:
+            for column, cell in zip(self._columns, cells, strict=False):
+                meaning = _RAW.get(column) or _interpret_file_column(*column)
+                if meaning is not None and cell != "NaN":
+                    _add_number(run, at, meaning, cell, " ".join(column))
 
 
 def _match_columns(upper: list[str], lower: list[str]) -> list[tuple[str, str]]:

@@ -60,9 +60,9 @@ class History:
                 continue
             if not run.complete and not self.incomplete:
                 self.n_incomplete_omitted += 1
-                continue
-            order.append((run.started_at, run.id, place))
-            yield run
+            else:
+                order.append((run.started_at, run.id, place))
+                yield run
 
     def _build_table(
         self, runs: Sequence[tuple[str, str, int]], columns: dict[str, str], kinds: dict[str, dict[type, Any]]

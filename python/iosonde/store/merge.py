@@ -47,9 +47,8 @@ def merge(target: Store, sources: Sequence[Store]) -> Merged:
         problems += findings
         damaged = {problem.evidence["path"] for problem in findings}
         for directory in run_directories(source.path):
-            if f"runs/{directory.name}" in damaged:
-                continue
-            there += _add_run(target, runs, directory)
+            if f"runs/{directory.name}" not in damaged:
+                there += _add_run(target, runs, directory)
         for experiment in source.experiments():
             _add_experiment(target, experiments, experiment, source)
     for experiment in experiments.values():
