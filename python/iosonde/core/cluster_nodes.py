@@ -98,8 +98,15 @@ class ClusterNodes:
         if not both:
             return []
         verb = "is" if len(both) == 1 else "are"
-        template = "{nodes} {verb} both client and server: {effect}"
-        return [Message("client-and-server", template, nodes=some_of(both), verb=verb, effect=_STAYS)]
+        return [
+            Message(
+                "client-and-server",
+                "{nodes} {verb} both client and server: {effect}",
+                nodes=some_of(both),
+                verb=verb,
+                effect=_STAYS,
+            )
+        ]
 
     def misplaced(self, hosts: Sequence[str]) -> list[Message]:
         """Return messages for ``hosts`` with ranks that are not in the file or have another role than client."""
@@ -172,8 +179,11 @@ def load(path: Path) -> ClusterNodes:
     reader = Sections(yaml_text.load(path, "cluster file", "name its nodes: iosonde upgrade -h"))
     nodes = read(reader)
     if not nodes and not reader.problems:
-        what = Message("no-nodes", "it has no nodes")
-        reader.wrong((KEY,), what, "add nodes: with NAME: ROLE below it, such as n[01-35]: compute")
+        reader.wrong(
+            (KEY,),
+            Message("no-nodes", "it has no nodes"),
+            "add nodes: with NAME: ROLE below it, such as n[01-35]: compute",
+        )
     if reader.problems:
         raise SpecError(reader.document.name, reader.problems)
     return ClusterNodes(nodes, path.name)
@@ -185,8 +195,11 @@ def read(reader: Sections) -> tuple[ClusterNode, ...]:
     for key in reader.mapping((KEY,)):
         for node in _expand_nodes(reader, str(key)):
             if node.name in node_by_name:
-                what = Message("duplicate-node", "duplicate node {node}", node=node.name)
-                reader.wrong((KEY, key), what, "give a node all its roles: [client, server]")
+                reader.wrong(
+                    (KEY, key),
+                    Message("duplicate-node", "duplicate node {node}", node=node.name),
+                    "give a node all its roles: [client, server]",
+                )
             node_by_name[node.name] = node
     return tuple(node_by_name.values())
 

@@ -100,8 +100,13 @@ def _translate_error(text: str, error: InputError) -> InputError:
         )
     transform = error.values.get("function")
     if error.code == "unsupported-syntax" and transform and transform not in TRANSFORMS:
-        template = "'{expression}': unknown transform '{transform}'"
-        return InputError("unknown-transform", template, _HINT, expression=text, transform=transform)
+        return InputError(
+            "unknown-transform",
+            "'{expression}': unknown transform '{transform}'",
+            _HINT,
+            expression=text,
+            transform=transform,
+        )
     return InputError("invalid-expression", "cannot parse '{expression}'", _HINT, expression=text)
 
 

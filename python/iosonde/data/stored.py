@@ -156,8 +156,14 @@ def describe_concurrency(runs: Sequence[StoredRun], n_runs: int) -> list[str]:
     count = sum(bool(run.concurrent_pids) for run in runs)
     if not count:
         return []
-    template = "{n_concurrent} of {n_runs} runs were measured concurrently with another measurement [S132]"
-    return [Message("concurrent-measurements", template, n_concurrent=count, n_runs=n_runs)]
+    return [
+        Message(
+            "concurrent-measurements",
+            "{n_concurrent} of {n_runs} runs were measured concurrently with another measurement [S132]",
+            n_concurrent=count,
+            n_runs=n_runs,
+        )
+    ]
 
 
 def _average_iterations(ordered: Table) -> tuple[Table, Rows]:

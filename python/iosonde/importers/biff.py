@@ -21,8 +21,7 @@ def sheet_lines(data: bytes) -> list[str]:
     while at + 4 <= len(data):
         kind, length = struct.unpack_from("<HH", data, at)
         if kind not in (_INTEGER, _NUMBER, _LABEL, _BEGIN, _END):
-            match = _RECORD.search(data, at)
-            if match is None:
+            if (match := _RECORD.search(data, at)) is None:
                 break
             at = match.start()
             continue
@@ -43,10 +42,7 @@ def sheet_lines(data: bytes) -> list[str]:
 
 def _format_line(cells: dict[int, str | float]) -> str:
     words = [cells[column] for column in sorted(cells)]
-    if not words:
-        return ""
-    texts = [word for word in words if isinstance(word, str)]
-    if texts:
+    if texts := [word for word in words if isinstance(word, str)]:
         return f'"{" ".join(texts)}"'
     numbers = [f"{word:.10g}" for word in words]
     if 0 in cells:

@@ -103,8 +103,7 @@ def _read_output(run: Parsed, out: Path, add: Any) -> None:
         integers, times, about = arrays["whole"], arrays["times"], json.loads(str(arrays["about"]))
     job = about["job"]
     run.version, run.seconds = f"log {job.get('log_ver', '')}".strip(), float(job.get("run_time") or 0)
-    begin = int(job.get("start_time_sec") or 0)
-    if 0 < begin < 2**33:
+    if 0 < (begin := int(job.get("start_time_sec") or 0)) < 2**33:
         run.started_at = datetime.fromtimestamp(begin, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     if 0 < int(job["nprocs"]) < 2**31:
         run.factors["ranks"] = int(job["nprocs"])

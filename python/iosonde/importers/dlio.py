@@ -111,8 +111,7 @@ class _Summary:
         if (size := finite(metrics.get("checkpoint_size_GB"))) is not None:
             run.facts["checkpoint_bytes"] = size * _GIB
         if per_epoch:
-            run.facts["per_epoch"] = per_epoch
-            run.facts["standard_deviation"] = "population"
+            run.facts |= {"per_epoch": per_epoch, "standard_deviation": "population"}
         if not run.rows:
             run.lacks(
                 self._find_line("metric"),
@@ -120,7 +119,7 @@ class _Summary:
             )
 
     def _find_line(self, key: str) -> int:
-        return self._lines.locate_needle(f'"{key}"', self._begin, self._end)[0]
+        return self._lines.find_line(f'"{key}"', self._begin, self._end)
 
     def _read_times(self) -> None:
         run = self._run
@@ -180,15 +179,25 @@ class _Summary:
         if (verdict := metrics.get(key)) is not None:
             self._run.facts[key] = str(verdict)[:40]
             if verdict != "success":
-                template = "MLPerf Storage does not accept it: {field} is '{value}'"
-                sentence = Message("not-accepted", template, field=key, value=str(verdict)[:40])
-                self._run.warn(self._find_line(key), sentence)
+                self._run.warn(
+                    self._find_line(key),
+                    Message(
+                        "not-accepted",
+                        "MLPerf Storage does not accept it: {field} is '{value}'",
+                        field=key,
+                        value=str(verdict)[:40],
+                    ),
+                )
         cached = self._document.get("potential_caching")
         if operation == "train" and isinstance(cached, list) and any(cached):
-            hosts = f"{sum(map(bool, cached))} of {len(cached)} hosts"
-            template = "the data may fit into the memory of {hosts} (DLIO's own check)"
-            sentence = Message("data-fits-memory", template, hosts=hosts)
-            self._run.warn(self._find_line("potential_caching"), sentence)
+            self._run.warn(
+                self._find_line("potential_caching"),
+                Message(
+                    "data-fits-memory",
+                    "the data may fit into the memory of {hosts} (DLIO's own check)",
+                    hosts=f"{sum(map(bool, cached))} of {len(cached)} hosts",
+                ),
+            )
 
 
 def _read_epochs(run: Parsed, document: dict[str, Any], first: int, name: str) -> None:
@@ -202,8 +211,7 @@ def _read_epochs(run: Parsed, document: dict[str, Any], first: int, name: str) -
             run.lacks(first, Message("ended-early", "epoch {epoch} has no end: it was interrupted", epoch=epoch))
         begins += [begin] if begin else []
         ends += [end] if end else []
-        for row in _iterate_epoch_rows(times, int(epoch) - 1 if 0 < len(epoch) < 9 else 0, rank, first):
-            run.rows.append(row)
+        run.rows += _iterate_epoch_rows(times, int(epoch) - 1 if 0 < len(epoch) < 9 else 0, rank, first)
     run.facts["epochs"] = len(document)
     if begins:
         run.started_at = min(begins).isoformat(timespec="seconds")

@@ -96,14 +96,13 @@ class _Pairs:
         began = begun.pop(0)
         if name in _KINDS and now_ms >= began >= 0:
             gathered = self._gathered
-            number = gathered.files.get_number(f"{entry} of worker {rank}")
             gathered.rows.extend(
                 (
                     max(int(rank), 0),
                     gathered.names.get_number(name),
                     0,
                     int(size),
-                    number,
+                    gathered.files.get_number(f"{entry} of worker {rank}"),
                     int(offset),
                     began * 10**6,
                     (now_ms - began) * 10**6,
@@ -116,8 +115,7 @@ class _Pairs:
         for (operation, rank), (at, count, size) in sorted(self._finished.items()):
             run.rows.append(Row(operation, "operations", count, "operations", at, rank, None, count))
             run.rows.append(Row(operation, "bytes", size, "bytes", at, rank, None, count))
-        open_ones = sum(map(len, self._begun.values()))
-        if open_ones:
+        if open_ones := sum(map(len, self._begun.values())):
             run.lacks(
                 self._last,
                 Message("end-not-traced", "{n_open} operations began but did not end in the log", n_open=open_ones),

@@ -31,13 +31,11 @@ def claims(text: Text) -> Claim | None:
 
     if hit := text.search(TERSE, *STARTS):
         return Claim(CERTAIN, hit[0], f"a terse line of {hit[1].group(2) or 'version 2'}")
-    if "groupid=" in text.content and (hit := text.search(JOB, ": (groupid=")):
-        return Claim.from_match(CERTAIN, hit)
+    if claim := Claim.from_match(CERTAIN, text.search(JOB, ": (groupid=")):
+        return claim
     if "\nRun status group " in text.content:
-        return Claim(LIKELY, *(text.find("Run status group ") or (1, "")))
-    if occurrence := text.find("fio: terminating on signal", "fio: pid="):
-        return Claim(LIKELY, *occurrence)
-    return None
+        return Claim.from_match(LIKELY, text.find("Run status group "))
+    return Claim.from_match(LIKELY, text.find("fio: terminating on signal", "fio: pid="))
 
 
 def parse(text: Text) -> list[Parsed]:

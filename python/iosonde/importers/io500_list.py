@@ -99,8 +99,7 @@ def _blocks_of_several(text: Text) -> dict[int, _Block]:
     blocks: dict[int, _Block] = {}
     first = 0
     for at, line in text.numbered():
-        match = RESULT.match(line)
-        if match is None:
+        if (match := RESULT.match(line)) is None:
             first = 0
             continue
         first = first or at

@@ -36,7 +36,7 @@ HEADLINE = ("bandwidth", "rate")
 
 _CERTAIN_WORDS = (*BEGINS, "iozone test complete", "Children see throughput for", "Parent sees throughput for")
 _LIKELY_WORDS = ("random    random     bkwd", "frewrite", '"Writer report"', '"Throughput report')
-_SWITCHES = {
+_SWITCHES: dict[str, tuple[str, FactorValue]] = {
     "O_DIRECT feature enabled": ("direct", True),
     "SYNC Mode": ("sync", True),
     "O_SYNC": ("sync", True),

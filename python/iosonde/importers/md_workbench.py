@@ -15,10 +15,10 @@ import re
 
 from iosonde.core.message import Message
 
+from .damage import note_trouble
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
 from .reading import iso_date, number, words_of
 from .text import Text
-from .trouble import note_trouble
 
 NAME = "md-workbench"
 HEADLINE = ("rate", "latency_p99")
@@ -32,11 +32,11 @@ _CSV = "time,runtime"
 
 def claims(text: Text) -> Claim | None:
     """Recognise the head line, a phase's line, or the CSV's header."""
-    if occurrence := text.find("MD-Workbench total objects:", "MD-REAL-IO total objects"):
-        return Claim(CERTAIN, *occurrence)
-    if (occurrence := text.find("benchmark process max:", "precreate process max:")) is not None:
-        return Claim(LIKELY, *occurrence)
-    return Claim(LIKELY, 1, _CSV) if text.first_line == _CSV else None
+    return (
+        Claim.from_match(CERTAIN, text.find("MD-Workbench total objects:", "MD-REAL-IO total objects"))
+        or Claim.from_match(LIKELY, text.find("benchmark process max:", "precreate process max:"))
+        or (Claim(LIKELY, 1, _CSV) if text.first_line == _CSV else None)
+    )
 
 
 def parse(text: Text) -> list[Parsed]:

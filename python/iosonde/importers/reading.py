@@ -173,6 +173,12 @@ def finite(value: Any) -> float | None:
     return number(value) if isinstance(value, str) else None
 
 
+def list_objects(document: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """Return the objects in the list under ``key`` of JSON; none if it is no list."""
+    items = document.get(key)
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+
+
 def part(document: dict[str, Any], key: str) -> dict[str, Any]:
     """Return the object under ``key`` of JSON; empty if there is none, or something else."""
     value = document.get(key)
@@ -199,3 +205,7 @@ class Lines:
         index = self._text.find(needle, begin, len(self._text) if end is None else end)
         place = index if index >= 0 else begin
         return self.at(place), place
+
+    def find_line(self, needle: str, begin: int, end: int) -> int:
+        """Return the line of ``needle`` between two places; that of ``begin`` if it is absent."""
+        return self.locate_needle(needle, begin, end)[0]

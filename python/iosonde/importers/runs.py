@@ -50,8 +50,17 @@ def runs_of(
         if not parsed.rows and not parsed.missing:
             continue
         for cell, rows in _group_cells(parsed):
-            identity = f"{run_prefix(understood.format, digest)}{len(runs):04d}"
-            runs.append(_build_run(identity, experiment, understood, parsed, cell, rows, dict(factors or {})))
+            runs.append(
+                _build_run(
+                    f"{run_prefix(understood.format, digest)}{len(runs):04d}",
+                    experiment,
+                    understood,
+                    parsed,
+                    cell,
+                    rows,
+                    dict(factors or {}),
+                )
+            )
     if runs:
         runs[0].raw = {(_UNSAFE.sub("_", PurePath(text.name).name)[-120:].lstrip(".") or "output"): text.raw}
         for run in runs:

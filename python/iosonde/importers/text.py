@@ -104,7 +104,9 @@ class Text:
         """
         if not having:
             numbered = enumerate(self.lines[:first_lines], 1)
-            return next(((number, match) for number, line in numbered if (match := pattern.match(line))), None)
+            return next(
+                ((number, line_match) for number, line in numbered if (line_match := pattern.match(line))), None
+            )
         matches = [match for words in having if (match := self._find_first(pattern, words))]
         if not matches:
             return None

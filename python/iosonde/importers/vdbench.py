@@ -18,10 +18,10 @@ from datetime import datetime
 
 from iosonde.core.message import Message
 
+from .damage import note_trouble
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import number, size_bytes
 from .text import Note, Text
-from .trouble import note_trouble
 
 NAME = "vdbench"
 HEADLINE = ("rate", "bandwidth", "latency_mean")

@@ -56,8 +56,12 @@ def table_from_stream(table: Any) -> pa.Table:
         result = pa.RecordBatchReader.from_stream(table).read_all()
     except (pa.ArrowException, TypeError, ValueError) as error:
         reason = "; ".join(str(argument).splitlines()[0] for argument in error.args if str(argument))
-        hint = "give every column one type and a unique name, or convert the table to Arrow"
-        raise DataError("unreadable-table", "the table cannot be read: {reason}", hint, reason=reason) from error
+        raise DataError(
+            "unreadable-table",
+            "the table cannot be read: {reason}",
+            "give every column one type and a unique name, or convert the table to Arrow",
+            reason=reason,
+        ) from error
     return _without_index(result)
 
 

@@ -164,8 +164,17 @@ def _hide_run(run: Run, names: Names) -> Run:
         for finding in run.findings
     ]
     if skipped:
-        template = "left out of this redacted copy because they are not text: {files}"
-        findings.append(Finding("D106", Severity.INFO, Message("not-text", template, files=", ".join(skipped))))
+        findings.append(
+            Finding(
+                "D106",
+                Severity.INFO,
+                Message(
+                    "not-text",
+                    "left out of this redacted copy because they are not text: {files}",
+                    files=", ".join(skipped),
+                ),
+            )
+        )
     observations = [
         replace(row, **{key: names.hide(getattr(row, key)) for key in ("operation", "metric", "unit", "includes")})
         for row in run.observations

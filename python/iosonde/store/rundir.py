@@ -166,8 +166,7 @@ def read_document(directory: Path) -> dict[str, Any]:
     except DataError as error:
         raise damaged(directory, error.message) from error
     except (AttributeError, KeyError, TypeError) as error:
-        what = Message("missing-key", "{file} lacks {name}", file=DOCUMENT, name=error)
-        raise damaged(directory, what) from error
+        raise damaged(directory, Message("missing-key", "{file} lacks {name}", file=DOCUMENT, name=error)) from error
     return document
 
 

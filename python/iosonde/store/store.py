@@ -188,8 +188,9 @@ class Store:
         except OSError as error:
             if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR) and (runs / run_id).exists():
                 raise _build_duplicate_error(run_id, self.path) from error
-            template = "cannot store run {run_id} in {store}"
-            raise files.write_failure(error, template, run_id=run_id, store=self.path) from error
+            raise files.write_failure(
+                error, "cannot store run {run_id} in {store}", run_id=run_id, store=self.path
+            ) from error
 
     def save_experiment(self, experiment: Experiment) -> None:
         """Store ``experiment``, replacing an earlier one with its id. Raises SystemFaultError if the disk fails."""
