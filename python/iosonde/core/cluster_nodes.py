@@ -97,13 +97,12 @@ class ClusterNodes:
         both = self.both
         if not both:
             return []
-        verb = "is" if len(both) == 1 else "are"
         return [
             Message(
                 "client-and-server",
                 "{nodes} {verb} both client and server: {effect}",
                 nodes=some_of(both),
-                verb=verb,
+                verb="is" if len(both) == 1 else "are",
                 effect=_STAYS,
             )
         ]
@@ -114,11 +113,16 @@ class ClusterNodes:
         unknown = [host for host, node in node_by_host.items() if node is None]
         messages: list[Message] = []
         if unknown:
-            verb = "is" if len(unknown) == 1 else "are"
-            template = "{nodes} {verb} not in {file}"
-            messages.append(Message("unknown-node", template, nodes=some_of(unknown), verb=verb, file=self.file))
-        at_servers = [host for host, node in node_by_host.items() if node and node.has_role(SERVERS)]
-        if at_servers:
+            messages.append(
+                Message(
+                    "unknown-node",
+                    "{nodes} {verb} not in {file}",
+                    nodes=some_of(unknown),
+                    verb="is" if len(unknown) == 1 else "are",
+                    file=self.file,
+                )
+            )
+        if at_servers := [host for host, node in node_by_host.items() if node and node.has_role(SERVERS)]:
             messages.append(
                 Message(
                     "client-on-server",
@@ -131,8 +135,15 @@ class ClusterNodes:
             )
         for host, node in node_by_host.items():
             if node and not node.has_role((*CLIENTS, *SERVERS)):
-                template = "{node} is {role} in {file}, not a client"
-                messages.append(Message("not-a-client", template, node=host, role=_describe_role(node), file=self.file))
+                messages.append(
+                    Message(
+                        "not-a-client",
+                        "{node} is {role} in {file}, not a client",
+                        node=host,
+                        role=f"a {' and '.join(node.roles)} node",
+                        file=self.file,
+                    )
+                )
         return messages
 
     def absent(self, hosts: Sequence[str], roles: Sequence[str] = CLIENTS) -> list[str]:
@@ -256,10 +267,6 @@ def _shorten_host(host: str) -> str:
     """Shorten ``n1.example.org`` to ``n1``; leave an IP address as it is."""
     name = host.partition(".")[0]
     return host if name.isdigit() or ":" in host else name
-
-
-def _describe_role(node: ClusterNode) -> str:
-    return f"a {' and '.join(node.roles)} node"
 
 
 def some_of(names: Sequence[str], max_names: int = _MAX_NAMES) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from .errors import InputError
 from .message import Message
-from .problems import Problem, nearest, unknown_key
+from .problems import UNKNOWN_KEY, Problem, nearest
 from .yaml_text import Document, Key, key_text, kind_of
 
 
@@ -27,7 +27,7 @@ class Sections:
         """Report every other name as a mistake."""
         for name in values:
             if name not in names:
-                self.wrong((*path, name), unknown_key(), nearest(str(name), names))
+                self.wrong((*path, name), UNKNOWN_KEY, nearest(str(name), names))
 
     def mapping(self, path: Key) -> dict[str, Any]:
         """Return the mapping at a path; empty if nothing is there or, as a mistake, something else."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -48,7 +49,8 @@ def check_unit(table: Table, column: Column) -> None:
 def _convert_column(column: Column, table: Table) -> Column | None:
     """Convert the column to numbers; None if its cells have no units, or it does not look measured."""
     present = None if column.numeric else [value for value in column.values if value is not None]
-    if not present or parse_quantity(str(present[0])) is None or not _is_measured(column, table):
+    columns = list(table.columns.values())
+    if not present or parse_quantity(str(present[0])) is None or not is_measured_text(column, columns):
         return None
     cells = [None if value is None else parse_quantity(str(value)) for value in column.values]
     units = {cell[1] for cell in cells if cell is not None}
@@ -60,11 +62,11 @@ def _convert_column(column: Column, table: Table) -> Column | None:
     return Column(column.name, values, column.label, units.pop())
 
 
-def _is_measured(column: Column, table: Table) -> bool:
-    """Return whether it is measured: by its name, its header's unit, or as a rate with hardly any duplicates. With many
-    duplicates it is a setting if another column was measured."""
+def is_measured_text(column: Column, columns: Sequence[Column]) -> bool:
+    """Return whether a column of text is measured: by its name, its header's unit, or as a rate with hardly any
+    duplicates. With many duplicates it is a setting if another column was measured."""
     distinct = distinct_share(column) > MIN_DISTINCT_SHARE
-    if not distinct and any(is_surely_measured(other) for other in table.columns.values()):
+    if not distinct and any(is_surely_measured(other) for other in columns):
         return False
     return has_metric_name(column) or has_metric_unit(column) or (distinct and holds_rates(column))
 

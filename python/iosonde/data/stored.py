@@ -125,13 +125,12 @@ def refuse_many_kinds(table: Table, columns: Sequence[str]) -> None:
     kinds = [key for key, _ in table.groups(columns)]
     kinds.sort(key=lambda key: not any(str(part).endswith("_last_done") for part in key))
     if len(kinds) > 1:
-        choice = " ".join(f"{spell.where:'{name}={value}'}" for name, value in zip(columns, kinds[0], strict=True))
         raise InputError(
             "ambiguous-metric",
             "the values belong to {n_kinds} operations and metrics",
             "choose one, such as {example}",
             n_kinds=len(kinds),
-            example=choice,
+            example=" ".join(f"{spell.where:'{name}={value}'}" for name, value in zip(columns, kinds[0], strict=True)),
         )
 
 

@@ -15,7 +15,7 @@ import re
 
 from iosonde.core.message import Message
 
-from .darshan_dxt import job
+from .darshan_dxt import read_job
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import number
 from .text import Text, is_darshan_log
@@ -75,7 +75,7 @@ def parse(text: Text) -> list[Parsed]:
         from .darshan_log import parse_log
 
         return [parse_log(text, _add_counter)]
-    run = job(text)
+    run = read_job(text)
     _read_totals(run, text)
     if not any(row.metric == "operations" for row in run.rows):
         _read_records(run, text)

@@ -20,7 +20,7 @@ import numpy as np
 
 from iosonde.core.message import Message
 
-from .fixed_width import FixedLines, decimal, parse_integers
+from .fixed_width import FixedLines, parse_decimals, parse_integers
 from .parsed import CERTAIN, Claim, Parsed
 from .reading import number, parse_integer
 from .text import Text
@@ -51,9 +51,9 @@ def claims(text: Text) -> Claim | None:
 
 def parse(text: Text) -> list[Parsed]:
     """Return one Parsed: a log covers one job."""
-    run = job(text)
+    run = read_job(text)
     lines = FixedLines(text.content)
-    first = lines.firsts()
+    first = lines.first_bytes()
     columns = without_cut(run, text, _read_rows(run, text, lines, first))
     remarks = [(at + 1, text.lines[at]) for at in np.flatnonzero(first == ord("#")).tolist()]
     hosts = _assign_files(run, remarks, columns)
@@ -68,7 +68,7 @@ def parse(text: Text) -> list[Parsed]:
                 ),
             )
     _check_counts(run, remarks, columns)
-    columns["kind"] = kinds()[columns["phase"]]
+    columns["kind"] = list_kinds()[columns["phase"]]
     record(run, OPERATIONS, columns, hosts=hosts, comparable=len(set(hosts.values())) < 2)
     run.cannot_tell(
         Message(
@@ -81,7 +81,7 @@ def parse(text: Text) -> list[Parsed]:
     return [run]
 
 
-def job(text: Text) -> Parsed:
+def read_job(text: Text) -> Parsed:
     """Return the job in the header of every text of Darshan's tools: version, command, ranks, start time
     and duration."""
     run = Parsed()
@@ -104,8 +104,8 @@ def _read_rows(run: Parsed, text: Text, lines: FixedLines, first: Any) -> dict[s
     length = lines.end - lines.start
     others = np.flatnonzero((length > 0) & (first != ord("#")))
     # A row has two points, one per time: with more, two lines were merged.
-    wide = others[(length[others] >= _WIDTH) & (lines.counted(".")[others] == 2)]
-    parts = [_read_columns(table) for table in lines.heads(wide, _WIDTH)]
+    wide = others[(length[others] >= _WIDTH) & (lines.count_character(".")[others] == 2)]
+    parts = [_read_columns(table) for table in lines.iterate_heads(wide, _WIDTH)]
     good = np.concatenate([fine for _, fine in parts])
     arrays = {name: np.concatenate([part[name] for part, _ in parts]) for name in parts[0][0]}
     columns = {name: values[good] for name, values in arrays.items()} | {"line": wide[good] + 1}
@@ -148,7 +148,7 @@ def _read_columns(table: Any) -> tuple[dict[str, Any], Any]:
         columns[name], fine = parse_integers(table, begin, end)
         good &= fine
     for name, (begin, end) in (("start_ns", _START), ("end_ns", _END)):
-        ticks, fine = decimal(table, begin, end, 4)
+        ticks, fine = parse_decimals(table, begin, end, 4)
         columns[name] = ticks * _TICK_NS
         good &= fine
     return columns, good
@@ -218,7 +218,7 @@ def cannot_tell(run: Parsed, with_mpiio: bool) -> None:
         )
 
 
-def kinds() -> Any:
+def list_kinds() -> Any:
     """Return the engine's kind of each of ``OPERATIONS``."""
     from iosonde.engine._native import KINDS
 

@@ -147,7 +147,7 @@ def _read_output(run: Parsed, out: Path, add: Any) -> None:
 
 
 def _record_operations(run: Parsed, operations: dict[str, Any], times_ns: Any, about: dict[str, Any]) -> None:
-    from .darshan_dxt import OPERATIONS, cannot_tell, kinds
+    from .darshan_dxt import OPERATIONS, cannot_tell, list_kinds
     from .trace import keep_names, record
 
     columns = {
@@ -160,7 +160,7 @@ def _record_operations(run: Parsed, operations: dict[str, Any], times_ns: Any, a
         "duration_ns": times_ns[:, 1] - times_ns[:, 0],
         "line": operations["rank"] * 0 + 1,
     }
-    columns["kind"] = kinds()[columns["phase"]]
+    columns["kind"] = list_kinds()[columns["phase"]]
     hosts = {int(rank): host for rank, host in about["hosts"].items()}
     record(run, OPERATIONS, columns, hosts=hosts, comparable=len(set(hosts.values())) < 2)
     keep_names(run, "files", {name: number for number, name in enumerate(about["files"])})

@@ -16,7 +16,7 @@ KINDS = (("lat", "latency"), ("clat", "completion_latency"), ("slat", "submissio
 UNITS = (("_ns", 1e9), ("", 1e6), ("_us", 1e6), ("_ms", 1e3))
 
 
-def latencies(direction: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], float]]:
+def list_latencies(direction: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], float]]:
     """Yield (name of the metric, fio's values, its units per second) of each measured kind."""
     for key, name in KINDS:
         for suffix, per_second in UNITS:
@@ -26,13 +26,13 @@ def latencies(direction: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], 
                 break
 
 
-def levels(values: dict[str, Any]) -> dict[float, float]:
+def read_levels(values: dict[str, Any]) -> dict[float, float]:
     """Return percentage → its time, as printed."""
     values_by_level = {finite(key): finite(value) for key, value in part(values, "percentile").items()}
     return {level: value for level, value in values_by_level.items() if level and value is not None}
 
 
-def merged(several: Sequence[dict[str, Any]]) -> dict[float, float] | None:
+def merge_percentiles(several: Sequence[dict[str, Any]]) -> dict[float, float] | None:
     """Return the percentiles of all threads; None if any printed no histogram of all its operations."""
     bins = Counter[float]()
     for values in several:
@@ -41,7 +41,7 @@ def merged(several: Sequence[dict[str, Any]]) -> dict[float, float] | None:
         if not counted or sum(counted.values()) != finite(values.get("N")):
             return None
         bins.update(counted)
-    shared_levels = sorted(set.intersection(*(set(levels(values)) for values in several)))
+    shared_levels = sorted(set.intersection(*(set(read_levels(values)) for values in several)))
     total, done, percentiles = sum(bins.values()), 0, {}
     for at, count in sorted(bins.items()):
         done += count

@@ -9,7 +9,7 @@ from typing import Any
 
 from iosonde.core.message import Message
 
-from .fio_bins import latencies, levels, merged
+from .fio_bins import list_latencies, merge_percentiles, read_levels
 from .fio_text import NOT_STEADY
 from .json_runs import broken_run
 from .parsed import Parsed, Row
@@ -170,7 +170,7 @@ def _add_direction(
         run.warn(
             line, Message("low-resolution", "the runtime is below 1 s and printed in whole ms: the rates are coarse")
         )
-    for name, values, per_second in latencies(section):
+    for name, values, per_second in list_latencies(section):
         _add_latency(add_row, name, values, per_second)
 
 
@@ -195,7 +195,7 @@ def _add_latency(add: Any, name: str, values: dict[str, Any], per_second: float)
     for key, statistic in _STATISTICS:
         value = finite(values.get(key))
         add(f"{name}_{statistic}", None if value is None else value / per_second, "s")
-    for level, value in levels(values).items():
+    for level, value in read_levels(values).items():
         add(f"{name}_p{level:g}", value / per_second, "s")
 
 
@@ -215,12 +215,14 @@ def _add_percentiles(run: Parsed, entries: list[dict[str, Any]], line: int) -> N
     """Add percentiles of all threads if each printed its histogram; else those of each thread, with a message."""
     for direction in DIRECTIONS:
         parts = [section for entry in entries if (section := part(entry, direction)).get("total_ios")]
-        latencies_by_part = [{name: (values, unit) for name, values, unit in latencies(section)} for section in parts]
+        latencies_by_part = [
+            {name: (values, unit) for name, values, unit in list_latencies(section)} for section in parts
+        ]
         for name, (first, per_second) in latencies_by_part[0].items() if latencies_by_part else ():
             several = [by_name[name][0] for by_name in latencies_by_part if name in by_name]
-            if not levels(first):
+            if not read_levels(first):
                 continue
-            percentiles = merged(several) if len(several) == len(latencies_by_part) else None
+            percentiles = merge_percentiles(several) if len(several) == len(latencies_by_part) else None
             if percentiles is None:
                 run.warn(line, UNMERGED)
             count = sum(int(finite(values.get("N")) or 0) for values in several)

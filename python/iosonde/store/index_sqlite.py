@@ -49,12 +49,11 @@ class SqliteDatabase:
             with self._lock, self._connection:
                 yield self._connection
         except sqlite3.Error as error:
-            where = self.path or "in the directory of temporary files"
             raise SystemFaultError(
                 "unusable-index",
                 "cannot use the index {path}: {error}",
                 "make room there, or remove the index: it is rebuilt",
-                path=where,
+                path=self.path or "in the directory of temporary files",
                 error=error,
             ) from error
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.core.faults import BEGUN, ENDED
-from iosonde.core.server_calls import CALLS
 from iosonde.core.types import Observation
+from iosonde.core.wire import CALLS
 from iosonde.measure import spool
 
 
