@@ -216,7 +216,6 @@ def read(reader: Sections) -> tuple[ClusterNode, ...]:
 
 
 def _expand_nodes(reader: Sections, key: str) -> Iterator[ClusterNode]:
-    """Expand one entry into its nodes."""
     at = (KEY, key)
     value = reader.document.data[KEY][key]
     entry = value if isinstance(value, dict) else {"role": value}

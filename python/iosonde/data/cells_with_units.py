@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from iosonde.core.column_units import is_rate
-from iosonde.core.errors import DataError
+from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
-from iosonde.core.quantities import parse_quantity
 from iosonde.core.table import Column, Table
+from iosonde.core.units import parse_rate, parse_seconds
 
 from .looks import MIN_DISTINCT_SHARE, distinct_share, has_metric_name, has_metric_unit, is_surely_measured
+
+_NUMBER = r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
+_OPERATIONS = re.compile(rf"\s*({_NUMBER})\s*([kKmM]?)\s*(?:(?:ops?|req)/s|iops)\s*", re.IGNORECASE)
+_SECONDS = re.compile(rf"\s*{_NUMBER}\s*(?:ns|us|µs|ms|s|sec|min|h)\s*")
+_POWERS = {"": 1.0, "k": 1e3, "m": 1e6}
 
 
 def with_numbers(table: Table) -> Table:
@@ -76,3 +82,16 @@ def holds_rates(column: Column) -> bool:
     first = next((value for value in column.values if value is not None), None)
     quantity = None if first is None else parse_quantity(str(first))
     return quantity is not None and is_rate(quantity[1])
+
+
+def parse_quantity(text: str) -> tuple[float, str] | None:
+    """Parse a rate or time with its unit into (value, base unit); None for anything else, also a number without
+    a unit."""
+    if match := _OPERATIONS.fullmatch(text):
+        return float(match[1]) * _POWERS[match[2].lower()], "operations/s"
+    try:
+        if _SECONDS.fullmatch(text):
+            return parse_seconds(text.strip()), "s"
+        return parse_rate(text), "bytes/s"
+    except InputError:
+        return None

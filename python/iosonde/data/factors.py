@@ -196,5 +196,4 @@ def _change_together(rows: Table, name: str, other: str) -> bool:
 
 
 def _first_rows(rows: Table) -> npt.NDArray[np.intp]:
-    """Return the first row of each run."""
     return np.sort(np.unique(rows.columns["run"].values.astype(str), return_index=True)[1])

@@ -70,7 +70,6 @@ def _beyond_design(table: Table, columns: Sequence[Column], counter: Column) -> 
 
 
 def _varies_inside(column: Column, cells: Rows) -> bool:
-    """Return whether it varies in several of these cells."""
     values = [column.values[rows].astype(float) for rows in cells]
     return sum(np.unique(inside[~np.isnan(inside)]).size > 1 for inside in values) > 1
 

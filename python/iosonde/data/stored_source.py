@@ -271,7 +271,6 @@ class StoredSource(Source):
         return self.narrow((), ids[-1]), experiments.note(ids, ids[-1], why)
 
     def _has_shared_cells(self, cells: Sequence[str]) -> bool:
-        """Return whether several experiments share a cell."""
         return experiments.mixed(self.table, cells) if cells else experiments.EXPERIMENT in self.varying_factors.names
 
     def _has_missing_cells(self, names: Sequence[str]) -> bool:

@@ -59,7 +59,6 @@ def _with_note(response: Response, trials: TrialRows) -> Response:
 def _build_response(
     table: Table, text: str, expression: derived.Derived | None, factors: tuple[Factor, ...]
 ) -> Response:
-    """Build a response from a column or an expression."""
     if expression is None:
         return response_from_column(table, text, factors)
     columns = {name: table.numbers(name) for name in expression.names}

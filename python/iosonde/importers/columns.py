@@ -55,8 +55,6 @@ def understand_columns(text: Text, columns: ColumnsMap) -> Understood:
 
 
 class _Reader:
-    """Reader of CSVs by one map."""
-
     def __init__(self, columns: ColumnsMap) -> None:
         self._map = columns
         self._roles = {

@@ -22,9 +22,8 @@ from typing import Any
 
 from iosonde.core.message import Message
 
-from .json_runs import runs_of
 from .parsed import CERTAIN, Claim, Parsed, Row
-from .reading import JsonDocument, Lines, finite, part
+from .reading import JsonDocument, Lines, finite, part, read_json_runs
 from .text import Text
 
 NAME = "dlio"
@@ -83,7 +82,7 @@ def parse(text: Text) -> list[Parsed]:
         else:
             run.lacks(at, Message("no-results", "it is neither a summary nor the times of epochs"))
 
-    return runs_of(text, read_document)
+    return read_json_runs(text, read_document)
 
 
 class _Summary:

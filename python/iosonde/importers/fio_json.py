@@ -11,9 +11,8 @@ from iosonde.core.message import Message
 
 from .fio_bins import list_latencies, merge_percentiles, read_levels
 from .fio_text import NOT_STEADY
-from .json_runs import broken_run
 from .parsed import Parsed, Row
-from .reading import Lines, finite, iso_date, json_documents, list_objects, part, size_bytes
+from .reading import Lines, broken_run, finite, iso_date, json_documents, list_objects, part, size_bytes
 from .text import Text
 
 DIRECTIONS = ("read", "write", "trim")

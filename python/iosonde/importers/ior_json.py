@@ -13,9 +13,8 @@ from iosonde.core.message import Message
 
 from .damage import note_trouble
 from .ior_table import MIB, check_iterations, count_iterations, includes_of
-from .json_runs import broken_run
 from .parsed import Parsed, Row
-from .reading import Lines, finite, iso_date, json_documents, list_objects, part
+from .reading import Lines, broken_run, finite, iso_date, json_documents, list_objects, part
 from .text import Text
 
 _RESULT = {

@@ -24,7 +24,7 @@ from collections.abc import Iterable
 from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
 
-from .iozone_blocks import Unit, excel_rows, unit_of
+from .iozone_blocks import Unit, excel_rows, sheet_lines, unit_of
 from .iozone_table import OPERATIONS, IozoneTable, list_requested
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
 from .reading import iso_date, number, option, size_bytes, words_of
@@ -94,8 +94,6 @@ def claims(text: Text) -> Claim | None:
 def parse(text: Text) -> list[Parsed]:
     """Return one Parsed for each execution."""
     if text.raw[:2] == b"\x09\x00":
-        from .biff import sheet_lines
-
         return _parse_lines(enumerate(sheet_lines(text.raw), 1), "the sheet")
     return _parse_lines(text.numbered(), "the output")
 

@@ -15,9 +15,8 @@ from typing import Any
 from iosonde.core.message import Message
 
 from .iperf_lines import READING, datagram_rows, interval_of, volume_rows
-from .json_runs import broken_run
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
-from .reading import Lines, finite, iso_date, json_documents, part
+from .reading import Lines, broken_run, finite, iso_date, json_documents, part
 from .text import Text
 
 NAME = "iperf3"

@@ -98,8 +98,6 @@ def _is_operations(text: Text) -> bool:
 
 
 class _State:
-    """State of reading the output of the current launch."""
-
     def __init__(self) -> None:
         self.table, self.iterations, self.rates, self.summaries = "", 0, 0, 0
         self.started, self.started_line, self.finished, self.last = "", 0, False, 0

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from iosonde.core.message import Message
+
+from .parsed import Parsed
 from .text import Text
 
 # No tool measures more of anything; larger values are damaged text.
@@ -209,3 +212,29 @@ class Lines:
     def find_line(self, needle: str, begin: int, end: int) -> int:
         """Return the line of ``needle`` between two places; that of ``begin`` if it is absent."""
         return self.locate_needle(needle, begin, end)[0]
+
+
+def read_json_runs(text: Text, read: Callable[[Parsed, JsonDocument, Lines], None]) -> list[Parsed]:
+    """Return one Parsed for each document; ``read`` fills it from an object. Anything else is left out, with a
+    message."""
+    lines, runs = Lines(text), list[Parsed]()
+    for document in json_documents(text.content):
+        run = Parsed()
+        runs.append(run)
+        if isinstance(document.value, dict):
+            read(run, document, lines)
+        else:
+            run.lacks(
+                lines.at(document.begin), Message("damaged-lines", "the JSON is broken or ends early here: left out")
+            )
+    return runs
+
+
+def broken_run(text: Text, document: JsonDocument) -> Parsed:
+    """Return the Parsed of an unreadable document, with the place where it breaks."""
+    run = Parsed()
+    run.lacks(
+        Lines(text).at(document.error_at),
+        Message("damaged-lines", "the JSON is broken or ends early here: nothing of it is read"),
+    )
+    return run

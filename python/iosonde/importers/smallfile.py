@@ -17,9 +17,8 @@ from typing import Any
 
 from iosonde.core.message import Message
 
-from .json_runs import runs_of
 from .parsed import CERTAIN, Claim, Parsed, Row
-from .reading import JsonDocument, Lines, finite, iso_date, part
+from .reading import JsonDocument, Lines, finite, iso_date, part, read_json_runs
 from .text import Text
 
 NAME = "smallfile"
@@ -60,7 +59,7 @@ def claims(text: Text) -> Claim | None:
 
 def parse(text: Text) -> list[Parsed]:
     """Return one Parsed for each document of the file."""
-    return runs_of(text, _read_document)
+    return read_json_runs(text, _read_document)
 
 
 def _read_document(run: Parsed, document: JsonDocument, lines: Lines) -> None:

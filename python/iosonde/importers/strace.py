@@ -192,7 +192,6 @@ class _Reader:
         return self._ranks.get_number(self._files.process(pid))
 
     def _read_line(self, at: int, line: str) -> None:
-        """Read any other line."""
         if line == " <unfinished ...>" or line.startswith("strace: "):
             return
         try:

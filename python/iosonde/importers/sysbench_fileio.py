@@ -87,8 +87,6 @@ def parse(text: Text) -> list[Parsed]:
 
 
 class _Reader:
-    """Reader of one execution."""
-
     def __init__(self, run: Parsed) -> None:
         self.run = run
         self._section = ""

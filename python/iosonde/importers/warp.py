@@ -19,9 +19,8 @@ from typing import Any
 
 from iosonde.core.message import Message
 
-from .json_runs import runs_of
 from .parsed import CERTAIN, Claim, Parsed, Row
-from .reading import JsonDocument, Lines, finite, list_objects, option, part, size_bytes, words_of
+from .reading import JsonDocument, Lines, finite, list_objects, option, part, read_json_runs, size_bytes, words_of
 from .text import Text
 
 NAME = "warp"
@@ -72,7 +71,7 @@ def parse(text: Text) -> list[Parsed]:
     """Return one Parsed for each document, or for the table."""
     if text.first_line.startswith(_TABLE):
         return [_parse_table(text)]
-    return runs_of(text, _read_document)
+    return read_json_runs(text, _read_document)
 
 
 def _read_document(run: Parsed, document: JsonDocument, lines: Lines) -> None:
@@ -89,8 +88,6 @@ def _read_document(run: Parsed, document: JsonDocument, lines: Lines) -> None:
 
 
 class _Reader:
-    """Reader of one document."""
-
     def __init__(self, run: Parsed, lines: Lines, begin: int, end: int) -> None:
         self._run, self._lines, self._begin, self._end = run, lines, begin, end
 

@@ -201,7 +201,6 @@ class IndexView:
         return [str(level) for (level,) in rows]
 
     def _build_conditions(self, ask: Asking, where: Sequence[Condition]) -> tuple[str, list[Any]]:
-        """Translate the conditions to SQL."""
         columns = self._find_columns(ask) if where else {}
         check_columns(where, [*_OWN, "tags", *columns])
         text, values = self._build_store_condition()
