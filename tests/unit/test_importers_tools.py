@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from iosonde.importers import Text, understand
-from iosonde.importers.fio_bins import levels, merged
+from iosonde.importers.fio_bins import merge_percentiles, read_levels
 from messages import assert_problem, has_message
 
 KB = 1024.0
@@ -196,7 +196,7 @@ def test_the_percentiles_of_a_fio_histogram_are_those_that_fio_prints():
         for direction in ("read", "write"):
             values = job[direction]["clat_ns"]
             if values["N"]:
-                assert merged([values]) == levels(values)
+                assert merge_percentiles([values]) == read_levels(values)
                 seen += 1
     assert seen
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.trial_progress import Silent, Stop, TrialProgress
+from iosonde.core.front_end import Silent, Stop, TrialProgress
 from iosonde.measure.servers_seen import ServerHands
 
 __all__ = ["Caller", "ServerHands", "Silent", "Stop", "TrialProgress"]

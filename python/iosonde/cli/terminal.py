@@ -26,9 +26,8 @@ from .stop import Interrupts
 
 if TYPE_CHECKING:
     from iosonde.commands.declaration import Command, CommandGroup
-    from iosonde.core.front_end import Progress
+    from iosonde.core.front_end import Progress, Stop, TrialProgress
     from iosonde.core.options import Option
-    from iosonde.core.trial_progress import Stop, TrialProgress
 
 _OPTION = re.compile(r"`([a-z][a-z_]*)`")
 

@@ -97,9 +97,15 @@ class ClusterNodes:
         both = self.both
         if not both:
             return []
-        verb = "is" if len(both) == 1 else "are"
-        template = "{nodes} {verb} both client and server: {effect}"
-        return [Message("client-and-server", template, nodes=some_of(both), verb=verb, effect=_STAYS)]
+        return [
+            Message(
+                "client-and-server",
+                "{nodes} {verb} both client and server: {effect}",
+                nodes=some_of(both),
+                verb="is" if len(both) == 1 else "are",
+                effect=_STAYS,
+            )
+        ]
 
     def misplaced(self, hosts: Sequence[str]) -> list[Message]:
         """Return messages for ``hosts`` with ranks that are not in the file or have another role than client."""
@@ -107,11 +113,16 @@ class ClusterNodes:
         unknown = [host for host, node in node_by_host.items() if node is None]
         messages: list[Message] = []
         if unknown:
-            verb = "is" if len(unknown) == 1 else "are"
-            template = "{nodes} {verb} not in {file}"
-            messages.append(Message("unknown-node", template, nodes=some_of(unknown), verb=verb, file=self.file))
-        at_servers = [host for host, node in node_by_host.items() if node and node.has_role(SERVERS)]
-        if at_servers:
+            messages.append(
+                Message(
+                    "unknown-node",
+                    "{nodes} {verb} not in {file}",
+                    nodes=some_of(unknown),
+                    verb="is" if len(unknown) == 1 else "are",
+                    file=self.file,
+                )
+            )
+        if at_servers := [host for host, node in node_by_host.items() if node and node.has_role(SERVERS)]:
             messages.append(
                 Message(
                     "client-on-server",
@@ -124,8 +135,15 @@ class ClusterNodes:
             )
         for host, node in node_by_host.items():
             if node and not node.has_role((*CLIENTS, *SERVERS)):
-                template = "{node} is {role} in {file}, not a client"
-                messages.append(Message("not-a-client", template, node=host, role=_describe_role(node), file=self.file))
+                messages.append(
+                    Message(
+                        "not-a-client",
+                        "{node} is {role} in {file}, not a client",
+                        node=host,
+                        role=f"a {' and '.join(node.roles)} node",
+                        file=self.file,
+                    )
+                )
         return messages
 
     def absent(self, hosts: Sequence[str], roles: Sequence[str] = CLIENTS) -> list[str]:
@@ -172,8 +190,11 @@ def load(path: Path) -> ClusterNodes:
     reader = Sections(yaml_text.load(path, "cluster file", "name its nodes: iosonde upgrade -h"))
     nodes = read(reader)
     if not nodes and not reader.problems:
-        what = Message("no-nodes", "it has no nodes")
-        reader.wrong((KEY,), what, "add nodes: with NAME: ROLE below it, such as n[01-35]: compute")
+        reader.wrong(
+            (KEY,),
+            Message("no-nodes", "it has no nodes"),
+            "add nodes: with NAME: ROLE below it, such as n[01-35]: compute",
+        )
     if reader.problems:
         raise SpecError(reader.document.name, reader.problems)
     return ClusterNodes(nodes, path.name)
@@ -185,14 +206,16 @@ def read(reader: Sections) -> tuple[ClusterNode, ...]:
     for key in reader.mapping((KEY,)):
         for node in _expand_nodes(reader, str(key)):
             if node.name in node_by_name:
-                what = Message("duplicate-node", "duplicate node {node}", node=node.name)
-                reader.wrong((KEY, key), what, "give a node all its roles: [client, server]")
+                reader.wrong(
+                    (KEY, key),
+                    Message("duplicate-node", "duplicate node {node}", node=node.name),
+                    "give a node all its roles: [client, server]",
+                )
             node_by_name[node.name] = node
     return tuple(node_by_name.values())
 
 
 def _expand_nodes(reader: Sections, key: str) -> Iterator[ClusterNode]:
-    """Expand one entry into its nodes."""
     at = (KEY, key)
     value = reader.document.data[KEY][key]
     entry = value if isinstance(value, dict) else {"role": value}
@@ -243,10 +266,6 @@ def _shorten_host(host: str) -> str:
     """Shorten ``n1.example.org`` to ``n1``; leave an IP address as it is."""
     name = host.partition(".")[0]
     return host if name.isdigit() or ":" in host else name
-
-
-def _describe_role(node: ClusterNode) -> str:
-    return f"a {' and '.join(node.roles)} node"
 
 
 def some_of(names: Sequence[str], max_names: int = _MAX_NAMES) -> str:

@@ -23,9 +23,7 @@ def split_unit(name: str) -> tuple[str, str]:
     if _ALL_UNIT.match(name):
         return name, _normalize_unit(name)
     match = _BRACKETED.match(name) or _TAIL.match(name)
-    if not match:
-        return name, ""
-    return match["label"], _normalize_unit(match["unit"])
+    return (name, "") if not match else (match["label"], _normalize_unit(match["unit"]))
 
 
 def titled(name: str, unit: str) -> str:

@@ -35,10 +35,9 @@ def _split_query(query: str) -> list[str]:
 
 def _select_first(names: Iterable[Name], query: str = "") -> Name | None:
     candidates = [name for name in names if not query or _is_match(name, query)]
-    for kind in (_is_bandwidth, _is_rate):
+    for is_kind in ("bytes/s".__eq__, is_rate):
         for clock in _CLOCKS:
-            best = next((name for name in candidates if kind(name) and name[1].endswith(clock)), None)
-            if best:
+            if best := next((name for name in candidates if is_kind(name[2]) and name[1].endswith(clock)), None):
                 return best
     seconds = [name for name in candidates if name[1] == "seconds"]
     return seconds[-1] if seconds else candidates[0] if query and candidates else None
@@ -56,11 +55,3 @@ def _is_match(name: Name, query: str) -> bool:
     operation, metric, _ = name
     metrics = {metric, *(metric.removesuffix(clock) for clock in _CLOCKS)}
     return query in {operation, *metrics, *(f"{operation} {variant}" for variant in metrics)}
-
-
-def _is_bandwidth(name: Name) -> bool:
-    return name[2] == "bytes/s"
-
-
-def _is_rate(name: Name) -> bool:
-    return is_rate(name[2])

@@ -77,11 +77,10 @@ class Grammar:
                 line = _WORD_OR_SIZE.sub(lambda match: f"'{match['size']}'" if match["size"] else match[0], line)
                 expression = Expression(line, where, ast.parse(line, mode="eval").body, self)
         except (SyntaxError, RecursionError, MemoryError, ValueError) as error:
-            is_located = isinstance(error, SyntaxError)
             raise InputError(
                 "invalid-expression",
                 "{location}: '{expression}' cannot be read at column {column}"
-                if is_located
+                if isinstance(error, SyntaxError)
                 else "{location}: the expression cannot be read",
                 "use only {allowed}",
                 location=where,
@@ -260,13 +259,11 @@ class Expression:
 
     def _build_unknown_name(self, node: ast.expr, name: str, names: Collection[str]) -> InputError:
         near = difflib.get_close_matches(name, names, n=2)
-        listing = "known: {known}" if names else "write numbers, sizes and times"
-        hint = "did you mean {nearest}?" if near else listing
         return self._build_error(
             node,
             "unknown-factor",
             "is not a factor",
-            hint,
+            "did you mean {nearest}?" if near else "known: {known}" if names else "write numbers, sizes and times",
             factor=name,
             nearest=" or ".join(near),
             known=", ".join(sorted(names)),

@@ -80,8 +80,7 @@ def levels_of(columns: Sequence[Column]) -> FactorLevels:
     if first.name == PERCENTILE and numbers is not None:
         return _build_percentile_levels(sorted(numbers))
     if numbers is None and None in cells:
-        present_cells = _sort_cells([cell for cell in cells if cell is not None], numeric)
-        cells = [*present_cells, None]
+        cells = [*_sort_cells([cell for cell in cells if cell is not None], numeric), None]
     if numbers is None:
         return FactorLevels(
             first.name, label, unit_label, NAMES, tuple(cells), tuple(format_level(cell, unit) for cell in cells)

@@ -8,7 +8,7 @@ from typing import Any
 
 from .errors import InputError
 from .message import Message
-from .problems import Problem, nearest, unknown_key
+from .problems import UNKNOWN_KEY, Problem, nearest
 from .yaml_text import Document, Key, key_text, kind_of
 
 
@@ -27,7 +27,7 @@ class Sections:
         """Report every other name as a mistake."""
         for name in values:
             if name not in names:
-                self.wrong((*path, name), unknown_key(), nearest(str(name), names))
+                self.wrong((*path, name), UNKNOWN_KEY, nearest(str(name), names))
 
     def mapping(self, path: Key) -> dict[str, Any]:
         """Return the mapping at a path; empty if nothing is there or, as a mistake, something else."""
@@ -37,8 +37,11 @@ class Sections:
         if value is None:
             return {}
         if not isinstance(value, dict):
-            what = Message("not-a-mapping", "{value} where keys with values belong", value=kind_of(value))
-            self.wrong(path, what, "write key: value below it")
+            self.wrong(
+                path,
+                Message("not-a-mapping", "{value} where keys with values belong", value=kind_of(value)),
+                "write key: value below it",
+            )
             return {}
         return value
 
@@ -50,8 +53,9 @@ class Sections:
         self.check_names(values, path, names)
         missing = [name for name in names if name not in values]
         if all_of_them and missing:
-            what = Message("missing-key", "{names} missing", names=", ".join(missing))
-            self.wrong(path, what, f"give {', '.join(names)}")
+            self.wrong(
+                path, Message("missing-key", "{names} missing", names=", ".join(missing)), f"give {', '.join(names)}"
+            )
         numbers = {name: self.scalar((*path, name), number, zero) for name in names if name in values}
         return {name: value for name, value in numbers.items() if value is not None}
 
@@ -80,8 +84,11 @@ class Sections:
         levels = self.mapping(path)
         for name, value in levels.items():
             if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-                what = Message("invalid-level", "a level must be a number or a text")
-                self.wrong((*path, name), what, "write it like network: 10")
+                self.wrong(
+                    (*path, name),
+                    Message("invalid-level", "a level must be a number or a text"),
+                    "write it like network: 10",
+                )
         return {str(name): value for name, value in levels.items()}
 
 

@@ -6,34 +6,61 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-# Kernel clients, and shares of a virtual machine's host: the data is behind a server.
-NETWORK_TYPES = frozenset(
+# Network file systems by the path of their data. Kernel clients, and shares of a virtual machine's host: one server has
+# each file, or several have its parts.
+_SERVED_TYPES = frozenset(
+    {"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "virtiofs", "vboxsf", "prl_fs", "afs", "auristorfs", "coda", "ncpfs"}
+)
+_STRIPED_TYPES = frozenset(
+    {"lustre", "ceph", "glusterfs", "beegfs", "beegfs_nodev", "fhgfs", "orangefs", "pvfs2", "panfs", "wekafs"}
+)
+# The same for FUSE daemons, regardless of their source.
+_SERVED_FUSE = frozenset(
+    {"cvmfs", "cvmfs2", "xrootdfs", "dcap", "sshfs", "nfs", "fuse-nfs", "afsd.fuse", "curlftpfs", "davfs"}
+)
+_STRIPED_FUSE = frozenset(
     {
-        "nfs",
-        "nfs4",
-        "cifs",
-        "smb3",
-        "smbfs",
-        "9p",
-        "virtiofs",
-        "vboxsf",
-        "prl_fs",
-        "afs",
-        "auristorfs",
-        "coda",
-        "ncpfs",
-        "lustre",
-        "ceph",
         "glusterfs",
-        "beegfs",
-        "beegfs_nodev",
-        "fhgfs",
-        "gpfs",
+        "ceph-fuse",
+        "mfs",
+        "mfsmount",
+        "moosefs",
+        "lizardfs",
+        "saunafs",
+        "sfsmount",
+        "seaweedfs",
+        "weed",
+        "curvefs",
         "orangefs",
-        "pvfs2",
-        "panfs",
-        "wekafs",
-        "dvs",
+        "pvfs2fuse",
+        "dfuse",
+        "daos",
+        "eosxd",
+        "hadoop",
+        "hdfs",
+        "hdfs_fuse",
+        "fuse_dfs",
+        "quobyte",
+    }
+)
+# All whose data is behind a server, with those whose path is another or unknown.
+NETWORK_TYPES = _SERVED_TYPES | _STRIPED_TYPES | {"gpfs", "dvs"}
+_NETWORK_FUSE = (
+    _SERVED_FUSE
+    | _STRIPED_FUSE
+    | {
+        "juicefs",
+        "ipfs",
+        "rclone",
+        "s3fs",
+        "goofys",
+        "geesefs",
+        "mount-s3",
+        "gcsfuse",
+        "blobfuse",
+        "blobfuse2",
+        "gvfsd-fuse",
+        "alluxio-fuse",
     }
 )
 
@@ -105,55 +132,6 @@ _LOCAL_FUSE = frozenset(
 # Types whose files are written once from beginning to end: writes inside a file are refused or dropped.
 WRITTEN_ONCE = frozenset({"fuse.hdfs"})
 
-# FUSE daemons that are clients of a server or an object store, regardless of their source.
-_NETWORK_FUSE = frozenset(
-    {
-        "glusterfs",
-        "ceph-fuse",
-        "mfs",
-        "mfsmount",
-        "moosefs",
-        "lizardfs",
-        "saunafs",
-        "sfsmount",
-        "juicefs",
-        "seaweedfs",
-        "weed",
-        "curvefs",
-        "orangefs",
-        "pvfs2fuse",
-        "dfuse",
-        "daos",
-        "cvmfs",
-        "cvmfs2",
-        "xrootdfs",
-        "eosxd",
-        "dcap",
-        "ipfs",
-        "hadoop",
-        "hdfs",
-        "hdfs_fuse",
-        "fuse_dfs",
-        "sshfs",
-        "nfs",
-        "fuse-nfs",
-        "afsd.fuse",
-        "curlftpfs",
-        "davfs",
-        "rclone",
-        "s3fs",
-        "goofys",
-        "geesefs",
-        "mount-s3",
-        "gcsfuse",
-        "blobfuse",
-        "blobfuse2",
-        "gvfsd-fuse",
-        "alluxio-fuse",
-        "quobyte",
-    }
-)
-
 # File systems without a disk.
 MEMORY_TYPES = frozenset({"tmpfs", "ramfs", "hugetlbfs", "devtmpfs"})
 
@@ -168,65 +146,8 @@ STRUCTURES = (LOCAL, CLIENT_SERVER, PARALLEL, SHARED_DISK, VIRTUAL_SHARED_DISK)
 
 # The path of data to a node, for types (or daemons) with only one.
 _STRUCTURES = {
-    CLIENT_SERVER: frozenset(
-        {
-            "nfs",
-            "nfs4",
-            "fuse-nfs",
-            "cifs",
-            "smb3",
-            "smbfs",
-            "9p",
-            "virtiofs",
-            "vboxsf",
-            "prl_fs",
-            "afs",
-            "auristorfs",
-            "afsd.fuse",
-            "coda",
-            "ncpfs",
-            "sshfs",
-            "curlftpfs",
-            "davfs",
-            "dcap",
-            "xrootdfs",
-            "cvmfs",
-            "cvmfs2",
-        }
-    ),
-    PARALLEL: frozenset(
-        {
-            "lustre",
-            "ceph",
-            "ceph-fuse",
-            "glusterfs",
-            "beegfs",
-            "beegfs_nodev",
-            "fhgfs",
-            "orangefs",
-            "pvfs2",
-            "pvfs2fuse",
-            "panfs",
-            "wekafs",
-            "mfs",
-            "mfsmount",
-            "moosefs",
-            "lizardfs",
-            "saunafs",
-            "sfsmount",
-            "seaweedfs",
-            "weed",
-            "curvefs",
-            "dfuse",
-            "daos",
-            "quobyte",
-            "eosxd",
-            "hadoop",
-            "hdfs",
-            "hdfs_fuse",
-            "fuse_dfs",
-        }
-    ),
+    CLIENT_SERVER: _SERVED_TYPES | _SERVED_FUSE,
+    PARALLEL: _STRIPED_TYPES | _STRIPED_FUSE,
     SHARED_DISK: frozenset({"gpfs", "gfs", "gfs2", "ocfs2", "cxfs", "stornext"}),
 }
 # Block devices of another host: they serve the shared disk to the nodes.

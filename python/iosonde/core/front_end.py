@@ -12,7 +12,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
-from .trial_progress import Silent, Stop, TrialProgress
+from .types import Trial
 from .whole_file import write_atomically
 
 
@@ -21,6 +21,48 @@ class Progress(Protocol):
 
     def __call__(self, what: str, done: Any) -> None:
         """``done`` of the work is done, of late that on ``what``."""
+
+
+class TrialProgress(Protocol):
+    """Receiver of a campaign's progress."""
+
+    def trial(self, trial: Trial, place: int, total: int) -> None:
+        """Start ``trial``; ``place`` trials of ``total`` are done."""
+
+    def expect(self, rest_s: float) -> None:
+        """Receive the expected time of the rest, in seconds from now, estimated from the trials so far."""
+
+    def tick(self, beats: list[Any]) -> None:
+        """Update about once a second; ``beats`` are the ranks' last reports."""
+
+    def clear(self) -> None:
+        """Finish: no more calls follow."""
+
+
+class Stop(Protocol):
+    """A way to end the campaign."""
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt to end it; called about once a second."""
+
+
+class Silent:
+    """A TrialProgress and a Stop that do nothing."""
+
+    def trial(self, trial: Trial, place: int, total: int) -> None:
+        """Do nothing."""
+
+    def expect(self, rest_s: float) -> None:
+        """Do nothing."""
+
+    def tick(self, beats: list[Any]) -> None:
+        """Do nothing."""
+
+    def clear(self) -> None:
+        """Do nothing."""
+
+    def check(self) -> None:
+        """Continue."""
 
 
 class FrontEnd:

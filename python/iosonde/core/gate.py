@@ -106,11 +106,8 @@ class GateRow:
     @property
     def at_most(self) -> float:
         """Largest share that the interval allows in the tested direction."""
-        return max((high for _, high in self._intervals), default=1.0) - 1
-
-    @property
-    def _intervals(self) -> list[tuple[float, float]]:
-        return self.condition.ends(self.item.comparison.gated_ratio, self.item.metric)
+        ends = self.condition.ends(self.item.comparison.gated_ratio, self.item.metric)
+        return max((high for _, high in ends), default=1.0) - 1
 
     def verdict(self) -> Verdict:
         """Return the verdict: DIFFERENT if the condition holds, EQUAL if it does not."""
@@ -144,8 +141,7 @@ class Gate:
         for condition in self.conditions:
             concerned = [item for item in items if condition.concerns(item.metric)]
             if not concerned and sealed:
-                why = Message("no-metric", "it applies to no deciding metric")
-                untold.append((str(condition), why))
+                untold.append((str(condition), Message("no-metric", "it applies to no deciding metric")))
             elif not concerned:
                 raise DataError(
                     "condition-not-applicable",
@@ -312,8 +308,7 @@ def gate_of(texts: Sequence[str], strict: bool) -> Gate | None:
         )
     conditions = []
     for text in texts:
-        matched = _CONDITION.match(text)
-        if not matched:
+        if not (matched := _CONDITION.match(text)):
             raise InputError(
                 "invalid-gate-condition",
                 "'{condition}' is not a condition: WORD>SHARE, with WORD one of {allowed}",

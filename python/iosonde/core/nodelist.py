@@ -21,8 +21,7 @@ def expand(text: str) -> tuple[str, ...]:
     """Expand a list of nodes, in order and without duplicates. Raises InputError if ``text`` is not such a list."""
     if not _NODE_LIST.fullmatch(text):
         raise _build_error(text)
-    names = dict.fromkeys(name for part in _NAME.findall(text) for name in _expand_part(part, text))
-    return tuple(names)
+    return tuple(dict.fromkeys(name for part in _NAME.findall(text) for name in _expand_part(part, text)))
 
 
 def _expand_part(part: str, text: str) -> list[str]:

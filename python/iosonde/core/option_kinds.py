@@ -77,7 +77,7 @@ class Integer(Number[V]):
     _words = "a whole number"
 
     def _convert(self, value: Any) -> int:
-        return whole_number(value)
+        return integer_from(value)
 
 
 class Level(Number[V]):
@@ -113,7 +113,7 @@ class Counts(Option[V, int | Sequence[int] | str | None]):
         """The counts. Raises InputError."""
         several = value.split(",") if isinstance(value, str) else members_of(value)
         try:
-            counts = tuple(map(whole_number, (value,) if several is None else several))
+            counts = tuple(map(integer_from, (value,) if several is None else several))
             is_valid = bool(counts or self.default == ()) and all(self.least <= count <= self.most for count in counts)
         except (ValueError, OverflowError):
             counts, is_valid = (), False
@@ -339,7 +339,7 @@ class FigureFile(Text[V]):
         return str(value)
 
 
-def whole_number(value: Any) -> int:
+def integer_from(value: Any) -> int:
     """Convert a text or a whole number. Raises ValueError, OverflowError for anything else."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real | str):
         raise ValueError

@@ -68,6 +68,5 @@ def _check_meaning(option: Option[Any, Any], value: Any, texts: list[str]) -> No
 def _texts_of(value: Any) -> list[str]:
     if isinstance(value, Mapping):
         return [f"{level_text(name)}={','.join(_texts_of(several))}" for name, several in value.items()]
-    is_list = isinstance(value, Iterable) and not isinstance(value, str)
-    several = value if is_list else [value]
+    several = value if (isinstance(value, Iterable) and not isinstance(value, str)) else [value]
     return [",".join(_texts_of(level)) if isinstance(level, Mapping) else level_text(level) for level in several]

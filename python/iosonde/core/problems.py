@@ -10,6 +10,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.message import Message, restore
 
 MAX_LISTED = 10
+UNKNOWN_KEY = Message("unknown-key", "unknown key")
 
 
 @dataclass(frozen=True)
@@ -58,11 +59,6 @@ class SpecError(InputError):
         ]
         more = len(self.problems) - MAX_LISTED
         self.details = (*lines, *([f"and {more} more"] if more > 0 else []))
-
-
-def unknown_key() -> Message:
-    """Return the message about an unknown key of a file."""
-    return Message("unknown-key", "unknown key")
 
 
 def nearest(word: str, choices: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import InputError
 from .message import Message
-from .problems import Problem, closest, nearest, unknown_key
+from .problems import UNKNOWN_KEY, Problem, closest, nearest
 from .yaml_text import Document, Key, key_text, kind_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _describe_violation(error: ValidationError, page: str) -> Iterator[tuple[Key
             key_names = list(schema["properties"])
             for key in value:
                 if key not in key_names:
-                    yield (*path, key), unknown_key(), nearest(key, key_names)
+                    yield (*path, key), UNKNOWN_KEY, nearest(key, key_names)
         case "required":
             for key in constraint:
                 if key not in value:

@@ -32,8 +32,7 @@ class Counted:
 def is_writer_excluded(phase: StoredPhase, nodes: Sequence[int]) -> bool:
     """Return whether the rate of a phase excludes the ranks on the writer's node, that of rank 0. ``nodes`` has the
     node of each rank."""
-    shared_read = phase.shared and phase.counted_kind != "write"
-    return shared_read and not phase.writer_counted and len(set(nodes)) > 1
+    return (phase.shared and phase.counted_kind != "write") and not phase.writer_counted and len(set(nodes)) > 1
 
 
 def counted(run: StoredRun, operation: str) -> Counted | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from .faults import FaultDone
 from .filesystems import structure
@@ -25,6 +25,43 @@ CANNOT_TELL, FILES = "cannot_tell", "files"
 def plain(column: str) -> str:
     """Return the factor's own name: a store prefixes ``factor_`` if results already have a column of that name."""
     return column.removeprefix("factor_")
+
+
+_T = TypeVar("_T")
+
+
+class _Field(Generic[_T]):
+    """An attribute of a type with a ``document``: the value there, below its keys, as ``convert`` makes it. ``convert``
+    gets None for a value that is missing."""
+
+    def __init__(self, convert: Callable[[Any], _T], *keys: str) -> None:
+        self._convert, self._keys = convert, keys
+
+    def __get__(self, stored: StoredPhase | StoredRun, kind: type) -> _T:
+        value: Any = stored.document
+        for key in self._keys:
+            value = (value or {}).get(key)
+        return self._convert(value)
+
+
+def _take_value(value: Any) -> Any:
+    return value
+
+
+def _read_text(value: Any) -> str:
+    return str(value or "")
+
+
+def _read_integer(value: Any) -> int | None:
+    return None if value is None else int(value)
+
+
+def _read_mapping(value: Any) -> Any:
+    return value or {}
+
+
+def _read_tuple(value: Any) -> Any:
+    return tuple(value or ())
 
 
 @dataclass(frozen=True)
@@ -48,15 +85,10 @@ class StoredPhase:
         """Name in the results."""
         return str(self.document.get("operation") or self.name)
 
-    @property
-    def recorded_all(self) -> bool:
-        """Return whether every operation was recorded; False if unknown, as they may be a sample."""
-        return bool(self.document.get("recorded_all", False))
-
-    @property
-    def open_flags(self) -> frozenset[str]:
-        """Flags with which its files were opened, besides those for reading or writing; empty also if unknown."""
-        return frozenset(map(str, self.document.get("open_flags") or ()))
+    # Whether every operation was recorded; False if unknown, as they may be a sample
+    recorded_all = _Field(bool, "recorded_all")
+    # Flags with which its files were opened, besides those for reading or writing; empty also if unknown
+    open_flags = _Field(lambda value: frozenset(map(str, value or ())), "open_flags")
 
     @property
     def placed(self) -> bool:
@@ -73,101 +105,52 @@ class StoredPhase:
         """Return whether commands did it, not the engine."""
         return "command" in self.document
 
-    @property
-    def command(self) -> str:
-        """Command as written, with its placeholders; '' for phases of the engine."""
-        return str(self.document.get("command") or "").strip()
-
-    @property
-    def tool_versions(self) -> tuple[str, ...]:
-        """Versions that the tools' outputs name."""
-        return tuple(str(version) for version in self.document.get("versions") or ())
-
-    @property
-    def measures(self) -> str | None:
-        """``rate``, ``bandwidth``, or None without a rate of its own."""
-        return self.document.get("measures")
-
-    @property
-    def shared(self) -> bool:
-        """Return whether all ranks worked on one file."""
-        return bool(self.document.get("shared"))
-
-    @property
-    def writer_counted(self) -> bool:
-        """Return whether the rate counts the ranks on the node that wrote a shared file (see ``shared_reads``)."""
-        return bool(self.document.get("writer_counted"))
-
-    @property
-    def writer_cache(self) -> str:
-        """State of the cache on that node; empty if unknown."""
-        return str(self.document.get("writer_cache") or "")
+    # Command as written, with its placeholders; '' for phases of the engine
+    command = _Field(lambda value: _read_text(value).strip(), "command")
+    # Versions that the tools' outputs name
+    tool_versions = _Field(lambda value: tuple(map(str, value or ())), "versions")
+    # ``rate``, ``bandwidth``, or None without a rate of its own
+    measures = _Field[str | None](_take_value, "measures")
+    # Whether all ranks worked on one file
+    shared = _Field(bool, "shared")
+    # Whether the rate counts the ranks on the node that wrote a shared file (see ``shared_reads``)
+    writer_counted = _Field(bool, "writer_counted")
+    # State of the cache on that node; empty if unknown
+    writer_cache = _Field(_read_text, "writer_cache")
 
     @property
     def comparable(self) -> bool:
         """Return whether the nodes' clocks agree well enough to compare times of ranks."""
         return bool(self.document.get("comparable", True))
 
-    @property
-    def duration_ns(self) -> int | None:
-        """Time from the first start to the last end; None if the clocks are not comparable."""
-        return self.document.get("duration_ns")
-
-    @property
-    def clock_error_ns(self) -> int:
-        """Maximum difference between the clocks of its ranks."""
-        return int(self.document.get("clock_error_ns") or 0)
-
-    @property
-    def counted_kind(self) -> str | None:
-        """Kind of operation that its rate counts; None if the store does not record it."""
-        return self.document.get("counted_kind")
-
-    @property
-    def start_spread_ns(self) -> int | None:
-        """Time from the first to the last start of a rank; None if the clocks are not comparable."""
-        return self.document.get("start_spread_ns")
-
-    @property
-    def end_spread_ns(self) -> int | None:
-        """Time from the first to the last end of a rank; None if the clocks are not comparable."""
-        return self.document.get("end_spread_ns")
+    # Time from the first start to the last end; None if the clocks are not comparable
+    duration_ns = _Field[int | None](_take_value, "duration_ns")
+    # Maximum difference between the clocks of its ranks
+    clock_error_ns = _Field(lambda value: int(value or 0), "clock_error_ns")
+    # Kind of operation that its rate counts; None if the store does not record it
+    counted_kind = _Field[str | None](_take_value, "counted_kind")
+    # Time from the first to the last start of a rank; None if the clocks are not comparable
+    start_spread_ns = _Field[int | None](_take_value, "start_spread_ns")
+    # Time from the first to the last end of a rank; None if the clocks are not comparable
+    end_spread_ns = _Field[int | None](_take_value, "end_spread_ns")
 
     @property
     def in_turn(self) -> bool:
         """Return whether the ranks ran one after another."""
         return self.document.get("on") == "each"
 
-    @property
-    def totals(self) -> Mapping[str, Mapping[str, int]]:
-        """Kind of operation → count, bytes, errors, over all ranks."""
-        return self.document.get("totals") or {}
-
-    @property
-    def server_calls(self) -> Mapping[str, int] | None:
-        """Kind of call → total counted by all servers, possibly none; None if they did not count."""
-        calls: Mapping[str, int] | None = self.document.get("server_calls")
-        return calls
-
-    @property
-    def cache(self) -> Mapping[str, Any]:
-        """Known state of the caches for a read."""
-        return self.document.get("cache") or {}
-
-    @property
-    def network(self) -> Mapping[str, Any]:
-        """Traffic over the network to the target's servers (docs/store.md); empty if nothing was counted."""
-        return self.document.get("network") or {}
-
-    @property
-    def hints(self) -> Mapping[str, Any]:
-        """MPI-IO hints that were requested and accepted."""
-        return self.document.get("hints") or {}
-
-    @property
-    def tools(self) -> tuple[str, ...]:
-        """Tools whose output was read."""
-        return tuple(self.document.get("tools") or ())
+    # Kind of operation → count, bytes, errors, over all ranks
+    totals = _Field[Mapping[str, Mapping[str, int]]](_read_mapping, "totals")
+    # Kind of call → total counted by all servers, possibly none; None if they did not count
+    server_calls = _Field[Mapping[str, int] | None](_take_value, "server_calls")
+    # Known state of the caches for a read
+    cache = _Field[Mapping[str, Any]](_read_mapping, "cache")
+    # Traffic over the network to the target's servers (docs/store.md); empty if nothing was counted
+    network = _Field[Mapping[str, Any]](_read_mapping, "network")
+    # MPI-IO hints that were requested and accepted
+    hints = _Field[Mapping[str, Any]](_read_mapping, "hints")
+    # Tools whose output was read
+    tools = _Field[tuple[str, ...]](_read_tuple, "tools")
 
     @property
     def read_from_each(self) -> bool:
@@ -180,46 +163,28 @@ class StoredPhase:
         """Return whether every rank ran the command at the same time."""
         return self.document.get("on") == "all"
 
-    @property
-    def mpi_tool(self) -> str:
-        """MPI program whose outputs give its number of tasks; '' if none was checked."""
-        return str((self.document.get("mpi") or {}).get("tool", ""))
-
-    @property
-    def tasks(self) -> tuple[int | None, ...]:
-        """Number of tasks in each output of that program."""
-        return tuple((self.document.get("mpi") or {}).get("tasks") or ())
-
-    @property
-    def tasks_expected(self) -> int | None:
-        """Expected number of tasks of one of its jobs; None if unknown."""
-        expected = (self.document.get("mpi") or {}).get("expected")
-        return None if expected is None else int(expected)
-
-    @property
-    def unread(self) -> str:
-        """Reason why the output of a command could not be read; '' if it was."""
-        return str(self.document.get("unread") or "")
-
-    @property
-    def rank_only_metrics(self) -> tuple[tuple[str, str], ...]:
-        """Pairs (operation, metric) that the tool's users read first but that cannot be combined over its ranks."""
-        return tuple((operation, metric) for operation, metric in self.document.get("of_ranks_alone") or ())
-
-    @property
-    def ranks(self) -> tuple[Mapping[str, Any], ...]:
-        """Results of each rank, in order of rank; empty for imported runs."""
-        return tuple(self.document.get("ranks") or ())
+    # MPI program whose outputs give its number of tasks; '' if none was checked
+    mpi_tool = _Field(_read_text, "mpi", "tool")
+    # Number of tasks in each output of that program
+    tasks = _Field[tuple[int | None, ...]](_read_tuple, "mpi", "tasks")
+    # Expected number of tasks of one of its jobs; None if unknown
+    tasks_expected = _Field(_read_integer, "mpi", "expected")
+    # Reason why the output of a command could not be read; '' if it was
+    unread = _Field(_read_text, "unread")
+    # Pairs (operation, metric) that the tool's users read first but that cannot be combined over its ranks
+    rank_only_metrics = _Field[tuple[tuple[str, str], ...]](
+        lambda value: tuple(map(tuple, value or ())), "of_ranks_alone"
+    )
+    # Results of each rank, in order of rank; empty for imported runs
+    ranks = _Field[tuple[Mapping[str, Any], ...]](_read_tuple, "ranks")
 
     @property
     def clock_offsets(self) -> dict[int, int]:
         """Offset to subtract from each rank's times, in ns, so that all follow the clock of rank 0."""
         return {rank["rank"]: rank.get("clock_offset_ns") or 0 for rank in self.ranks}
 
-    @property
-    def histograms(self) -> Mapping[str, Any]:
-        """Kind of operation → (bucket, count) pairs, if not all operations were recorded."""
-        return self.document.get("histograms") or {}
+    # Kind of operation → (bucket, count) pairs, if not all operations were recorded
+    histograms = _Field[Mapping[str, Any]](_read_mapping, "histograms")
 
 
 @dataclass(frozen=True)
@@ -240,10 +205,8 @@ class StoredRun:
         """Experiment of the run."""
         return str(self.document["experiment"])
 
-    @property
-    def has_experiment_digest(self) -> bool:
-        """Return whether the run names its experiment's digest at the time; runs before schema version 2 do not."""
-        return bool(self.document.get("experiment_sha256"))
+    # Whether the run names its experiment's digest at the time; runs before schema version 2 do not
+    has_experiment_digest = _Field(bool, "experiment_sha256")
 
     @property
     def source(self) -> str:
@@ -260,15 +223,10 @@ class StoredRun:
         """Duration in seconds from the first command to the last result."""
         return float(self.document["seconds"])
 
-    @property
-    def factors(self) -> Mapping[str, FactorValue]:
-        """Factors, set and observed."""
-        return self.document.get("factors") or {}
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """Facts about the machine and the measurement."""
-        return self.document.get("facts") or {}
+    # Factors, set and observed
+    factors = _Field[Mapping[str, FactorValue]](_read_mapping, "factors")
+    # Facts about the machine and the measurement
+    facts = _Field[Mapping[str, Any]](_read_mapping, "facts")
 
     @property
     def initial_levels(self) -> Mapping[str, str]:
@@ -277,10 +235,8 @@ class StoredRun:
         read: Mapping[str, Sequence[str]] = self.facts.get(DETECTED_LEVELS) or {}
         return {factor: nodes[0] for factor, nodes in read.items() if len(set(nodes)) == 1}
 
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """Descriptions of the missing parts; empty for a complete run."""
-        return tuple(self.document.get("missing") or ())
+    # Descriptions of the missing parts; empty for a complete run
+    missing = _Field[tuple[str, ...]](_read_tuple, "missing")
 
     @property
     def complete(self) -> bool:
@@ -297,16 +253,10 @@ class StoredRun:
         """Phases in order."""
         return tuple(StoredPhase(phase) for phase in self.document.get("phases") or ())
 
-    @property
-    def n_operations(self) -> int | None:
-        """Number of operations recorded; None without records of single operations."""
-        count = self.document.get("operations")
-        return None if count is None else int(count)
-
-    @property
-    def files(self) -> Mapping[str, Mapping[str, Any]]:
-        """Name of each of its files → bytes and digest."""
-        return self.document.get("files") or {}
+    # Number of operations recorded; None without records of single operations
+    n_operations = _Field(_read_integer, "operations")
+    # Name of each of its files → bytes and digest
+    files = _Field[Mapping[str, Mapping[str, Any]]](_read_mapping, "files")
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -322,51 +272,32 @@ class StoredRun:
             for finding in self.document.get("findings") or ()
         )
 
-    @property
-    def headlines(self) -> Mapping[str, Sequence[str]]:
-        """Operation → kinds of metric that its tool's users read first; empty if the run does not record them."""
-        return self.document.get("headlines") or {}
-
-    @property
-    def versions(self) -> Mapping[str, Any]:
-        """Versions of iosonde and its environment, by name."""
-        return self.document.get("versions") or {}
-
-    @property
-    def written_by(self) -> str:
-        """Version of iosonde that stored the run."""
-        return str(self.versions.get("iosonde", ""))
+    # Operation → kinds of metric that its tool's users read first; empty if the run does not record them
+    headlines = _Field[Mapping[str, Sequence[str]]](_read_mapping, "headlines")
+    # Versions of iosonde and its environment, by name
+    versions = _Field[Mapping[str, Any]](_read_mapping, "versions")
+    # Version of iosonde that stored the run
+    written_by = _Field(_read_text, "versions", "iosonde")
 
     @property
     def imported(self) -> bool:
         """Return whether another tool measured it and iosonde imported its output."""
         return "import" in self.facts
 
-    @property
-    def cannot_tell(self) -> Sequence[str]:
-        """Questions that another tool's trace cannot answer."""
-        return self.facts.get(CANNOT_TELL) or ()
+    # Questions that another tool's trace cannot answer
+    cannot_tell = _Field[Sequence[str]](_read_tuple, "facts", CANNOT_TELL)
 
     def file_name(self, number: int) -> str:
         """Return the name of a file in another tool's trace, '' if unknown."""
         names = self.facts.get(FILES)
         return str(names.get(str(number), "")) if isinstance(names, Mapping) else ""
 
-    @property
-    def target(self) -> str | None:
-        """Target directory; None if unknown."""
-        path = self.facts.get("target")
-        return None if path is None else str(path)
-
-    @property
-    def subject_commit(self) -> str:
-        """Version of the file system under test; '' if unknown."""
-        return str(self.facts.get(SUBJECT_COMMIT) or "")
-
-    @property
-    def concurrent_pids(self) -> tuple[int, ...]:
-        """Processes that measured on the same machine at the same time."""
-        return tuple(self.facts.get(CONCURRENT_PROCESSES) or ())
+    # Target directory; None if unknown
+    target = _Field(lambda value: None if value is None else str(value), "facts", "target")
+    # Version of the file system under test; '' if unknown
+    subject_commit = _Field(_read_text, "facts", SUBJECT_COMMIT)
+    # Processes that measured on the same machine at the same time
+    concurrent_pids = _Field[tuple[int, ...]](_read_tuple, "facts", CONCURRENT_PROCESSES)
 
     @property
     def filesystem(self) -> str | None:
@@ -380,25 +311,18 @@ class StoredRun:
         kind = self.filesystem
         return None if kind is None else structure(kind, str(self._mount.get("source") or "")) or None
 
-    @property
-    def maximum(self) -> float | None:
-        """Maximum throughput of the system in bytes/s, as given by the experiment; None if not given."""
-        return self.facts.get(MAXIMUM)
+    # Maximum throughput of the system in bytes/s, as given by the experiment; None if not given
+    maximum = _Field[float | None](_take_value, "facts", MAXIMUM)
 
     @property
     def places(self) -> dict[str, str | None]:
         """Facts of :data:`PLACES`."""
         return {FILESYSTEM: self.filesystem, TARGET: self.target, STRUCTURE: self.structure}
 
-    @property
-    def _mount(self) -> Mapping[str, Any]:
-        return (self.facts.get("machine") or {}).get("mount") or {}
-
-    @property
-    def conditions(self) -> Mapping[str, Any]:
-        """State of the target's file system ``before`` and ``after`` the run, with ``at`` and ``health``; empty if it
-        did not report any."""
-        return self.facts.get("conditions") or {}
+    _mount = _Field[Mapping[str, Any]](_read_mapping, "facts", "machine", "mount")
+    # State of the target's file system ``before`` and ``after`` the run, with ``at`` and ``health``; empty if
+    # it did not report any
+    conditions = _Field[Mapping[str, Any]](_read_mapping, "facts", "conditions")
 
     @property
     def remounts(self) -> list[tuple[str, Mapping[str, Any]]]:

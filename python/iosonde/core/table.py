@@ -105,14 +105,13 @@ class Table:
         if len(by_label) == 1:
             return by_label[0]
         if by_label:
-            candidates = ", ".join(column.name for column in by_label)
             raise DataError(
                 "ambiguous-column",
                 "{location}column '{column}' could be {candidates}",
                 "write the whole name",
                 location=self._format_prefix(),
                 column=name,
-                candidates=candidates,
+                candidates=", ".join(column.name for column in by_label),
             )
         if name in self.alike:
             raise DataError(

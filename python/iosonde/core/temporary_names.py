@@ -49,8 +49,7 @@ def writer_is_dead(path: Path) -> bool:
 
 
 def _identify_namespace() -> tuple[str, int]:
-    boot = Path("/proc/sys/kernel/random/boot_id").read_text()[:8]
-    return boot, Path("/proc/self/ns/pid").stat().st_ino
+    return Path("/proc/sys/kernel/random/boot_id").read_text()[:8], Path("/proc/self/ns/pid").stat().st_ino
 
 
 def _start_time(pid: int) -> int:

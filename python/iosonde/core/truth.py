@@ -41,8 +41,7 @@ def classify_operations(raw: Mapping[str, bytes | Path], operations: npt.NDArray
         content = raw.get(raw_name(phase))
         if content is None:
             continue
-        text = content.read_text() if isinstance(content, Path) else content.decode()
-        truth = json.loads(text)
+        truth = json.loads(content.read_text() if isinstance(content, Path) else content.decode())
         names = np.array(truth["classes"])
         for rank, codes in truth["ranks"].items():
             rows = np.flatnonzero((operations["phase"] == phase) & (operations["rank"] == int(rank)))

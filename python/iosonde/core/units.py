@@ -42,8 +42,7 @@ def parse_size(text: str | int) -> int:
     if not match:
         raise InputError("invalid-size", "'{size}' is not a size", "write it like 4KiB, 1M, 2GiB or 4096", size=text)
     number, prefix, suffix = match.group(1), match.group(2).upper(), match.group(3).lower()
-    factor = _DECIMAL[prefix] if suffix == "b" and prefix else _BINARY[prefix]
-    size = float(number) * factor
+    size = float(number) * (_DECIMAL[prefix] if suffix == "b" and prefix else _BINARY[prefix])
     if not math.isfinite(size) or size != int(size):
         raise InputError(
             "invalid-size", "'{size}' is not a whole number of bytes", "write it like 4KiB, 1M, 2GiB or 4096", size=text
@@ -67,9 +66,8 @@ def typed_sizes(levels: Iterable[object]) -> list[int] | None:
     """Parse levels that were written as sizes (``512``, ``4k``, ``1MiB``). Return None if one is not a size, if all are
     plain numbers, or if two are equal."""
     texts = list(levels)
-    if not all(isinstance(text, str) and text[:1].isdigit() for text in texts):
-        return None
-    if all(size_of(str(text)) is None for text in texts):
+    is_sizes = all(isinstance(text, str) and text[:1].isdigit() for text in texts)
+    if not is_sizes or all(size_of(str(text)) is None for text in texts):
         return None
     try:
         sizes = [parse_size(str(text)) for text in texts]
@@ -145,16 +143,10 @@ def parse_bits(text: str) -> float:
 
 def parse_per_byte(text: str) -> float:
     """Parse ``0.02s/MB`` or ``3ns/B`` to seconds per byte. Raises InputError."""
-    match = _PER_BYTE.match(text)
-    if not match or match[2].lower() not in _SECONDS:
-        raise InputError(
-            "invalid-time-per-byte",
-            "'{time_per_byte}' is not a time per byte",
-            "write it like 0.02s/MB or 5ns/B",
-            time_per_byte=text,
-        )
-    size = (_BINARY if match[4] else _DECIMAL | {"": 1})[match[3].upper()]
-    seconds = float(match[1]) * _SECONDS[match[2].lower()] / size
+    seconds = math.inf
+    if (match := _PER_BYTE.match(text)) and match[2].lower() in _SECONDS:
+        size = (_BINARY if match[4] else _DECIMAL | {"": 1})[match[3].upper()]
+        seconds = float(match[1]) * _SECONDS[match[2].lower()] / size
     if not math.isfinite(seconds):
         raise InputError(
             "invalid-time-per-byte",
@@ -165,9 +157,28 @@ def parse_per_byte(text: str) -> float:
     return seconds
 
 
+# Divisors of a unit, each with its text, the largest first.
+_SCALES = {
+    **{
+        f"bytes{per}": [
+            (1024.0**power, f"{prefix}B{per}") for power, prefix in enumerate(("", "Ki", "Mi", "Gi", "Ti"))
+        ][::-1]
+        for per in ("", "/s")
+    },
+    "operations/s": [(1e6, "Mop/s"), (1e3, "kop/s"), (1.0, "op/s")],
+    "s": [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")],
+}
+
+
 def format_size(n_bytes: float) -> str:
     """Format a byte count: ``4 KiB``, ``1.5 GiB``, ``17 B``."""
-    return _format_scaled(n_bytes, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"])
+    if not math.isfinite(n_bytes):
+        return str(n_bytes)
+    power = 0
+    while abs(n_bytes) >= 1024 ** (power + 1) and power < 5:
+        power += 1
+    scaled, name = n_bytes / 1024**power, ("B", "KiB", "MiB", "GiB", "TiB", "PiB")[power]
+    return f"{scaled:.0f} {name}" if scaled == int(scaled) else f"{significant(scaled)} {name}"
 
 
 def format_rate(value: float, unit: str) -> str:
@@ -198,23 +209,8 @@ def common_scale(values: Iterable[float], unit: str) -> tuple[float, str]:
 def human_scale(value: float, unit: str) -> tuple[float, str]:
     """Return (divisor, unit text) that makes ``value`` of a base ``unit`` readable; use one scale per table."""
     magnitude = abs(value) if math.isfinite(value) else 0.0
-    if unit in ("bytes/s", "bytes"):
-        tail = unit[len("bytes") :]
-        for power, prefix in ((4, "TiB"), (3, "GiB"), (2, "MiB"), (1, "KiB")):
-            if magnitude >= 1024**power:
-                return 1024.0**power, prefix + tail
-        return 1.0, "B" + tail
-    if unit == "operations/s":
-        for factor, prefix in ((1e6, "Mop/s"), (1e3, "kop/s")):
-            if magnitude >= factor:
-                return factor, prefix
-        return 1.0, "op/s"
-    if unit == "s":
-        for factor, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-            if magnitude >= factor:
-                return factor, name
-        return 1e-9, "ns"
-    return 1.0, unit
+    scales = _SCALES.get(unit, [(1.0, unit)])
+    return next((scale for scale in scales if magnitude >= scale[0]), scales[-1])
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -241,17 +237,6 @@ def fitted(value: float) -> str:
 def ratio_text(ratio: float) -> str:
     """Format a ratio with enough decimals near 1: ``1.061``, ``0.978``, ``12.4``."""
     return f"{ratio:.3f}" if 0.1 <= ratio < 10 else significant(ratio)
-
-
-def _format_scaled(value: float, base: int, names: list[str]) -> str:
-    if not math.isfinite(value):
-        return str(value)
-    magnitude, step = abs(value), 0
-    while magnitude >= base and step < len(names) - 1:
-        magnitude /= base
-        step += 1
-    scaled = value / base**step
-    return f"{scaled:.0f} {names[step]}" if scaled == int(scaled) else f"{significant(scaled)} {names[step]}"
 
 
 def format_seconds(seconds: float) -> str:

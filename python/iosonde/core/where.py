@@ -87,8 +87,7 @@ def matching_rows(columns: Mapping[str, Sequence[Any]], conditions: Sequence[tup
     Raises InputError for an unknown column, or an order between a number and a word.
     """
     check_columns(conditions, columns)
-    length = len(next(iter(columns.values()), ()))
-    rows: Iterable[int] = range(length)
+    rows: Iterable[int] = range(len(next(iter(columns.values()), ())))
     for condition in conditions:
         cells = columns[condition[0]]
         rows = [row for row in rows if holds(cells[row], condition)]

@@ -1,4 +1,5 @@
-"""Names for network traffic: parts of a phase, their metrics, and conclusions about reads and writes."""
+"""Names for network traffic and calls of servers: parts of a phase, their metrics, conclusions about reads and
+writes."""
 
 from __future__ import annotations
 
@@ -14,6 +15,8 @@ METRICS = (
     *(name if part == TIMED else f"{name}_{part}" for name in (RECEIVED, SENT) for part in PARTS),
     PACKETS,
 )
+
+CALLS = "server_calls_per_operation"  # that servers counted, per operation that the phase's rate counts
 
 # Conclusions about reads: all came over the network; a cache served some; unclear, with bytes that prove nothing.
 CAME, SERVED_BY_CACHE, UNCLEAR = "came", "served-by-cache", "unclear"

@@ -31,6 +31,7 @@ FIRST = "give it steps: see docs/experiment.md"
 
 Key = tuple[str | int, ...]
 
+_TOO_DEEP = Message("nested-too-deep", "it is nested too deeply")
 _INT = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+\.[0-9]*|[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+)")
 _NULL = ("", "~", "null", "Null", "NULL")
@@ -112,8 +113,14 @@ def parse(text: str, name: str, as_json: bool = False, first: str = FIRST) -> Do
         raise SpecError(name, [Problem(1, "", Message("empty-file", "the file is empty"), first)])
     data = reader.value(node, ())
     if not isinstance(data, dict) and not reader.problems:
-        what = Message("not-a-mapping", "the file holds {value} and not keys with values", value=kind_of(data))
-        reader.problems.append(Problem(1, "", what, first))
+        reader.problems.append(
+            Problem(
+                1,
+                "",
+                Message("not-a-mapping", "the file holds {value} and not keys with values", value=kind_of(data)),
+                first,
+            )
+        )
     if reader.problems:
         raise SpecError(name, reader.problems)
     return Document(data, name, reader.places, text)
@@ -162,23 +169,24 @@ def _checked_json(text: str, name: str) -> str:
     try:
         json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        hint = "check for a missing or extra comma, bracket or quote at or before this place"
-        what = Message(
-            "invalid-json", "this is not JSON: {reason} (column {column})", reason=error.msg, column=error.colno
+        problem = Problem(
+            error.lineno,
+            "",
+            Message(
+                "invalid-json", "this is not JSON: {reason} (column {column})", reason=error.msg, column=error.colno
+            ),
+            "check for a missing or extra comma, bracket or quote at or before this place",
         )
-        problem = Problem(error.lineno, "", what, hint)
         empty = Problem(1, "", Message("empty-file", "the file is empty"))
         raise SpecError(name, [problem if text.strip() else empty]) from error
     except ValueError as error:
-        what = Message("invalid-json", "this is not JSON: {reason}", reason=error)
-        raise SpecError(name, [Problem(None, "", what, "write a number")]) from error
+        raise SpecError(
+            name,
+            [Problem(None, "", Message("invalid-json", "this is not JSON: {reason}", reason=error), "write a number")],
+        ) from error
     except RecursionError as error:
-        raise SpecError(name, [Problem(None, "", _too_deep())]) from error
+        raise SpecError(name, [Problem(None, "", _TOO_DEEP)]) from error
     return re.sub(r'"(?:[^"\\]|\\.)*"|\t', lambda match: " " if match[0] == "\t" else match[0], text)
-
-
-def _too_deep() -> Message:
-    return Message("nested-too-deep", "it is nested too deeply")
 
 
 def _no_constant(word: str) -> Any:
@@ -211,10 +219,19 @@ def _compose_nodes(text: str, name: str) -> yaml.Node | None:
     except yaml.YAMLError as error:
         place = getattr(error, "position", None)
         line = None if place is None else text.count("\n", 0, place) + 1
-        what = Message("not-text", "this is not text: {reason}", reason=str(error).splitlines()[0])
-        raise SpecError(name, [Problem(line, "", what, "delete that character, or rewrite the file")]) from error
+        raise SpecError(
+            name,
+            [
+                Problem(
+                    line,
+                    "",
+                    Message("not-text", "this is not text: {reason}", reason=str(error).splitlines()[0]),
+                    "delete that character, or rewrite the file",
+                )
+            ],
+        ) from error
     except RecursionError as error:
-        raise SpecError(name, [Problem(None, "", _too_deep())]) from error
+        raise SpecError(name, [Problem(None, "", _TOO_DEEP)]) from error
 
 
 def _describe_syntax_error(error: yaml.MarkedYAMLError, line: int | None, written: str) -> Problem:
@@ -225,8 +242,12 @@ def _describe_syntax_error(error: yaml.MarkedYAMLError, line: int | None, writte
     if "'\\t'" in reason:
         return Problem(line, "", Message("tab", "there is a tab where YAML needs spaces"), "indent with spaces")
     if "single document" in str(error.context):
-        what = Message("several-documents", "a second document begins here (---)")
-        return Problem(line, "", what, "keep one document per file")
+        return Problem(
+            line,
+            "",
+            Message("several-documents", "a second document begins here (---)"),
+            "keep one document per file",
+        )
     context = f" ({error.context})" if error.context else ""
     what = Message("invalid-yaml", "this is not YAML: {reason}{context}", reason=reason, context=context)
     return Problem(line, "", what, "check the indentation, the colons and the quotes")
@@ -249,7 +270,7 @@ class _Reader:
         self.values += 1
         if self.values > MAX_VALUES or len(path) > MAX_DEPTH:
             too_many = Message("too-many-values", "it has too many values")
-            what = too_many if self.values > MAX_VALUES else _too_deep()
+            what = too_many if self.values > MAX_VALUES else _TOO_DEEP
             raise SpecError(self.name, [Problem(line, "", what, "aliases (*name) count with their full content")])
         if not node.tag.startswith("tag:yaml.org,2002:") or node.tag.rsplit(":", 1)[1] not in ("str", "seq", "map"):
             what = Message("unsupported-tag", "the tag {tag} is not supported", tag=_shorten_text(node.tag))
@@ -263,28 +284,25 @@ class _Reader:
 
     def _read_mapping(self, node: yaml.MappingNode, path: Key) -> dict[str, Any]:
         mapping: dict[str, Any] = {}
-        first: dict[str, int] = {}
         for key, item in node.value:
-            line = key.start_mark.line + 1
+            line, place = key.start_mark.line + 1, (*path, key.value)
             if key.id != "scalar":
                 what = Message("invalid-key", "this key is not text")
                 self._add_problem(line, path, what, "use { } or [ ] around values only, or quote ${NAME}")
-                continue
-            if key.value in mapping:
+            elif key.value in mapping:
                 what = Message(
-                    "duplicate-key", "duplicate key, first in line {first_line}", first_line=first[key.value]
+                    "duplicate-key", "duplicate key, first in line {first_line}", first_line=self.places[place]
                 )
-                self._add_problem(line, (*path, key.value), what, "keep one of them")
-                continue
-            first[key.value] = line
-            self.places[(*path, key.value)] = line
-            mapping[key.value] = self.value(item, (*path, key.value))
+                self._add_problem(line, place, what, "keep one of them")
+            else:
+                self.places[place] = line
+                mapping[key.value] = self.value(item, place)
         return mapping
 
     def _read_scalar(self, node: yaml.ScalarNode, path: Key, line: int) -> Any:
         text: str = node.value
-        if node.style is not None:
-            return _join_surrogates(text)
+        if node.style is not None:  # JSON writes characters beyond 16 bits as surrogate pairs
+            return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return _parse_plain(text, lambda what, hint: self._add_problem(line, path, what, hint))
 
     def _add_problem(self, line: int, path: Key, what: Message, hint: str) -> None:
@@ -299,22 +317,16 @@ def _parse_plain(text: str, wrong: Callable[[Message, str], None]) -> Any:
         return _BOOLS[text]
     for trap, why in _TRAPS.items():
         if trap.fullmatch(text):
-            what = Message("ambiguous-number", "{number}: {reason}", number=text, reason=why)
-            wrong(what, f"write a plain number, or '{text}' in quotes for a text")
+            wrong(
+                Message("ambiguous-number", "{number}: {reason}", number=text, reason=why),
+                f"write a plain number, or '{text}' in quotes for a text",
+            )
             return None
     if _INT.fullmatch(text) and len(text) < 100:
         return int(text)
-    if _FLOAT.fullmatch(text) and math.isfinite(float(text)):
-        return float(text)
-    return text
+    return float(text) if _FLOAT.fullmatch(text) and math.isfinite(float(text)) else text
 
 
 def key_text(path: Key) -> str:
     """Format the path of a key, such as ``steps[1].command``."""
-    words = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
-    return words.removeprefix(".")
-
-
-def _join_surrogates(text: str) -> str:
-    """Join surrogate pairs, in which JSON writes characters beyond 16 bits."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).removeprefix(".")

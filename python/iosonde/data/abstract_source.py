@@ -1,4 +1,4 @@
-"""Interface of opened DATA, which a stored campaign and a table implement."""
+"""Interface of opened DATA, which a stored campaign and a table implement. What only a campaign knows is empty here."""
 
 from __future__ import annotations
 
@@ -57,42 +57,42 @@ class Source(ABC):
         """Place of the data, also if they have another name."""
 
     @property
-    @abstractmethod
     def runs(self) -> tuple[StoredRun, ...]:
         """Runs that fulfil the conditions, oldest first, including incomplete ones."""
+        return ()
 
     @property
-    @abstractmethod
     def all_runs(self) -> tuple[StoredRun, ...]:
         """Runs of all experiments, whatever the conditions."""
+        return ()
 
     @property
-    @abstractmethod
     def trial_runs(self) -> tuple[StoredRun, ...]:
         """Runs without the repetitions of probes, which are not trials."""
+        return ()
 
     @property
-    @abstractmethod
     def probes(self) -> tuple[StoredRun, ...]:
         """Repetitions of all probes, in any experiment."""
+        return ()
 
     @property
-    @abstractmethod
     def experiments(self) -> tuple[Experiment, ...]:
         """Experiments of these runs, oldest first."""
+        return ()
 
     @property
-    @abstractmethod
     def all_experiments(self) -> tuple[Experiment, ...]:
         """Experiments that were saved, whatever the conditions, oldest first."""
+        return ()
 
     @abstractmethod
     def experiment_of(self, run: StoredRun) -> Experiment:
         """Return the experiment of one of these runs. Raises InputError if it is unreadable."""
 
-    @abstractmethod
     def find_problems(self) -> list[Finding]:
         """Examine the files and their contents."""
+        return []
 
     @abstractmethod
     def operations(self, run_id: str) -> np.ndarray:
@@ -111,9 +111,9 @@ class Source(ABC):
         """Names that a user may mean by a factor."""
 
     @property
-    @abstractmethod
     def client_column(self) -> str:
         """Column with the number of client nodes of each trial; '' if unknown."""
+        return ""
 
     @abstractmethod
     def settings_among(self, rows: Table, measured: Sequence[str]) -> Sequence[str]:
@@ -129,9 +129,9 @@ class Source(ABC):
         """Return factor → unit of its levels, if any: from the experiments, or a column."""
 
     @property
-    @abstractmethod
     def declared_units(self) -> dict[str, str]:
         """Units of factors that experiments declare."""
+        return {}
 
     # Rows
 
@@ -152,29 +152,29 @@ class Source(ABC):
     def trial_rows(self) -> Table:
         """Rows that are trials, without those of single ranks; may be empty."""
 
-    @abstractmethod
     def selects_ranks(self, columns: Sequence[str]) -> bool:
         """Return whether the columns of cells, or the conditions, select rows of single ranks."""
+        return False
 
     @abstractmethod
     def average_parts(self, rows: Table, measured: Sequence[str], factors: Sequence[str]) -> TrialRows:
         """Average rows that are parts of one trial over it; each row of a run is a trial already."""
 
-    @abstractmethod
     def describe_concurrency(self, ids: Collection[str]) -> list[str]:
         """Return a sentence with the number of these runs that were measured concurrently with others on the same
         machine."""
+        return []
 
     # Operations and metrics
 
     @property
-    @abstractmethod
     def foreign(self) -> frozenset[str]:
         """Operations that another tool measured."""
+        return frozenset()
 
-    @abstractmethod
     def own_clock(self, choice: MetricChoice) -> str:
         """Return the clock of our engine's rates; '' if there are none."""
+        return ""
 
     @abstractmethod
     def split_metrics(self, metrics: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -207,19 +207,19 @@ class Source(ABC):
 
     # Choices
 
-    @abstractmethod
     def resolve_single_experiment(self, word: str | None) -> str | None:
         """Return the id of the named experiment, else of the last one of several; None for all. Raises InputError for
         an unknown one."""
+        return None
 
     @abstractmethod
     def narrow(self, conditions: Conditions, experiment: str | None) -> Source:
         """Return the source with further conditions. Raises InputError, DataError."""
 
-    @abstractmethod
     def separate_last(self, cells: Sequence[str], alike: bool) -> tuple[Source, str]:
         """Return only the last experiment, with a note, if none was chosen and several would share a cell.
 
         ``cells``: the columns that form them, or terms over them; by default the known factors. ``alike``: also if the
         experiments differ in their factors, for an analysis that needs the same ones.
         """
+        return self, ""

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from iosonde.core.column_units import is_rate
-from iosonde.core.errors import DataError
+from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
-from iosonde.core.quantities import parse_quantity
 from iosonde.core.table import Column, Table
+from iosonde.core.units import parse_rate, parse_seconds
 
 from .looks import MIN_DISTINCT_SHARE, distinct_share, has_metric_name, has_metric_unit, is_surely_measured
+
+_NUMBER = r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
+_OPERATIONS = re.compile(rf"\s*({_NUMBER})\s*([kKmM]?)\s*(?:(?:ops?|req)/s|iops)\s*", re.IGNORECASE)
+_SECONDS = re.compile(rf"\s*{_NUMBER}\s*(?:ns|us|µs|ms|s|sec|min|h)\s*")
+_POWERS = {"": 1.0, "k": 1e3, "m": 1e6}
 
 
 def with_numbers(table: Table) -> Table:
@@ -48,7 +55,8 @@ def check_unit(table: Table, column: Column) -> None:
 def _convert_column(column: Column, table: Table) -> Column | None:
     """Convert the column to numbers; None if its cells have no units, or it does not look measured."""
     present = None if column.numeric else [value for value in column.values if value is not None]
-    if not present or parse_quantity(str(present[0])) is None or not _is_measured(column, table):
+    columns = list(table.columns.values())
+    if not present or parse_quantity(str(present[0])) is None or not is_measured_text(column, columns):
         return None
     cells = [None if value is None else parse_quantity(str(value)) for value in column.values]
     units = {cell[1] for cell in cells if cell is not None}
@@ -60,11 +68,11 @@ def _convert_column(column: Column, table: Table) -> Column | None:
     return Column(column.name, values, column.label, units.pop())
 
 
-def _is_measured(column: Column, table: Table) -> bool:
-    """Return whether it is measured: by its name, its header's unit, or as a rate with hardly any duplicates. With many
-    duplicates it is a setting if another column was measured."""
+def is_measured_text(column: Column, columns: Sequence[Column]) -> bool:
+    """Return whether a column of text is measured: by its name, its header's unit, or as a rate with hardly any
+    duplicates. With many duplicates it is a setting if another column was measured."""
     distinct = distinct_share(column) > MIN_DISTINCT_SHARE
-    if not distinct and any(is_surely_measured(other) for other in table.columns.values()):
+    if not distinct and any(is_surely_measured(other) for other in columns):
         return False
     return has_metric_name(column) or has_metric_unit(column) or (distinct and holds_rates(column))
 
@@ -74,3 +82,16 @@ def holds_rates(column: Column) -> bool:
     first = next((value for value in column.values if value is not None), None)
     quantity = None if first is None else parse_quantity(str(first))
     return quantity is not None and is_rate(quantity[1])
+
+
+def parse_quantity(text: str) -> tuple[float, str] | None:
+    """Parse a rate or time with its unit into (value, base unit); None for anything else, also a number without
+    a unit."""
+    if match := _OPERATIONS.fullmatch(text):
+        return float(match[1]) * _POWERS[match[2].lower()], "operations/s"
+    try:
+        if _SECONDS.fullmatch(text):
+            return parse_seconds(text.strip()), "s"
+        return parse_rate(text), "bytes/s"
+    except InputError:
+        return None

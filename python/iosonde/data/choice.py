@@ -12,8 +12,8 @@ import numpy.typing as npt
 from iosonde.core.errors import DataError
 from iosonde.core.headlines import standing_for
 from iosonde.core.message import Message
-from iosonde.core.server_calls import CALLS
 from iosonde.core.table import Table
+from iosonde.core.wire import CALLS
 from iosonde.core.wire import METRICS as NETWORK
 
 from .headlines import Foreign
@@ -109,13 +109,12 @@ def _select_usual(table: Table, clock: str, foreign: Foreign) -> tuple[Mask, lis
         return np.array(metrics == clocks[0], dtype=bool), []
     for name in clocks:
         if name not in CLOCKS:
-            allowed = ", ".join([*CLOCKS, ALL])
             raise DataError(
                 "unknown-clock",
                 "'{clock}' is not a clock",
                 "known: {allowed}; choose a metric with {spell.metric}",
                 clock=name,
-                allowed=allowed,
+                allowed=", ".join([*CLOCKS, ALL]),
             )
     native, warnings = _match_clocks(metrics, operations, ~foreign.rows, clocks)
     return native | foreign.first, warnings

@@ -38,8 +38,7 @@ class _Lines:
 def read_csv(path: Path) -> Table:
     """Read the table in ``path``. Raises DataError with file, line and column."""
     text = _read_text(path)
-    plain = _parse_plain(path, text)
-    if plain is not None:
+    if (plain := _parse_plain(path, text)) is not None:
         return plain
     lines = _Lines(text)
     first = next(iter(_Lines(text)), None)
@@ -179,10 +178,10 @@ def _trim_row(path: Path, row: list[str], line: int, names: list[str], delimiter
 
 
 def _build_table(path: Path, names: list[str], rows: list[list[str]], numbers: list[int]) -> Table:
-    columns = {}
-    for name, cells in zip(names, zip(*rows, strict=True), strict=True):
-        label, unit = split_unit(name)
-        columns[name] = Column(name, _parse_values(cells), label, unit)
+    columns = {
+        name: Column(name, _parse_values(cells), *split_unit(name))
+        for name, cells in zip(names, zip(*rows, strict=True), strict=True)
+    }
     return Table(columns, str(path), np.array(numbers))
 
 

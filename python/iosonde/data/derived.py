@@ -43,13 +43,12 @@ class Derived:
         present = ~np.any([np.isnan(columns[name]) for name in self.names], axis=0)
         if not np.all(np.isfinite(values[present])):
             row = int(np.flatnonzero(present & ~np.isfinite(values))[0])
-            at = ", ".join(f"{name}={columns[name][row]:g}" for name in self.names)
             raise DataError(
                 "undefined-transform",
                 "{expression} is undefined for {values}",
                 "exclude such rows with {spell.where}",
                 expression=self.text,
-                values=at,
+                values=", ".join(f"{name}={columns[name][row]:g}" for name in self.names),
             )
         return values
 
@@ -100,8 +99,13 @@ def _translate_error(text: str, error: InputError) -> InputError:
         )
     transform = error.values.get("function")
     if error.code == "unsupported-syntax" and transform and transform not in TRANSFORMS:
-        template = "'{expression}': unknown transform '{transform}'"
-        return InputError("unknown-transform", template, _HINT, expression=text, transform=transform)
+        return InputError(
+            "unknown-transform",
+            "'{expression}': unknown transform '{transform}'",
+            _HINT,
+            expression=text,
+            transform=transform,
+        )
     return InputError("invalid-expression", "cannot parse '{expression}'", _HINT, expression=text)
 
 

@@ -89,8 +89,7 @@ def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[E
         else:
             confounded[name] = twin
     # Settings in a command's output follow from the experiment's factors, unless they distinguish cells.
-    stated = [by_name[name] for name in _list_stated(runs) if name not in declared and name in by_name]
-    for name in stated:
+    for name in [by_name[name] for name in _list_stated(runs) if name not in declared and name in by_name]:
         if plain(name) == HEALTH and len(_list_levels(trials, name)) < 2:
             continue  # runs with unknown health count as healthy
         if len(trials.groups(selected)) < len(trials.groups([*selected, name])):
@@ -193,10 +192,8 @@ def is_separable(rows: Table, name: str, other: str) -> bool:
 
 def _change_together(rows: Table, name: str, other: str) -> bool:
     """Return whether the levels of two columns correspond one to one, so that grouping cannot separate them."""
-    n = len(rows.groups([name, other]))
-    return n == len(rows.groups([name])) == len(rows.groups([other]))
+    return len(rows.groups([name, other])) == len(rows.groups([name])) == len(rows.groups([other]))
 
 
 def _first_rows(rows: Table) -> npt.NDArray[np.intp]:
-    """Return the first row of each run."""
     return np.sort(np.unique(rows.columns["run"].values.astype(str), return_index=True)[1])

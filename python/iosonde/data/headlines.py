@@ -62,8 +62,6 @@ def _find_headlines(run: StoredRun, metrics: Sequence[tuple[str, str]]) -> Mappi
     if not run.imported and not steps:
         return {}
     rest = [(operation, metric) for operation, metric in metrics if operation not in native]
-    kinds_by_operation: dict[str, list[str]] = {}
-    for operation, kinds in headlines([pair for pair in rest if pair[0] not in steps], ()).items():
-        kinds_by_operation[operation] = kinds
+    kinds_by_operation = headlines([pair for pair in rest if pair[0] not in steps], ())
     spoken = any(kinds_by_operation.values())
     return kinds_by_operation | {name: [] if spoken else ["seconds"] for name in steps}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from iosonde.core.level_text import same_level
 from iosonde.core.message import Message
-from iosonde.core.stored import StoredRun, plain
+from iosonde.core.stored import plain
 from iosonde.core.table import Table
 
 from .source import Source
@@ -18,8 +18,8 @@ def in_use(source: Source, rows: Table, names: Sequence[str]) -> tuple[dict[str,
     initial_levels = [
         run.initial_levels
         for experiment in source.experiments
-        for run in _list_runs(source, experiment.id)
-        if run.initial_levels
+        for run in source.all_runs
+        if run.experiment == experiment.id and run.initial_levels
     ]
     columns = [rows.column(name) for name in names]
     read = {tuple(mapping.get(plain(column.name)) for column in columns) for mapping in initial_levels}
@@ -40,7 +40,3 @@ def in_use(source: Source, rows: Table, names: Sequence[str]) -> tuple[dict[str,
         "the initial setting {settings} was not measured, so the gain is not relative to it",
         settings=setting,
     )
-
-
-def _list_runs(source: Source, experiment: str) -> list[StoredRun]:
-    return [run for run in source.all_runs if run.experiment == experiment]

@@ -46,8 +46,7 @@ def find_outcomes(table: Table, columns: Sequence[Column], numbering: Sequence[s
     columns = [column for column in columns if len(column.codes()[1]) > 1]
     counters = [table.columns[name] for name in numbering if _counts_repetitions(table.columns[name])]
     stated = next((names for counter in counters if (names := _beyond_design(table, columns, counter))), [])
-    remaining = [column for column in columns if column.name not in stated]
-    return [*stated, *_find_unrepeated(table, remaining)]
+    return [*stated, *_find_unrepeated(table, [column for column in columns if column.name not in stated])]
 
 
 def _counts_repetitions(column: Column) -> bool:
@@ -71,7 +70,6 @@ def _beyond_design(table: Table, columns: Sequence[Column], counter: Column) -> 
 
 
 def _varies_inside(column: Column, cells: Rows) -> bool:
-    """Return whether it varies in several of these cells."""
     values = [column.values[rows].astype(float) for rows in cells]
     return sum(np.unique(inside[~np.isnan(inside)]).size > 1 for inside in values) > 1
 

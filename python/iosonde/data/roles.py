@@ -18,7 +18,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Column, Table, is_number
 
-from .cells_with_units import check_unit, holds_rates
+from .cells_with_units import check_unit, is_measured_text
 from .looks import (
     MIN_DISTINCT_SHARE,
     distinct_share,
@@ -113,12 +113,7 @@ def _n_levels(column: Column) -> int:
 def _is_unreadable_metric(column: Column, columns: Sequence[Column]) -> bool:
     """Return whether a text column has the name or unit of a metric, or rates in its cells. Without this check another
     column, such as the number of clients, would be taken as measured."""
-    if not holds_values_as_text(column):
-        return False
-    distinct = distinct_share(column) > MIN_DISTINCT_SHARE
-    if not distinct and any(is_surely_measured(other) for other in columns):
-        return False
-    return has_metric_name(column) or has_metric_unit(column) or (distinct and holds_rates(column))
+    return holds_values_as_text(column) and is_measured_text(column, columns)
 
 
 def _is_spoilt(column: Column) -> bool:

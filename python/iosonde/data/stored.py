@@ -125,13 +125,12 @@ def refuse_many_kinds(table: Table, columns: Sequence[str]) -> None:
     kinds = [key for key, _ in table.groups(columns)]
     kinds.sort(key=lambda key: not any(str(part).endswith("_last_done") for part in key))
     if len(kinds) > 1:
-        choice = " ".join(f"{spell.where:'{name}={value}'}" for name, value in zip(columns, kinds[0], strict=True))
         raise InputError(
             "ambiguous-metric",
             "the values belong to {n_kinds} operations and metrics",
             "choose one, such as {example}",
             n_kinds=len(kinds),
-            example=choice,
+            example=" ".join(f"{spell.where:'{name}={value}'}" for name, value in zip(columns, kinds[0], strict=True)),
         )
 
 
@@ -156,8 +155,14 @@ def describe_concurrency(runs: Sequence[StoredRun], n_runs: int) -> list[str]:
     count = sum(bool(run.concurrent_pids) for run in runs)
     if not count:
         return []
-    template = "{n_concurrent} of {n_runs} runs were measured concurrently with another measurement [S132]"
-    return [Message("concurrent-measurements", template, n_concurrent=count, n_runs=n_runs)]
+    return [
+        Message(
+            "concurrent-measurements",
+            "{n_concurrent} of {n_runs} runs were measured concurrently with another measurement [S132]",
+            n_concurrent=count,
+            n_runs=n_runs,
+        )
+    ]
 
 
 def _average_iterations(ordered: Table) -> tuple[Table, Rows]:

@@ -128,8 +128,7 @@ def _responses_from_metric(
     source: StoredSource, text: str, query: ResponseQuery, operation: bool
 ) -> Iterator[Response]:
     """Yield the responses of a name as a metric; for an ``operation`` those of the chosen metrics, if it has them."""
-    choices = [query.choice] if query.metric and operation else []
-    for choice in (*choices, MetricChoice(query.clock, (text,))):
+    for choice in (*([query.choice] if query.metric and operation else []), MetricChoice(query.clock, (text,))):
         candidates = _iter_metrics(source, query, choice, source.trials(choice))
         matches = [candidate for candidate in candidates if not operation or candidate.operation == text]
         yield from matches
@@ -204,8 +203,7 @@ def _apply_factors(response: Response, source: Source, warnings: tuple[str, ...]
 def _select_iterations(source: StoredSource, choice: MetricChoice, operation: str, metric: str) -> Table:
     """Return a tool's own iterations of one operation and metric."""
     rows = source.iterations(choice)
-    chosen = (texts(rows, "operation") == operation) & (texts(rows, "metric") == metric)
-    return rows.take(chosen)
+    return rows.take((texts(rows, "operation") == operation) & (texts(rows, "metric") == metric))
 
 
 def _has_single_runs(rows: Table, by: Sequence[str]) -> bool:

@@ -42,6 +42,8 @@ class StoredSource(Source):
     store: Store = field(kw_only=True)
     every: bool = False
     ranks: bool = True
+    _trials_by_choice: dict[MetricChoice, stored.Trials] = field(default_factory=dict, init=False, compare=False)
+    _foreign_by_clock: dict[str, headlines.Foreign] = field(default_factory=dict, init=False, compare=False)
 
     def __repr__(self) -> str:
         """Return the origin and the amount of data."""
@@ -215,14 +217,6 @@ class StoredSource(Source):
             self._foreign_by_clock[key] = headlines.classify_rows(self.run_rows, self.runs, key)
         return self._foreign_by_clock[key]
 
-    @cached_property
-    def _trials_by_choice(self) -> dict[MetricChoice, stored.Trials]:
-        return {}
-
-    @cached_property
-    def _foreign_by_clock(self) -> dict[str, headlines.Foreign]:
-        return {}
-
     def require_campaign(self, problem: str, hint: str, **values: object) -> Store:
         """Return the store."""
         return self.store
@@ -277,7 +271,6 @@ class StoredSource(Source):
         return self.narrow((), ids[-1]), experiments.note(ids, ids[-1], why)
 
     def _has_shared_cells(self, cells: Sequence[str]) -> bool:
-        """Return whether several experiments share a cell."""
         return experiments.mixed(self.table, cells) if cells else experiments.EXPERIMENT in self.varying_factors.names
 
     def _has_missing_cells(self, names: Sequence[str]) -> bool:

@@ -59,7 +59,6 @@ def _with_note(response: Response, trials: TrialRows) -> Response:
 def _build_response(
     table: Table, text: str, expression: derived.Derived | None, factors: tuple[Factor, ...]
 ) -> Response:
-    """Build a response from a column or an expression."""
     if expression is None:
         return response_from_column(table, text, factors)
     columns = {name: table.numbers(name) for name in expression.names}
@@ -91,8 +90,7 @@ def _find_measured(table: Table, text: str) -> tuple[derived.Derived | None, tup
     if expression is None:
         table.column(text)  # raises, with the nearest names
         raise InputError("unknown-column", "unknown column '{column}'", column=text)
-    resolved = tuple(table.column(name).name for name in expression.names)
-    return expression, resolved[:1]
+    return expression, tuple(table.column(name).name for name in expression.names)[:1]
 
 
 def _is_varying(table: Table, name: str) -> bool:

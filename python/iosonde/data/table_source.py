@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,7 +12,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.message import spell
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
-from iosonde.core.types import Experiment, Finding
+from iosonde.core.types import Experiment
 from iosonde.core.where import COMPLETE, takes_incomplete
 
 from . import roles, tables
@@ -45,43 +45,9 @@ class TableSource(Source):
         """Name of the file."""
         return self.name
 
-    @property
-    def runs(self) -> tuple[StoredRun, ...]:
-        """Return none."""
-        return ()
-
-    @property
-    def all_runs(self) -> tuple[StoredRun, ...]:
-        """Return none."""
-        return ()
-
-    @property
-    def trial_runs(self) -> tuple[StoredRun, ...]:
-        """Return none."""
-        return ()
-
-    @property
-    def probes(self) -> tuple[StoredRun, ...]:
-        """Return none."""
-        return ()
-
-    @property
-    def experiments(self) -> tuple[Experiment, ...]:
-        """Return none."""
-        return ()
-
-    @property
-    def all_experiments(self) -> tuple[Experiment, ...]:
-        """Return none."""
-        return ()
-
     def experiment_of(self, run: StoredRun) -> Experiment:
         """Raise KeyError, as for any unknown run."""
         raise KeyError(run.id)
-
-    def find_problems(self) -> list[Finding]:
-        """Return none: a damaged file cannot be read at all."""
-        return []
 
     def operations(self, run_id: str) -> np.ndarray:
         """Raise KeyError, as for any unknown run."""
@@ -99,11 +65,6 @@ class TableSource(Source):
         """Names of all columns."""
         return self.table.names
 
-    @property
-    def client_column(self) -> str:
-        """Return '': a column of that name may have another meaning."""
-        return ""
-
     def settings_among(self, rows: Table, measured: Sequence[str]) -> Sequence[str]:
         """Return the columns of ``rows`` that look set. Raises DataError."""
         return roles.guess(rows, measured).settings
@@ -115,11 +76,6 @@ class TableSource(Source):
     def units(self) -> dict[str, str]:
         """Return column → unit of its levels, if any."""
         return self.table.level_units()
-
-    @property
-    def declared_units(self) -> dict[str, str]:
-        """Return none."""
-        return {}
 
     # Rows
 
@@ -137,28 +93,11 @@ class TableSource(Source):
         """Every row."""
         return self.table
 
-    def selects_ranks(self, columns: Sequence[str]) -> bool:
-        """Return False: a column ``rank`` is like any other."""
-        return False
-
     def average_parts(self, rows: Table, measured: Sequence[str], factors: Sequence[str]) -> TrialRows:
         """Average rows that are ranks or iterations of one trial over it."""
         return average_trials(rows, measured, [rows.column(name).name for name in factors])
 
-    def describe_concurrency(self, ids: Collection[str]) -> list[str]:
-        """Return nothing."""
-        return []
-
     # Operations and metrics
-
-    @property
-    def foreign(self) -> frozenset[str]:
-        """Return none."""
-        return frozenset()
-
-    def own_clock(self, choice: MetricChoice) -> str:
-        """Return '': clocks of a table are unknown."""
-        return ""
 
     def split_metrics(self, metrics: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return all names as those of responses: a table has columns, but no metrics."""
@@ -189,20 +128,12 @@ class TableSource(Source):
 
     # Choices
 
-    def resolve_single_experiment(self, word: str | None) -> str | None:
-        """Return None: rows belong to no experiment."""
-        return None
-
     def narrow(self, conditions: Conditions, experiment: str | None) -> Source:
         """Return the rows that fulfil further conditions. Raises InputError, DataError."""
         if not conditions:
             return self
         every = (*self.where, *conditions)
         return replace(self, table=tables.filtered(self.table, every), where=every)
-
-    def separate_last(self, cells: Sequence[str], alike: bool) -> tuple[Source, str]:
-        """Return every row, without a note."""
-        return self, ""
 
 
 def table_source(table: Table, name: str, conditions: Conditions) -> TableSource:

@@ -81,11 +81,11 @@ def table_from_arrow(table: Any, source: str = "") -> Table:
                 continue
         if kind in ("string", "large_string") and len(column) > MANY:
             columns[name] = Column(name, texts(column), label, unit)
-            continue
-        cells = [
-            None if cell is None else str(cell) if isinstance(cell, float) else cell for cell in column.to_pylist()
-        ]
-        columns[name] = column_of(name, cells, label, unit)
+        else:
+            cells = [
+                None if cell is None else str(cell) if isinstance(cell, float) else cell for cell in column.to_pylist()
+            ]
+            columns[name] = column_of(name, cells, label, unit)
     return Table(columns, source)
 
 
@@ -97,13 +97,12 @@ def filtered(table: Table, conditions: Sequence[tuple[str, str, Any]]) -> Table:
     cells = {name: _list_cells(table, name) for name in {column for column, _, _ in resolved}}
     selected = table.take(np.array(matching_rows(cells, resolved), dtype=np.intp))
     if len(selected) == 0:
-        text = " and ".join(f"{column}{op}{value}" for column, op, value in conditions)
         raise DataError(
             "no-matching-rows",
             "{source}: no row fulfils {conditions}",
             "check the values of these columns",
             source=table.source,
-            conditions=text,
+            conditions=" and ".join(f"{column}{op}{value}" for column, op, value in conditions),
         )
     return selected
 

@@ -32,20 +32,17 @@ _ROW = re.compile(
 _SHORT = re.compile(r" *\d{1,12} +(\S+) +(\S.{0,15}?) +(\d{1,9}) +(\d{1,9}) *")
 _LOST = re.compile(r"(?:Possibly lost|Lost) (\d+)")
 _SECTOR = 512
+_UNREADABLE = Message("unreadable-lines", "not a line of biosnoop, or two in one: left out, and others like it")
 
 
 def claims(text: Text) -> Claim | None:
     """Recognise the header."""
-    for pattern, words in ((_HEAD, "TIME(s)"), (_BPFTRACE, "TIME(ms)")):
-        if hit := text.search(pattern, words):
-            return Claim.from_match(CERTAIN, hit)
-    return None
+    return Claim.from_match(CERTAIN, text.search(_HEAD, "TIME(s)") or text.search(_BPFTRACE, "TIME(ms)"))
 
 
 def parse(text: Text) -> list[Parsed]:
     """Return one Parsed for all devices of the trace."""
-    head = text.search(_HEAD, "TIME(s)")
-    if head is None:
+    if (head := text.search(_HEAD, "TIME(s)")) is None:
         return [_parse_latencies(text)]
     run, gathered, ranks = Parsed(), Gathered(), Numbered()
     queued, others, digits = 0.0, 0, 6
@@ -53,8 +50,7 @@ def parse(text: Text) -> list[Parsed]:
         row = _ROW.fullmatch(line)
         if row is None:
             if line.strip() and not _read_note(run, at, line) and not _HEAD.match(line):
-                sentence = "not a line of biosnoop, or two in one: left out, and others like it"
-                gathered.note_unreadable(run, at, Message("unreadable-lines", sentence))
+                gathered.note_unreadable(run, at, _UNREADABLE)
             continue
         seconds, part, comm, pid, disk, kind, sector, size, queue, integer, fraction = row.groups()
         name = "read" if "R" in kind else "write" if "W" in kind else ""
@@ -62,8 +58,7 @@ def parse(text: Text) -> list[Parsed]:
             others += 1
             continue
         digits = min(digits, len(fraction))
-        took = int(integer + fraction.ljust(6, "0"))
-        done = int(seconds + part.ljust(9, "0"))
+        took, done = int(integer + fraction.ljust(6, "0")), int(seconds + part.ljust(9, "0"))
         queued += float(queue or 0)
         gathered.rows.extend(
             (
@@ -122,12 +117,10 @@ def _parse_latencies(text: Text) -> Parsed:
             continue
         row = _SHORT.fullmatch(line)
         if row is None or at == text.cut_line:
-            run.lacks(
-                at, Message("unreadable-lines", "not a line of biosnoop, or two in one: left out, and others like it")
-            )
-            continue
-        took.append(int(row.group(4)))
-        lines.append(at)
+            run.lacks(at, _UNREADABLE)
+        else:
+            took.append(int(row.group(4)))
+            lines.append(at)
     summary_rows(run, "request", np.array(took, float) / 1e3, np.array(lines, np.int64))
     run.warn(
         1,

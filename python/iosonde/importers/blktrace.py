@@ -49,13 +49,17 @@ def parse(text: Text) -> list[Parsed]:
     """Return one Parsed for all devices of the trace."""
     run, reader = Parsed(), _Reader()
     for at, line in enumerate(text.lines, 1):
-        match = _EVENT.fullmatch(line)
-        if match is not None:
+        if match := _EVENT.fullmatch(line):
             reader.event(run, at, match)
         elif _BEGINS.match(line):
             if "  m   N " not in line or _ANOTHER.search(line):  # a message of a scheduler
-                sentence = "not an event of blkparse, or two in one: left out, and others like it"
-                reader.gathered.note_unreadable(run, at, Message("unreadable-lines", sentence))
+                reader.gathered.note_unreadable(
+                    run,
+                    at,
+                    Message(
+                        "unreadable-lines", "not an event of blkparse, or two in one: left out, and others like it"
+                    ),
+                )
         elif (skips := _SKIPS.match(line)) and skips.group(1) != "0":
             run.lacks(
                 at,
@@ -98,8 +102,7 @@ class _Reader:
             return
         now, key = int(integer + part), (device, kind, sector, count)
         if action != "C":
-            waiting = self._issued if action == "D" else self._queued
-            waiting[key].append((now, self._ranks.get_number(pid)))
+            (self._issued if action == "D" else self._queued)[key].append((now, self._ranks.get_number(pid)))
             return
         issued, queued = self._issued.get(key), self._queued.get(key)
         begun = issued or queued
@@ -111,14 +114,25 @@ class _Reader:
         if queued:
             queued.clear()
         if now < start:
-            sentence = Message("impossible-times", "a request completed before it began: left out")
-            self.gathered.note_unreadable(run, at, sentence)
+            self.gathered.note_unreadable(
+                run, at, Message("impossible-times", "a request completed before it began: left out")
+            )
             return
         error = int(error_text) if error_text and error_text != "0" and _ERROR.fullmatch(error_text) else 0
         status = min(abs(error), 133) if error < 0 else 0
-        kind_number, file = self.gathered.names.get_number(kind), self.gathered.files.get_number(device)
-        size, offset = int(count) * _SECTOR, int(sector) * _SECTOR
-        self.gathered.rows.extend((rank, kind_number, status, size, file, offset, start, now - start, at))
+        self.gathered.rows.extend(
+            (
+                rank,
+                self.gathered.names.get_number(kind),
+                status,
+                int(count) * _SECTOR,
+                self.gathered.files.get_number(device),
+                int(sector) * _SECTOR,
+                start,
+                now - start,
+                at,
+            )
+        )
 
     def end(self, run: Parsed, text: Text) -> None:
         """Add the operations to the run, with a note on what the trace does not contain."""
@@ -126,7 +140,6 @@ class _Reader:
         gathered.into(run, _KINDS, text)
         keep_names(run, "files", gathered.files.numbers)
         keep_names(run, "processes", self._ranks.numbers)
-        total = len(gathered.rows) // len(gathered.FIELDS)
         if self._from_queue:
             run.warn(
                 0,
@@ -135,7 +148,7 @@ class _Reader:
                     "{n_queued} of {n_requests} requests start when they were queued: the trace lacks their "
                     "issue to the driver",
                     n_queued=self._from_queue,
-                    n_requests=total,
+                    n_requests=len(gathered.rows) // len(gathered.FIELDS),
                 ),
             )
         if self._without:

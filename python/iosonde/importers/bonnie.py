@@ -12,10 +12,11 @@ from __future__ import annotations
 import re
 
 from iosonde.core.message import Message
+from iosonde.core.types import FactorValue
 
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import PER_SECOND, number, parse_integer, size_bytes
-from .text import Text
+from .text import Note, Text
 
 NAME = "bonnie++"
 HEADLINE = ("bandwidth", "rate")
@@ -36,12 +37,11 @@ _LATENCY = re.compile(r"(\d+(?:\.\d+)?)(us|ms|s)$")
 
 def claims(text: Text) -> Claim | None:
     """Recognise the shape of the CSV line, or the banner of the text form."""
-    if hit := text.search(_NEW, "\n1.9", "\n2."):
-        return Claim(CERTAIN, hit[0], hit[1].group()[:60])
-    if hit := text.search(_OLD, first_lines=200):
-        return Claim(LIKELY, hit[0], hit[1].group()[:60])
-    occurrence = text.find("------Sequential Output------")
-    return Claim(LIKELY, *occurrence) if occurrence else None
+    return (
+        Claim.from_match(CERTAIN, text.search(_NEW, "\n1.9", "\n2."))
+        or Claim.from_match(LIKELY, text.search(_OLD, first_lines=200))
+        or Claim.from_match(LIKELY, text.find("------Sequential Output------"))
+    )
 
 
 def parse(text: Text) -> list[Parsed]:
@@ -52,15 +52,19 @@ def parse(text: Text) -> list[Parsed]:
             runs.append(_parse_new_line(at, line.strip().split(","), match))
         elif match := _OLD.match(line):
             runs.append(_parse_old_line(at, line.strip().split(",")))
-    if not runs:
-        runs.append(Parsed())
-        runs[0].lacks(
-            text.last_line,
-            Message(
-                "ended-early", "the CSV line at the end is missing, and only that is read: bonnie++ did not finish"
-            ),
+    return runs or [
+        Parsed(
+            missing=[
+                Note(
+                    text.last_line,
+                    Message(
+                        "ended-early",
+                        "the CSV line at the end is missing, and only that is read: bonnie++ did not finish",
+                    ),
+                )
+            ]
         )
-    return runs
+    ]
 
 
 def _parse_new_line(at: int, cells: list[str], new_match: re.Match[str]) -> Parsed:
@@ -88,17 +92,15 @@ def _parse_new_line(at: int, cells: list[str], new_match: re.Match[str]) -> Pars
     _add_data(run, at, cells[first:files])
     run.factors["files_in_1024"] = parse_integer(cells[files])
     _add_files(run, at, cells[files + 5 : files + 17])
-    names = [name for name, _ in _DATA] + list(_FILES)
-    for name, cell in zip(names, cells[files + 17 : files + 29], strict=False):
+    for name, cell in zip([*(name for name, _ in _DATA), *_FILES], cells[files + 17 : files + 29], strict=False):
         if (match := _LATENCY.match(cell)) and (value := number(match.group(1))) is not None:
             run.rows.append(Row(name, "latency_max", value / PER_SECOND[match.group(2)], "s", at))
     return run
 
 
 def _parse_old_line(at: int, cells: list[str]) -> Parsed:
-    run = Parsed(version="1.03")
-    run.facts["system"] = cells[0][:200]
-    run.factors["file_size"] = size_bytes(cells[1].partition(":")[0])
+    sizes: dict[str, FactorValue] = {"file_size": size_bytes(cells[1].partition(":")[0])}
+    run = Parsed(version="1.03", factors=sizes, facts={"system": cells[0][:200]})
     _add_data(run, at, cells[2:14])
     run.factors["files_in_1024"] = parse_integer(cells[14])
     _add_files(run, at, cells[15:27])

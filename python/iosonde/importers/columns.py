@@ -55,8 +55,6 @@ def understand_columns(text: Text, columns: ColumnsMap) -> Understood:
 
 
 class _Reader:
-    """Reader of CSVs by one map."""
-
     def __init__(self, columns: ColumnsMap) -> None:
         self._map = columns
         self._roles = {
@@ -88,8 +86,8 @@ class _Reader:
         """Return the first line with all columns of the map. Raises DataError with what the likeliest header lacks."""
         headers, first = [column.header for column in self._map.columns], (0, list[str]())
         for at, line in text.numbered():
-            cells = self._split_cells(line) if line.strip() and not line.lstrip().startswith(_COMMENTS) else []
-            names = [cell.strip() for cell in cells or ()]
+            is_row = line.strip() and not line.lstrip().startswith(_COMMENTS)
+            names = [cell.strip() for cell in (is_row and self._split_cells(line)) or ()]
             if names and set(headers) <= set(names):
                 twice = next((name for name in headers if names.count(name) > 1), None)
                 if twice is not None:
@@ -277,8 +275,7 @@ class _Reader:
     def _begin_run(self, text: Text, row: _Line) -> Parsed:
         run = Parsed(version=self._map.version, factors=dict(self._map.factors), facts=dict(self._map.facts))
         if self._roles["repetition"]:
-            cell = self._get_cell(row, "repetition")
-            run.factors["repetition"] = self._read_integer(text, row, "repetition", cell)
+            run.factors["repetition"] = self._read_repetition(text, row, self._roles["repetition"].header)
         if column := self._roles["started"]:
             run.started_at = _parse_moment(row.cells[column.header], column)
             if not run.started_at and row.cells[column.header] not in self._map.empty:
@@ -293,10 +290,9 @@ class _Reader:
                 )
         return run
 
-    def _read_integer(self, text: Text, row: _Line, role: str, cell: str) -> int:
-        value, column = parse_integer(cell), self._roles[role]
+    def _read_repetition(self, text: Text, row: _Line, header: str) -> int:
+        value = parse_integer(row.cells[header])
         if value is None:
-            header = column.header if column else role
             raise DataError(
                 "invalid-number",
                 "{path}:{line}: column '{column}': '{cell}' is not a whole number",
@@ -304,8 +300,8 @@ class _Reader:
                 path=text.name,
                 line=row.at,
                 column=header,
-                cell=cell[:40],
-                role=role,
+                cell=row.cells[header][:40],
+                role="repetition",
                 map_name=self._map.name,
             )
         return value
@@ -322,8 +318,7 @@ class _Reader:
                 ),
             )
         before = len(run.rows)
-        measured = self._map.with_role("metric")
-        for column in measured:
+        for column in self._map.with_role("metric"):
             self._add_number(run, row, column, factors)
         if len(run.rows) == before and not any(note.line == row.at for note in run.missing):
             run.lacks(row.at, Message("no-results", "the row holds no number"))
@@ -345,20 +340,15 @@ class _Reader:
             )
             return
         rank = self._read_index(run, row, "rank")
-        iteration = self._read_index(run, row, "iteration")
-        metric = column.metric
-        if rank is not None and column.unit.base.endswith("/s"):
-            metric = f"{column.kind}_own"
-        operation = self._name_operation(row) or column.operation
         run.rows.append(
             Row(
-                operation,
-                metric,
+                self._name_operation(row) or column.operation,
+                f"{column.kind}_own" if rank is not None and column.unit.base.endswith("/s") else column.metric,
                 column.unit.to_base(value),
                 column.unit.base,
                 row.at,
                 rank,
-                iteration,
+                self._read_index(run, row, "iteration"),
                 None,
                 column.includes,
                 factors,
@@ -366,11 +356,8 @@ class _Reader:
         )
 
     def _name_operation(self, row: _Line) -> str:
-        column = self._roles["operation"]
-        if column is None:
-            return ""
-        cell = row.cells[column.header]
-        return str(column.levels.get(cell, cell))[:60]
+        column, cell = self._roles["operation"], self._get_cell(row, "operation")
+        return str(column.levels.get(cell, cell))[:60] if column else ""
 
     def _read_index(self, run: Parsed, row: _Line, role: str) -> int | None:
         """Return the rank or the iteration of a row, None for a row that covers all."""
@@ -411,14 +398,10 @@ def _parse_moment(cell: str, column: MapColumn) -> str:
     """Return a time stamp in ISO 8601; '' if it is none."""
     if column.unit.base == "s":
         value = number(cell)
-        return "" if value is None or value > 1e11 else _format_utc(column.unit.to_base(value))
+        if value is None or value > 1e11:
+            return ""
+        return datetime.fromtimestamp(column.unit.to_base(value), UTC).isoformat().replace("+00:00", "Z")
     try:
-        if column.form:
-            return datetime.strptime(cell, column.form).isoformat()
-        return datetime.fromisoformat(cell).isoformat()
+        return (datetime.strptime(cell, column.form) if column.form else datetime.fromisoformat(cell)).isoformat()
     except ValueError:
         return iso_date(cell)
-
-
-def _format_utc(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")

@@ -59,9 +59,7 @@ _TAKEN = frozenset(
         "trial",
     }
 )
-_COUNTS = {"operations": 1.0, "operation": 1.0, "ops": 1.0, "op": 1.0, "files": 1.0, "IOs": 1.0}
 _COUNT_RATE = re.compile(r"([kM]?)(?:(?:operations|operation|ops|op|files|IOs)/s|IOPS|iops)")
-_OTHERS = ("samples", "samples/s", "W", "J")
 _UNIT_EXAMPLES = (
     "MB/s, MiB/s, Gbit/s, op/s, kIOPS, files/s, s, ms, us, ns, KiB, MB, bytes, operations, samples/s, W, J, %, 1"
 )
@@ -77,6 +75,16 @@ class BaseUnit(NamedTuple):
     def to_base(self, number: float) -> float:
         """Return the number in base units."""
         return number * self.times / self.per
+
+
+_UNITS = {
+    **{text: BaseUnit("s", 1.0, units) for text, units in PER_SECOND.items() if text not in ("m", "h")},
+    **dict.fromkeys(("%", "percent"), BaseUnit("", 1.0, 100.0)),
+    "1": BaseUnit(""),
+    **{text: BaseUnit(text) for text in ("samples", "samples/s", "W", "J")},
+    **dict.fromkeys(("operations", "operation", "ops", "op", "files", "IOs"), BaseUnit("operations")),
+    **dict.fromkeys(("B", "byte", "bytes"), BaseUnit("bytes")),
+}
 
 
 @dataclass(frozen=True)
@@ -143,20 +151,10 @@ def _build_validator() -> Any:
 
 def unit_of(text: str) -> BaseUnit:
     """Return a unit in base units. Raises InputError for an unknown or ambiguous one."""
-    if text in PER_SECOND and text not in ("m", "h"):
-        return BaseUnit("s", 1.0, PER_SECOND[text])
-    if text in ("%", "percent"):
-        return BaseUnit("", 1.0, 100.0)
-    if text == "1":
-        return BaseUnit("")
-    if text in _OTHERS:
-        return BaseUnit(text)
-    if text in _COUNTS:
-        return BaseUnit("operations")
+    if text in _UNITS:
+        return _UNITS[text]
     if match := _COUNT_RATE.fullmatch(text):
         return BaseUnit("operations/s", {"": 1.0, "k": 1e3, "M": 1e6}[match.group(1)])
-    if text in ("B", "byte", "bytes"):
-        return BaseUnit("bytes")
     try:
         if text.endswith(("/s", "ps")):
             return BaseUnit("bytes/s", parse_rate(f"1{text}"))
@@ -217,12 +215,11 @@ def _check_column(document: Document, path: Key, column: dict[str, Any]) -> Iter
     role, allowed = column["is"], _KEYS.get(column["is"], ())
     for key in column:
         if key != "is" and key not in allowed:
-            hint = nearest(key, allowed) if allowed else "leave it out"
             yield _build_problem(
                 document,
                 (*path, key),
                 Message("unused-key", "it has no meaning for a column that is {role}", role=role),
-                hint,
+                nearest(key, allowed) if allowed else "leave it out",
             )
     if "unit" in column and not (role == "factor" and column["unit"] == SIZE):
         try:
@@ -242,9 +239,11 @@ def _check_column(document: Document, path: Key, column: dict[str, Any]) -> Iter
 
 def _factor_name(document: Document, path: Key, name: str) -> Iterator[Problem]:
     if not _NAME.fullmatch(name):
-        hint = "give it a name of letters, digits and _ with name:"
         yield _build_problem(
-            document, path, Message("invalid-name", "'{name}' is not a valid name for a factor", name=name), hint
+            document,
+            path,
+            Message("invalid-name", "'{name}' is not a valid name for a factor", name=name),
+            "give it a name of letters, digits and _ with name:",
         )
     elif name in _TAKEN:
         yield _build_problem(
@@ -280,9 +279,11 @@ def _check_metrics(document: Document, columns: dict[str, Any], by_column: bool,
         yield from _check_clock(document, path, column, kind, ranks)
         operation = column.get("operation") or document.data.get("operation", "")
         if not operation and not by_column:
-            hint = "give operation: write, here or for the whole file, or a column that is operation"
             yield _build_problem(
-                document, path, Message("missing-key", "its operation is missing", name="operation"), hint
+                document,
+                path,
+                Message("missing-key", "its operation is missing", name="operation"),
+                "give operation: write, here or for the whole file, or a column that is operation",
             )
         key = (operation, _metric_name(kind, column.get("clock", "")))
         if key in column_by_metric:
@@ -302,8 +303,12 @@ def _check_clock(document: Document, path: Key, column: dict[str, Any], kind: st
         return  # reported already
     clock = column.get("clock", "")
     if is_rate(base) and not clock and not ranks:
-        hint = "clock: last_done (until the last was done), first_done, sum_of_ranks (each one's own, added) or unknown"
-        yield _build_problem(document, path, Message("missing-key", "its clock is missing", name="clock"), hint)
+        yield _build_problem(
+            document,
+            path,
+            Message("missing-key", "its clock is missing", name="clock"),
+            "clock: last_done (until the last was done), first_done, sum_of_ranks (each one's own, added) or unknown",
+        )
     if clock and not is_rate(base):
         yield _build_problem(
             document,
@@ -321,15 +326,18 @@ def _check_clock(document: Document, path: Key, column: dict[str, Any], kind: st
             f"give better: {default_better}, or lower if it is a cost",
         )
     elif better is not None and better != default_better:
-        hint = "a cost has latency, time, errors, loss or cost in its name" if better == "lower" else "leave it out"
-        what = Message(
-            "wrong-direction",
-            "{metric} in {unit} is assumed to be better when {direction}",
-            metric=kind,
-            unit=base or "no unit",
-            direction=default_better,
+        yield _build_problem(
+            document,
+            (*path, "better"),
+            Message(
+                "wrong-direction",
+                "{metric} in {unit} is assumed to be better when {direction}",
+                metric=kind,
+                unit=base or "no unit",
+                direction=default_better,
+            ),
+            "a cost has latency, time, errors, loss or cost in its name" if better == "lower" else "leave it out",
         )
-        yield _build_problem(document, (*path, "better"), what, hint)
 
 
 # Result

@@ -1,4 +1,5 @@
-"""Damaged text, for all importers: lost parts, a last line that may be cut, impossible values.
+"""Damage and failures, for all importers: lost parts, a last line that may be cut, impossible values, and the words
+with which a tool, MPI or the kernel reports a failure.
 
 A damaged line never becomes another number: it is left out, and the run is marked.
 """
@@ -6,6 +7,7 @@ A damaged line never becomes another number: it is left out, and the run is mark
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 
 from iosonde.core.message import Message
@@ -15,6 +17,26 @@ from .text import Text
 
 # Far beyond any machine or run: an exbibyte a second, 10^15 operations a second, a century.
 _MOST = {"bytes/s": 2.0**60, "operations/s": 1e15, "bytes": 2.0**70, "s": 3.2e9}
+# Fatal messages: the line is quoted. The most informative first.
+_FATAL = (
+    "No space left on device",
+    "Disk quota exceeded",
+    "Input/output error",
+    "Assertion `",
+    "MPI_ABORT",
+    "Signal: ",
+    "exited on signal",
+    "Segmentation fault",
+    "DUE TO TIME LIMIT",
+    "Killed",
+    "oom-kill",
+    "Bus error",
+    "Stale file handle",
+    "Read-only file system",
+    "terminated by signal",
+    "CANCELLED AT",
+)
+_CANDIDATES = re.compile("|".join(sorted({re.escape(words) for words in _FATAL})))
 
 
 def checked(run: Parsed, text: Text) -> Parsed:
@@ -70,3 +92,15 @@ def _keep_flags(run: Parsed, flags: Mapping[int, str]) -> None:
 def _is_absurd(row: Row) -> bool:
     most = _MOST.get(row.unit)
     return not math.isfinite(row.value) or (most is not None and not 0 <= row.value <= most)
+
+
+def note_trouble(run: Parsed | None, at: int, line: str) -> bool:
+    """Return whether ``line`` reports a failure; it is then noted in ``run`` as missing."""
+    if run is None or not _CANDIDATES.search(line):
+        return False
+    for words in _FATAL:
+        if words in line:
+            if not any(words in note.sentence for note in run.missing):
+                run.lacks(at, Message("tool-failed", "it failed: {quote}", quote=line.strip()[:160]))
+            return True
+    return False

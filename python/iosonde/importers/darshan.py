@@ -15,7 +15,7 @@ import re
 
 from iosonde.core.message import Message
 
-from .darshan_job import job
+from .darshan_dxt import read_job
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import number
 from .text import Text, is_darshan_log
@@ -63,10 +63,10 @@ def claims(text: Text) -> Claim | None:
     """Recognise the preamble, or a total."""
     if is_darshan_log(text.raw):
         return Claim(CERTAIN, 1, "the magic number of a log")
-    if occurrence := text.find(_VERSION):
-        return Claim(CERTAIN, *occurrence)
-    total = text.search(_TOTAL, "\ntotal_POSIX_", "\ntotal_STDIO_", "\ntotal_MPIIO_")
-    return Claim(LIKELY, total[0], total[1].group()[:60]) if total else None
+    total_begins = ("\ntotal_POSIX_", "\ntotal_STDIO_", "\ntotal_MPIIO_")
+    return Claim.from_match(CERTAIN, text.find(_VERSION)) or Claim.from_match(
+        LIKELY, text.search(_TOTAL, *total_begins)
+    )
 
 
 def parse(text: Text) -> list[Parsed]:
@@ -75,7 +75,7 @@ def parse(text: Text) -> list[Parsed]:
         from .darshan_log import parse_log
 
         return [parse_log(text, _add_counter)]
-    run = job(text)
+    run = read_job(text)
     _read_totals(run, text)
     if not any(row.metric == "operations" for row in run.rows):
         _read_records(run, text)
@@ -111,8 +111,7 @@ def _read_totals(run: Parsed, text: Text) -> None:
             _add_counter(run, module, counter, value, line)
         else:
             counters[f"{module}_{counter}"] = value[:40]
-    if counters:
-        run.facts["counters"] = counters
+    run.facts |= {"counters": counters} if counters else {}
     if (lost := len(_TOTAL_BEGINS.findall(text.content)) - sum(1 for _ in _TOTAL.finditer(text.content))) > 0:
         run.lacks(
             0,
@@ -124,8 +123,7 @@ def _read_totals(run: Parsed, text: Text) -> None:
 
 def _read_records(run: Parsed, text: Text) -> None:
     """Add sums over files and ranks from the list that is printed without an option."""
-    cut = text.cut_line
-    end = len(text.content) if not cut else text.content.rfind("\n") + 1
+    end = len(text.content) if not text.cut_line else text.content.rfind("\n") + 1
     sums: dict[tuple[str, str], float] = {}
     first: dict[tuple[str, str], int] = {}
     records = 0
@@ -139,17 +137,15 @@ def _read_records(run: Parsed, text: Text) -> None:
     for (module, counter), value in sums.items():
         _add_counter(run, module, counter, repr(value), text.line_of(first[module, counter]))
     lines = sum(1 for _ in re.finditer(r"^[^#\n]", text.content, re.MULTILINE))
-    if records and lines > records:
-        other = lines - sum(1 for _ in re.finditer(_LINE, text.content))
-        if other:
-            run.lacks(
-                0,
-                Message(
-                    "unreadable-lines",
-                    "{n_lines} lines are not counters of a file, or are cut: left out",
-                    n_lines=other,
-                ),
-            )
+    if records and lines > records and (other := lines - sum(1 for _ in _LINE.finditer(text.content))):
+        run.lacks(
+            0,
+            Message(
+                "unreadable-lines",
+                "{n_lines} lines are not counters of a file, or are cut: left out",
+                n_lines=other,
+            ),
+        )
 
 
 # Counters of DAOS and DFS can be words.
@@ -164,21 +160,19 @@ def _add_counter(run: Parsed, module: str, counter: str, text: str, line: int) -
         return
     operation, metric, unit = _MEANS[counter]
     value = number(text)
-    if value is None:
-        if text != "-1":
-            run.lacks(
-                line,
-                Message(
-                    "invalid-number",
-                    "{module}_{counter}: '{cell}' is not a number: left out",
-                    module=module,
-                    counter=counter,
-                    cell=text[:40],
-                ),
-            )
-        return
-    if value == 0:
-        return  # no such operation happened
+    if value is None and text != "-1":
+        run.lacks(
+            line,
+            Message(
+                "invalid-number",
+                "{module}_{counter}: '{cell}' is not a number: left out",
+                module=module,
+                counter=counter,
+                cell=text[:40],
+            ),
+        )
+    if not value:
+        return  # 0: no such operation happened
     same = next(
         (row for row in run.rows if (row.operation, row.metric) == (f"{module.lower()}_{operation}", metric)), None
     )

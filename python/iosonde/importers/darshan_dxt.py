@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
 from iosonde.core.message import Message
 
-from .darshan_job import job
-from .fixed_width import FixedLines, decimal, parse_integers
+from .fixed_width import FixedLines, parse_decimals, parse_integers
 from .parsed import CERTAIN, Claim, Parsed
+from .reading import number, parse_integer
 from .text import Text
 from .trace import Numbered, keep_names, record, without_cut
 
@@ -44,17 +45,15 @@ _TICK_NS = 100_000
 
 def claims(text: Text) -> Claim | None:
     """Recognise the lines before each file's operations."""
-    occurrence = text.find("# DXT, file_id:")
-    return (
-        Claim(CERTAIN + 1, *occurrence) if occurrence else None
-    )  # surer than darshan-parser, which prints the same preamble
+    # Surer than darshan-parser, which prints the same preamble.
+    return Claim.from_match(CERTAIN + 1, text.find("# DXT, file_id:"))
 
 
 def parse(text: Text) -> list[Parsed]:
     """Return one Parsed: a log covers one job."""
-    run = job(text)
+    run = read_job(text)
     lines = FixedLines(text.content)
-    first = lines.firsts()
+    first = lines.first_bytes()
     columns = without_cut(run, text, _read_rows(run, text, lines, first))
     remarks = [(at + 1, text.lines[at]) for at in np.flatnonzero(first == ord("#")).tolist()]
     hosts = _assign_files(run, remarks, columns)
@@ -69,7 +68,7 @@ def parse(text: Text) -> list[Parsed]:
                 ),
             )
     _check_counts(run, remarks, columns)
-    columns["kind"] = kinds()[columns["phase"]]
+    columns["kind"] = list_kinds()[columns["phase"]]
     record(run, OPERATIONS, columns, hosts=hosts, comparable=len(set(hosts.values())) < 2)
     run.cannot_tell(
         Message(
@@ -82,20 +81,36 @@ def parse(text: Text) -> list[Parsed]:
     return [run]
 
 
+def read_job(text: Text) -> Parsed:
+    """Return the job in the header of every text of Darshan's tools: version, command, ranks, start time
+    and duration."""
+    run = Parsed()
+    head = text.content[: 1 << 16]
+    header = {name: value.strip() for name, value in re.findall(r"^# ([a-z _]+): (.*)$", head, re.MULTILINE)}
+    run.version = f"log {header['darshan log version']}" if "darshan log version" in header else ""
+    if ranks := parse_integer(header.get("nprocs", "")):
+        run.factors["ranks"] = ranks
+    run.seconds = number(header.get("run time", "")) or 0.0
+    if (begin := parse_integer(header.get("start_time", ""))) and begin < 2**33:
+        run.started_at = datetime.fromtimestamp(begin, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    for name, fact in (("exe", "command"), ("jobid", "job")):
+        if header.get(name):
+            run.facts[fact] = header[name][:2000]
+    return run
+
+
 def _read_rows(run: Parsed, text: Text, lines: FixedLines, first: Any) -> dict[str, Any]:
     """Return the operations, in the order of the text; other lines mark the run."""
     length = lines.end - lines.start
     others = np.flatnonzero((length > 0) & (first != ord("#")))
     # A row has two points, one per time: with more, two lines were merged.
-    wide = others[(length[others] >= _WIDTH) & (lines.counted(".")[others] == 2)]
-    parts = [_read_columns(table) for table in lines.heads(wide, _WIDTH)]
+    wide = others[(length[others] >= _WIDTH) & (lines.count_character(".")[others] == 2)]
+    parts = [_read_columns(table) for table in lines.iterate_heads(wide, _WIDTH)]
     good = np.concatenate([fine for _, fine in parts])
     arrays = {name: np.concatenate([part[name] for part, _ in parts]) for name in parts[0][0]}
     columns = {name: values[good] for name, values in arrays.items()} | {"line": wide[good] + 1}
     rest = np.setdiff1d(others, wide[good], assume_unique=True)
-    slow = [(at + 1, row) for at in rest.tolist() if (row := _parse_row(text.lines[at]))]
-    lost = [at + 1 for at in rest.tolist() if text.lines[at].strip() and not _parse_row(text.lines[at])]
-    if lost:
+    if lost := [at + 1 for at in rest.tolist() if text.lines[at].strip() and not _parse_row(text.lines[at])]:
         run.lacks(
             lost[0],
             Message(
@@ -104,7 +119,7 @@ def _read_rows(run: Parsed, text: Text, lines: FixedLines, first: Any) -> dict[s
                 n_lines=len(lost),
             ),
         )
-    if slow:
+    if slow := [(at + 1, row) for at in rest.tolist() if (row := _parse_row(text.lines[at]))]:
         more = np.array([[at, *row] for at, row in slow], np.int64)
         names = ("line", "phase", "rank", "offset", "size", "start_ns", "end_ns")
         columns = {name: np.concatenate([columns[name], more[:, place]]) for place, name in enumerate(names)}
@@ -133,7 +148,7 @@ def _read_columns(table: Any) -> tuple[dict[str, Any], Any]:
         columns[name], fine = parse_integers(table, begin, end)
         good &= fine
     for name, (begin, end) in (("start_ns", _START), ("end_ns", _END)):
-        ticks, fine = decimal(table, begin, end, 4)
+        ticks, fine = parse_decimals(table, begin, end, 4)
         columns[name] = ticks * _TICK_NS
         good &= fine
     return columns, good
@@ -145,8 +160,7 @@ def _pack_word(table: Any, begin: int, end: int) -> Any:
 
 def _parse_row(line: str) -> tuple[int, ...] | None:
     """Return (phase, rank, offset, size, start, end) of a row of other widths."""
-    match = _ROW.fullmatch(line)
-    if match is None:
+    if (match := _ROW.fullmatch(line)) is None:
         return None
     module, rank, word, offset, size, start, end = match.groups()
     ticks = [int(text.replace(".", "")) * _TICK_NS for text in (start, end)]
@@ -175,8 +189,7 @@ def _check_counts(run: Parsed, remarks: Sequence[tuple[int, str]], columns: dict
     ]
     begins = np.array([at for at, _ in announced], np.int64)
     counts = np.bincount(np.searchsorted(begins, columns["line"]), minlength=len(announced) + 1)[1:].tolist()
-    wrong = [(at, count, there) for (at, count), there in zip(announced, counts, strict=True) if count != there]
-    if wrong:
+    if wrong := [(at, count, there) for (at, count), there in zip(announced, counts, strict=True) if count != there]:
         at, count, there = wrong[0]
         run.lacks(
             at,
@@ -205,7 +218,7 @@ def cannot_tell(run: Parsed, with_mpiio: bool) -> None:
         )
 
 
-def kinds() -> Any:
+def list_kinds() -> Any:
     """Return the engine's kind of each of ``OPERATIONS``."""
     from iosonde.engine._native import KINDS
 

@@ -103,8 +103,7 @@ def _read_output(run: Parsed, out: Path, add: Any) -> None:
         integers, times, about = arrays["whole"], arrays["times"], json.loads(str(arrays["about"]))
     job = about["job"]
     run.version, run.seconds = f"log {job.get('log_ver', '')}".strip(), float(job.get("run_time") or 0)
-    begin = int(job.get("start_time_sec") or 0)
-    if 0 < begin < 2**33:
+    if 0 < (begin := int(job.get("start_time_sec") or 0)) < 2**33:
         run.started_at = datetime.fromtimestamp(begin, UTC).strftime("%Y-%m-%dT%H:%M:%S")
     if 0 < int(job["nprocs"]) < 2**31:
         run.factors["ranks"] = int(job["nprocs"])
@@ -148,7 +147,7 @@ def _read_output(run: Parsed, out: Path, add: Any) -> None:
 
 
 def _record_operations(run: Parsed, operations: dict[str, Any], times_ns: Any, about: dict[str, Any]) -> None:
-    from .darshan_dxt import OPERATIONS, cannot_tell, kinds
+    from .darshan_dxt import OPERATIONS, cannot_tell, list_kinds
     from .trace import keep_names, record
 
     columns = {
@@ -161,7 +160,7 @@ def _record_operations(run: Parsed, operations: dict[str, Any], times_ns: Any, a
         "duration_ns": times_ns[:, 1] - times_ns[:, 0],
         "line": operations["rank"] * 0 + 1,
     }
-    columns["kind"] = kinds()[columns["phase"]]
+    columns["kind"] = list_kinds()[columns["phase"]]
     hosts = {int(rank): host for rank, host in about["hosts"].items()}
     record(run, OPERATIONS, columns, hosts=hosts, comparable=len(set(hosts.values())) < 2)
     keep_names(run, "files", {name: number for number, name in enumerate(about["files"])})

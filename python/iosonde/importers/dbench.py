@@ -14,10 +14,10 @@ import re
 
 from iosonde.core.message import Message
 
+from .damage import note_trouble
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import number
 from .text import Text
-from .trouble import note_trouble
 
 NAME = "dbench"
 HEADLINE = ("bandwidth",)
@@ -35,13 +35,12 @@ def claims(text: Text) -> Claim | None:
     """Recognise the banner, or the last line."""
     if (occurrence := text.find("dbench version ", "tbench version ")) and _BANNER.match(text.lines[occurrence[0] - 1]):
         return Claim(CERTAIN, *occurrence)
-    occurrence = text.find("\nThroughput ") or (
-        text.find("Throughput ") if text.content.startswith("Throughput ") else None
-    )
-    line = text.lines[occurrence[0]] if occurrence and occurrence[1][0] == "\n" else text.lines[0]
-    if occurrence and _TOTAL.match(line) and " MB/sec" in line:
-        return Claim(LIKELY, occurrence[0] + (occurrence[1][0] == "\n"), line[:60])
-    return None
+    if occurrence := text.find("\nThroughput "):
+        at = occurrence[0] + 1
+    else:
+        at = int(text.content.startswith("Throughput "))
+    line = text.lines[at - 1] if at else ""
+    return Claim(LIKELY, at, line[:60]) if _TOTAL.match(line) and " MB/sec" in line else None
 
 
 def parse(text: Text) -> list[Parsed]:

@@ -14,7 +14,7 @@ from iosonde.core.message import Message
 
 from .parsed import LIKELY, WEAK, Claim, Parsed, Row
 from .reading import number
-from .text import Text
+from .text import Note, Text
 
 NAME = "dd"
 HEADLINE = ("bandwidth",)
@@ -31,22 +31,20 @@ _ERROR = re.compile(r"\s*dd: (.*)$")
 def claims(text: Text) -> Claim | None:
     """Recognise the line of a copy; with the records above it, for certain."""
     if hit := text.search(_COPIED, " copied,", " transferred in ", "B/s"):
-        score = LIKELY if hit[0] > 1 and _RECORDS.match(text.lines[hit[0] - 2]) else WEAK
-        return Claim.from_match(score, hit)
-    hit = text.search(_ERROR, "\ndd: ")
-    return Claim(WEAK, hit[0], hit[1].group()[:60]) if hit else None
+        return Claim.from_match(LIKELY if hit[0] > 1 and _RECORDS.match(text.lines[hit[0] - 2]) else WEAK, hit)
+    return Claim.from_match(WEAK, text.search(_ERROR, "\ndd: "))
 
 
 def parse(text: Text) -> list[Parsed]:
     """Return one Parsed for each copy."""
     runs: list[Parsed] = []
-    errors: list[tuple[int, str]] = []
+    errors: list[Note] = []
     records, progress = -1, (0.0, 0.0)
     for at, line in text.numbered():
         if _RECORDS.match(line):
             records = at
         elif match := _ERROR.match(line):
-            errors.append((at, match.group(1)))
+            errors.append(Note(at, Message("tool-failed", "dd reports: {quote}", quote=match.group(1)[:160])))
         elif match := _COPIED.match(line):
             run = _build_copy(at, match)
             moved, seconds = (row.value for row in run.rows[:2]) if run.rows else (0.0, 0.0)
@@ -55,19 +53,18 @@ def parse(text: Text) -> list[Parsed]:
                 runs.pop()
             progress = (0.0, 0.0) if records == at - 1 else (moved, seconds)
             runs.append(run)
-            for place, error in errors:
-                run.lacks(place, Message("tool-failed", "dd reports: {quote}", quote=error[:160]))
+            for error in errors:
+                run.lacks(*error)
             errors = []
     if errors:
         runs.append(Parsed())
-        for place, error in errors:
-            runs[-1].lacks(place, Message("tool-failed", "dd reports: {quote}", quote=error[:160]))
+        for error in errors:
+            runs[-1].lacks(*error)
     return runs
 
 
 def _build_copy(at: int, match: re.Match[str]) -> Parsed:
-    run = Parsed()
-    size, seconds = int(match.group(1)[:18]), number(match.group(2))
+    run, size, seconds = Parsed(), int(match.group(1)[:18]), number(match.group(2))
     if seconds is None or seconds <= 0 or size == 0:
         run.lacks(
             at,

@@ -22,9 +22,8 @@ from typing import Any
 
 from iosonde.core.message import Message
 
-from .json_runs import runs_of
 from .parsed import CERTAIN, Claim, Parsed, Row
-from .reading import JsonDocument, Lines, finite, part
+from .reading import JsonDocument, Lines, finite, part, read_json_runs
 from .text import Text
 
 NAME = "dlio"
@@ -83,7 +82,7 @@ def parse(text: Text) -> list[Parsed]:
         else:
             run.lacks(at, Message("no-results", "it is neither a summary nor the times of epochs"))
 
-    return runs_of(text, read_document)
+    return read_json_runs(text, read_document)
 
 
 class _Summary:
@@ -111,8 +110,7 @@ class _Summary:
         if (size := finite(metrics.get("checkpoint_size_GB"))) is not None:
             run.facts["checkpoint_bytes"] = size * _GIB
         if per_epoch:
-            run.facts["per_epoch"] = per_epoch
-            run.facts["standard_deviation"] = "population"
+            run.facts |= {"per_epoch": per_epoch, "standard_deviation": "population"}
         if not run.rows:
             run.lacks(
                 self._find_line("metric"),
@@ -120,7 +118,7 @@ class _Summary:
             )
 
     def _find_line(self, key: str) -> int:
-        return self._lines.locate_needle(f'"{key}"', self._begin, self._end)[0]
+        return self._lines.find_line(f'"{key}"', self._begin, self._end)
 
     def _read_times(self) -> None:
         run = self._run
@@ -149,8 +147,10 @@ class _Summary:
                 self._run.lacks(
                     self._find_line(name), Message("invalid-number", "{metric} is not a number: left out", metric=name)
                 )
-                continue
-            self._run.rows.append(Row(operation, metric, value * factor, unit, self._find_line(name), includes=inside))
+            else:
+                self._run.rows.append(
+                    Row(operation, metric, value * factor, unit, self._find_line(name), includes=inside)
+                )
 
     def _read_lists(self, operation: str, metrics: dict[str, Any]) -> dict[str, list[float]]:
         """Return each epoch's own values. Raises nothing; missing values become messages."""
@@ -178,15 +178,25 @@ class _Summary:
         if (verdict := metrics.get(key)) is not None:
             self._run.facts[key] = str(verdict)[:40]
             if verdict != "success":
-                template = "MLPerf Storage does not accept it: {field} is '{value}'"
-                sentence = Message("not-accepted", template, field=key, value=str(verdict)[:40])
-                self._run.warn(self._find_line(key), sentence)
+                self._run.warn(
+                    self._find_line(key),
+                    Message(
+                        "not-accepted",
+                        "MLPerf Storage does not accept it: {field} is '{value}'",
+                        field=key,
+                        value=str(verdict)[:40],
+                    ),
+                )
         cached = self._document.get("potential_caching")
         if operation == "train" and isinstance(cached, list) and any(cached):
-            hosts = f"{sum(map(bool, cached))} of {len(cached)} hosts"
-            template = "the data may fit into the memory of {hosts} (DLIO's own check)"
-            sentence = Message("data-fits-memory", template, hosts=hosts)
-            self._run.warn(self._find_line("potential_caching"), sentence)
+            self._run.warn(
+                self._find_line("potential_caching"),
+                Message(
+                    "data-fits-memory",
+                    "the data may fit into the memory of {hosts} (DLIO's own check)",
+                    hosts=f"{sum(map(bool, cached))} of {len(cached)} hosts",
+                ),
+            )
 
 
 def _read_epochs(run: Parsed, document: dict[str, Any], first: int, name: str) -> None:
@@ -200,9 +210,7 @@ def _read_epochs(run: Parsed, document: dict[str, Any], first: int, name: str) -
             run.lacks(first, Message("ended-early", "epoch {epoch} has no end: it was interrupted", epoch=epoch))
         begins += [begin] if begin else []
         ends += [end] if end else []
-        iteration = int(epoch) - 1 if 0 < len(epoch) < 9 else 0
-        for row in _iterate_epoch_rows(times, iteration, rank, first):
-            run.rows.append(row)
+        run.rows += _iterate_epoch_rows(times, int(epoch) - 1 if 0 < len(epoch) < 9 else 0, rank, first)
     run.facts["epochs"] = len(document)
     if begins:
         run.started_at = min(begins).isoformat(timespec="seconds")

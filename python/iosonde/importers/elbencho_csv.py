@@ -52,20 +52,21 @@ def parse_csv(text: Text, head: int) -> list[Parsed]:
         row = dict(zip(names, cells, strict=False))
         operation = row.get("operation", "").lower()
         if len(cells) < len(names) or not operation:
-            (runs[-1] if runs else _begin_run(runs)).lacks(at, Message("damaged-lines", "the row is cut: left out"))
+            (runs[-1] if runs else begin_run(runs)).lacks(at, Message("damaged-lines", "the row is cut: left out"))
             continue
         if not runs or (operation in operations and operation not in BETWEEN) or row.get("command", "") != command:
-            run, command = _begin_run(runs), row.get("command", "")
+            run, command = begin_run(runs), row.get("command", "")
             operations.clear()
             _read_settings(run, row)
         operations.add(operation)
         _add_row(runs[-1], at, operation, row)
     if not runs:
-        _begin_run(runs).lacks(head, Message("no-results", "the table has no rows"))
+        begin_run(runs).lacks(head, Message("no-results", "the table has no rows"))
     return runs
 
 
-def _begin_run(runs: list[Parsed]) -> Parsed:
+def begin_run(runs: list[Parsed]) -> Parsed:
+    """Append an execution and return it."""
     runs.append(Parsed())
     return runs[-1]
 
@@ -88,7 +89,7 @@ def _add_row(run: Parsed, at: int, operation: str, row: dict[str, str]) -> None:
     mix = any(cell for name, cell in row.items() if name.startswith("rwmix read "))
     for name, cell in row.items():
         base, _, suffix = name.rpartition(" [")
-        prefix, mixed = base.removeprefix("rwmix read "), base.startswith("rwmix read ")
+        prefix = base.removeprefix("rwmix read ")
         if prefix not in _VALUES or not cell:
             continue
         quantity, unit, per_base = _VALUES[prefix]
@@ -101,8 +102,15 @@ def _add_row(run: Parsed, at: int, operation: str, row: dict[str, str]) -> None:
                 ),
             )
         elif value > 0 or not unit.endswith("/s"):
-            metric = f"{quantity}_{_SUFFIX.get(suffix.rstrip(']'), suffix)}"
-            run.rows.append(Row(part_of(operation, quantity, mix, mixed), metric, value / per_base, unit, at))
+            run.rows.append(
+                Row(
+                    part_of(operation, quantity, mix, prefix != base),
+                    f"{quantity}_{_SUFFIX.get(suffix.rstrip(']'), suffix)}",
+                    value / per_base,
+                    unit,
+                    at,
+                )
+            )
 
 
 def part_of(operation: str, quantity: str, mix: bool, read: bool) -> str:

@@ -18,7 +18,7 @@ _COMPARED = {
     "access_rate_last_done": 1.01,
 }
 _BLANKS = re.compile(r"[\s,]+")
-_EXACT = (".json", ".csv")
+_EXACT = {".json": 0, ".csv": 1}
 
 
 def join(parts: Sequence[tuple[str, Parsed]]) -> list[tuple[str, Parsed, list[str]]]:
@@ -28,10 +28,9 @@ def join(parts: Sequence[tuple[str, Parsed]]) -> list[tuple[str, Parsed, list[st
     """
     executions: list[tuple[str, Parsed, list[str]]] = []
     by_command: dict[str, list[int]] = {}
-    for name, parsed in sorted(
-        parts, key=lambda part: _EXACT.index(end) if (end := _name_suffix(part[0])) in _EXACT else 2
-    ):
-        command = _normalise_command(parsed)
+    for name, parsed in sorted(parts, key=lambda part: _EXACT.get(PurePath(part[0]).suffix.lower(), 2)):
+        # The CSV writes the commas of a command as blanks.
+        command = _BLANKS.sub(" ", str(parsed.facts.get("command", ""))).strip()
         same = (at for at in by_command.get(command, ()) if command and _may_be(executions[at], name, parsed))
         index = next(same, None)
         if index is None:
@@ -41,15 +40,6 @@ def join(parts: Sequence[tuple[str, Parsed]]) -> list[tuple[str, Parsed, list[st
             executions[index][2].append(name)
             _merge_account(executions[index][1], PurePath(name).name, parsed)
     return executions
-
-
-def _name_suffix(name: str) -> str:
-    return PurePath(name).suffix.lower()
-
-
-def _normalise_command(parsed: Parsed) -> str:
-    """Return the command, normalised: the CSV writes its commas as blanks."""
-    return _BLANKS.sub(" ", str(parsed.facts.get("command", ""))).strip()
 
 
 def _may_be(execution: tuple[str, Parsed, list[str]], name: str, parsed: Parsed) -> bool:

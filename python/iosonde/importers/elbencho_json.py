@@ -8,7 +8,7 @@ from typing import Any
 
 from iosonde.core.message import Message
 
-from .elbencho_csv import BETWEEN, part_of
+from .elbencho_csv import BETWEEN, begin_run, part_of
 from .parsed import Parsed, Row
 from .reading import Lines, finite, iso_date, json_documents, part
 from .text import Text
@@ -41,7 +41,7 @@ def parse_json(text: Text) -> list[Parsed]:
     for document in json_documents(text.content):
         at, value = lines.at(document.begin), document.value
         if not isinstance(value, dict):
-            (runs[-1] if runs else _begin_run(runs)).lacks(
+            (runs[-1] if runs else begin_run(runs)).lacks(
                 at, Message("damaged-lines", "the JSON is broken or ends early here: left out")
             )
         elif isinstance(value.get("phase_type"), str):
@@ -52,19 +52,14 @@ def parse_json(text: Text) -> list[Parsed]:
                 or (operation in operations and operation not in BETWEEN)
                 or config.get("command") != command
             ):
-                _read_settings(_begin_run(runs), value, config)
+                _read_settings(begin_run(runs), value, config)
                 command = config.get("command", "")
                 operations.clear()
             operations.add(operation)
             _add_phase(runs[-1], at, operation, value)
     if not runs:
-        _begin_run(runs).lacks(1, Message("no-results", "the file holds no phase"))
+        begin_run(runs).lacks(1, Message("no-results", "the file holds no phase"))
     return runs
-
-
-def _begin_run(runs: list[Parsed]) -> Parsed:
-    runs.append(Parsed())
-    return runs[-1]
 
 
 def _read_settings(run: Parsed, value: dict[str, Any], config: dict[str, Any]) -> None:
@@ -82,20 +77,15 @@ def _read_settings(run: Parsed, value: dict[str, Any], config: dict[str, Any]) -
 def _add_phase(run: Parsed, at: int, operation: str, value: dict[str, Any]) -> None:
     before = len(run.rows)
     for done in ("first_done", "last_done"):
-        numbers = value.get(done)
-        if not isinstance(numbers, dict):
+        if not isinstance(numbers := value.get(done), dict):
             run.lacks(at, Message("missing-value", "{operation} has no {count}", operation=operation, count=done))
             continue
         mix = numbers.get("rwmix_read") or numbers.get("read")
-        _add_numbers(run, at, partial(_part_of, operation, bool(mix)), done, numbers)
+        _add_numbers(run, at, partial(part_of, operation, mix=bool(mix), read=False), done, numbers)
         if isinstance(mix, dict):
             _add_numbers(run, at, lambda _: f"{operation}_read", done, mix)
     if len(run.rows) == before:
         run.lacks(at, Message("no-results", "{operation} holds no number", operation=operation))
-
-
-def _part_of(operation: str, mixed: bool, quantity: str) -> str:
-    return part_of(operation, quantity, mixed, False)
 
 
 def _add_numbers(
@@ -105,10 +95,9 @@ def _add_numbers(
         value = finite(numbers.get(key))
         if value is not None and (value > 0 or (value == 0 and not unit.endswith("/s"))):
             run.rows.append(Row(name_operation(quantity), f"{quantity}_{done}", value / per_base, unit, at))
-    latency = numbers.get("latency")
-    for kind, values in latency.items() if isinstance(latency, dict) and done == "last_done" else ():
-        name = "access_latency" if str(kind).startswith("IO") else "latency"
+    latencies = part(numbers, "latency") if done == "last_done" else {}
+    for kind in latencies:
+        name = "access_latency" if kind.startswith("IO") else "latency"
         for key, statistic in _LATENCIES.items():
-            value = finite(values.get(key)) if isinstance(values, dict) else None
-            if value is not None and value >= 0:
+            if (value := finite(part(latencies, kind).get(key))) is not None:
                 run.rows.append(Row(name_operation(name), f"{name}_{statistic}", value / 1e6, "s", at))

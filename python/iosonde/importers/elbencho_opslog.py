@@ -96,14 +96,13 @@ class _Pairs:
         began = begun.pop(0)
         if name in _KINDS and now_ms >= began >= 0:
             gathered = self._gathered
-            number = gathered.files.get_number(f"{entry} of worker {rank}")
             gathered.rows.extend(
                 (
                     max(int(rank), 0),
                     gathered.names.get_number(name),
                     0,
                     int(size),
-                    number,
+                    gathered.files.get_number(f"{entry} of worker {rank}"),
                     int(offset),
                     began * 10**6,
                     (now_ms - began) * 10**6,
@@ -116,8 +115,7 @@ class _Pairs:
         for (operation, rank), (at, count, size) in sorted(self._finished.items()):
             run.rows.append(Row(operation, "operations", count, "operations", at, rank, None, count))
             run.rows.append(Row(operation, "bytes", size, "bytes", at, rank, None, count))
-        open_ones = sum(map(len, self._begun.values()))
-        if open_ones:
+        if open_ones := sum(map(len, self._begun.values())):
             run.lacks(
                 self._last,
                 Message("end-not-traced", "{n_open} operations began but did not end in the log", n_open=open_ones),
@@ -133,17 +131,17 @@ class _Pairs:
             )
         if not run.rows:
             run.lacks(1, Message("no-results", "the log holds no operation"))
-        took = self._gathered.columns()["duration_ns"]
-        if not took.any():
+        if not self._gathered.columns()["duration_ns"].any():
             run.warn(
                 1,
                 Message("low-resolution", "times are in whole ms: this log gives no duration of an operation"),
             )
-            return
-        self._gathered.into(run, _KINDS, text, shared=False)
-        keep_names(run, "files", self._gathered.files.numbers)
-        run.cannot_tell(
-            Message(
-                "low-resolution", "times are in whole ms: operations shorter than 1 ms have no duration, others ± 1 ms"
+        else:
+            self._gathered.into(run, _KINDS, text, shared=False)
+            keep_names(run, "files", self._gathered.files.numbers)
+            run.cannot_tell(
+                Message(
+                    "low-resolution",
+                    "times are in whole ms: operations shorter than 1 ms have no duration, others ± 1 ms",
+                )
             )
-        )

@@ -80,8 +80,8 @@ class _State:
         elif self._in_table and (parts := _result_of(line)):
             if self.runs and not (parts[0] or self._phase):
                 self.runs[-1].lacks(at, GLUED)
-                return
-            self._add_result(at, *parts)
+            else:
+                self._add_result(at, *parts)
         elif self._in_table and not stripped.startswith("==="):
             self._in_table = not (line[:1].isalnum() and self._phase)
 
@@ -95,8 +95,7 @@ class _State:
         self._errors, self._phase, self._in_table = [], "", True
 
     def _set_command(self, command: str) -> None:
-        settings = self._settings
-        settings.facts["command"] = command
+        self._settings.facts["command"] = command
         words = words_of(command)
         for factor, names in (
             ("threads", ("-t", "--threads")),
@@ -105,9 +104,9 @@ class _State:
             ("io_depth", ("--iodepth",)),
         ):
             if (word := option(words, *names)) and (value := size_bytes(word)) is not None:
-                settings.factors[factor] = value
+                self._settings.factors[factor] = value
         if hosts := option(words, "--hosts"):
-            settings.factors["nodes"] = len([host for host in re.split(r"[,\s]+", hosts) if host])
+            self._settings.factors["nodes"] = len([host for host in re.split(r"[,\s]+", hosts) if host])
 
     def _add_result(self, at: int, phase: str, label: str, rest: str) -> None:
         run = self.runs[-1]
@@ -116,13 +115,12 @@ class _State:
         if not self._phase:
             run.warn(at, Message("unreadable-lines", "a result without its operation: left out"))
             return
-        words = rest.split()
         if label.startswith("Elapsed"):
-            self._add_elapsed(run, at, label, words)
+            self._add_elapsed(run, at, label, rest.split())
         elif rest.startswith("["):
             self._add_latencies(run, at, label, rest)
         else:
-            self._add_rates(run, at, label, words)
+            self._add_rates(run, at, label, rest.split())
 
     def _add_elapsed(self, run: Parsed, at: int, label: str, words: list[str]) -> None:
         for name, word in zip(("first_done", "last_done"), words, strict=False):
@@ -139,8 +137,7 @@ class _State:
         operation = self._phase
         if which in ("read", "write", "total"):
             label, operation = base, f"{self._phase}_{which}"
-        definition = _quantity_of(label)
-        if definition is None:
+        if (definition := _quantity_of(label)) is None:
             return
         values = [number(word) for word in words]
         if len(values) != 2 or None in values:
@@ -172,8 +169,8 @@ class _State:
             return
         for statistic, word, unit in _SPREAD.findall(rest):
             if (value := number(word)) is not None:
-                name = "mean" if statistic == "avg" else statistic
-                run.rows.append(Row(operation, f"{kind}_{name}", value / PER_SECOND[unit], "s", at))
+                name = f"{kind}_{'mean' if statistic == 'avg' else statistic}"
+                run.rows.append(Row(operation, name, value / PER_SECOND[unit], "s", at))
         for level, word in _PERCENTILE.findall(rest) if "%" in label else ():
             if (value := number(word)) is not None:
                 run.rows.append(Row(operation, f"{kind}_p{level}", value / 1e6, "s", at))
@@ -211,13 +208,11 @@ def _quantity_of(label: str) -> tuple[str, str, float] | None:
 
 def seconds_of(word: str, in_ms: bool = False) -> float | None:
     """Return the seconds of ``69ms``, ``3.001s``, ``1m:02.5s``, or a plain number of ms in older versions."""
-    match = _DURATION.match(word)
-    if not match:
+    if not (match := _DURATION.match(word)):
         return None
     hours, minutes, rest, unit = match.groups()
-    if unit is None and not in_ms and not (hours or minutes):
-        return None
-    if len(hours or "") > 9 or len(minutes or "") > 9 or (read := number(rest)) is None:
+    is_plain = unit is None and not in_ms and not (hours or minutes)
+    if is_plain or len(hours or "") > 9 or len(minutes or "") > 9 or (read := number(rest)) is None:
         return None
     value = read / PER_SECOND[unit or ("ms" if in_ms else "s")]
     return 3600.0 * int(hours or 0) + 60.0 * int(minutes or 0) + value

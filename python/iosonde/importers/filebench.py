@@ -18,10 +18,10 @@ import re
 
 from iosonde.core.message import Message
 
+from .damage import note_trouble
 from .parsed import CERTAIN, GLUED, Claim, Parsed, Row
 from .reading import number
 from .text import Text
-from .trouble import note_trouble
 
 NAME = "filebench"
 HEADLINE = ("rate", "bandwidth", "latency_mean")
@@ -34,10 +34,13 @@ _SUMMARY = re.compile(
 )
 _COUNTED = re.compile(r"(?:\s*\d+: )?(?:\d+\.\d+: )?IO Summary:\s+\d+ ops")
 _FLOWOP = re.compile(
-    r"(\w[\w.\-]*)\s+(\d+)ops\s+(\d+)ops/s\s+(\S+)mb/s\s+(\S+)ms/op(?:\s+(\d+)us/op-cpu)?"
-    r"(?: \[(\S+)ms - +(\S+)ms\])?(?:\t\[[ \d]*\])?\s*$"
+    r"(?P<name>\w[\w.\-]*)\s+(?P<count>\d+)ops\s+(?P<rate>\d+)ops/s\s+(?P<speed>\S+)mb/s\s+(?P<mean>\S+)ms/op"
+    r"(?:\s+\d+us/op-cpu)?(?: \[(?P<least>\S+)ms - +(?P<most>\S+)ms\])?(?:\t\[[ \d]*\])?\s*$"
 )
-_OLD_FLOWOP = re.compile(r"(\w[\w.\-]*)\s+(\d+)ops/s\s+(\S+)mb/s\s+(\S+)ms/op\s+(\d+)us/op-cpu\s*$")
+_OLD_FLOWOP = re.compile(
+    r"(?P<name>\w[\w.\-]*)\s+(?P<rate>\d+)ops/s\s+(?P<speed>\S+)mb/s\s+(?P<mean>\S+)ms/op\s+\d+us/op-cpu\s*$"
+)
+_FLOWOP_VALUES = ("count", "rate", "speed", "mean", "least", "most")
 _PERSONALITY = "personality successfully loaded"
 _LOADED = re.compile(rf"(.+?) (?:Version (\S+) )?{_PERSONALITY}")
 _WITHOUT_BANNER = ("IO Summary: ", "Per-Operation Breakdown", _PERSONALITY)
@@ -62,10 +65,7 @@ _LEAST_COVERED = 0.8  # the run's seconds, by its last report
 
 def claims(text: Text) -> Claim | None:
     """Recognise its banner or the line of its summary."""
-    hit = text.search(_BEGIN, "Filebench Version ")
-    if hit:
-        return Claim(CERTAIN, hit[0], hit[1].group())
-    hit = text.search(_COUNTED, "IO Summary: ")
+    hit = text.search(_BEGIN, "Filebench Version ") or text.search(_COUNTED, "IO Summary: ")
     return Claim(CERTAIN, hit[0], hit[1].group()) if hit else None
 
 
@@ -75,10 +75,8 @@ def parse(text: Text) -> list[Parsed]:
     for at, line in text.numbered():
         if match := _BEGIN.match(line):
             readers.append(_Reader(Parsed(version=match.group(1)[:40])))
-        elif not readers and any(words in line for words in _WITHOUT_BANNER):
-            readers.append(_Reader(Parsed()))
-            readers[-1].line(at, line)
-        elif readers:
+        elif readers or any(words in line for words in _WITHOUT_BANNER):
+            readers = readers or [_Reader(Parsed())]
             readers[-1].line(at, line)
     for reader in readers:
         reader.end(text.last_line)
@@ -133,13 +131,12 @@ class _Reader:
         count, rate, reads, writes, speed = (number(text) or 0.0 for text in match.groups()[:5])
         mean, seconds = number(match.group(7)) or 0.0, count / rate if rate else 0.0
         if rate and seconds < _LEAST_COVERED * self.run.seconds:
-            part = f"{seconds:.1f} of {self.run.seconds:g} s"
             self.run.lacks(
                 at,
                 Message(
                     "warm-up-only",
                     "the report covers {part}: psrun cleared its counts, and no report covers the run",
-                    part=part,
+                    part=f"{seconds:.1f} of {self.run.seconds:g} s",
                 ),
             )
         rows = [
@@ -160,10 +157,8 @@ class _Reader:
         self._reports += 1
 
     def _read_flowop(self, at: int, message: str) -> None:
-        match, old = _FLOWOP.match(message), None
+        match = _FLOWOP.match(message) or _OLD_FLOWOP.match(message)
         if match is None:
-            old = _OLD_FLOWOP.match(message)
-        if match is None and old is None:
             self._lost.append(
                 (
                     at,
@@ -173,12 +168,9 @@ class _Reader:
                 )
             )
             return
-        if match:
-            name, count, rate, speed, mean, _, least, most = match.groups()
-        else:
-            assert old is not None
-            (name, rate, speed, mean, _), count, least, most = old.groups(), None, None, None
-        values = [number(text) if text is not None else 0.0 for text in (count, rate, speed, mean, least, most)]
+        words = match.groupdict()
+        name, count, least = words["name"], words.get("count"), words.get("least")
+        values = [number(text) if text is not None else 0.0 for text in map(words.get, _FLOWOP_VALUES)]
         if None in values:
             self._lost.append(
                 (at, Message("invalid-number", "a value of {operation} is not a number", operation=name[:40]))

@@ -14,7 +14,7 @@ from iosonde.core.message import Message
 
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import number, parse_integer
-from .text import Text
+from .text import Note, Text
 
 NAME = "fileop"
 HEADLINE = ("rate",)
@@ -26,17 +26,14 @@ _METRICS = {"A": "rate_mean", "B": "rate_max", "W": "rate_min"}
 
 def claims(text: Text) -> Claim | None:
     """Recognise its first line, or the header of its table."""
-    if occurrence := text.find("Fileop:  Working in"):
-        return Claim(CERTAIN, *occurrence)
-    hit = text.search(_HEAD, "  mkdir")
-    return Claim(LIKELY, hit[0], hit[1].group().strip()) if hit else None
+    return Claim.from_match(CERTAIN, text.find("Fileop:  Working in")) or Claim.from_match(
+        LIKELY, text.search(_HEAD, "  mkdir")
+    )
 
 
 def parse(text: Text) -> list[Parsed]:
     """Return one Parsed for each size of the tree."""
-    runs: list[Parsed] = []
-    names: list[str] = []
-    sizes: dict[str, Parsed] = {}
+    runs, names, sizes = list[Parsed](), list[str](), dict[str, Parsed]()
     for at, line in text.numbered():
         if line.startswith("Fileop:"):
             sizes, names = {}, []
@@ -48,10 +45,7 @@ def parse(text: Text) -> list[Parsed]:
                 runs.append(Parsed())
                 sizes[words[1]] = runs[-1]
             _add_row(sizes[words[1]], at, match.group(1), words[2:], names)
-    if not runs:
-        runs.append(Parsed())
-        runs[0].lacks(text.last_line, Message("no-results", "no row of results"))
-    return runs
+    return runs or [Parsed(missing=[Note(text.last_line, Message("no-results", "no row of results"))])]
 
 
 def _add_row(run: Parsed, at: int, which: str, words: list[str], names: list[str]) -> None:

@@ -6,46 +6,42 @@ Each bin is printed under one time. A percentile is the first time up to which t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .reading import finite
+from .reading import finite, part
 
 KINDS = (("lat", "latency"), ("clat", "completion_latency"), ("slat", "submission_latency"))
 UNITS = (("_ns", 1e9), ("", 1e6), ("_us", 1e6), ("_ms", 1e3))
 
 
-def latencies(part: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], float]]:
+def list_latencies(direction: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], float]]:
     """Yield (name of the metric, fio's values, its units per second) of each measured kind."""
     for key, name in KINDS:
         for suffix, per_second in UNITS:
-            values = part.get(key + suffix)
-            if isinstance(values, dict) and finite(values.get("mean")):
+            values = part(direction, key + suffix)
+            if finite(values.get("mean")):
                 yield name, values, per_second
                 break
 
 
-def levels(values: dict[str, Any]) -> dict[float, float]:
+def read_levels(values: dict[str, Any]) -> dict[float, float]:
     """Return percentage → its time, as printed."""
-    printed = values.get("percentile")
-    values_by_level = (
-        {finite(key): finite(value) for key, value in printed.items()} if isinstance(printed, dict) else {}
-    )
+    values_by_level = {finite(key): finite(value) for key, value in part(values, "percentile").items()}
     return {level: value for level, value in values_by_level.items() if level and value is not None}
 
 
-def merged(several: Sequence[dict[str, Any]]) -> dict[float, float] | None:
+def merge_percentiles(several: Sequence[dict[str, Any]]) -> dict[float, float] | None:
     """Return the percentiles of all threads; None if any printed no histogram of all its operations."""
-    bins: dict[float, int] = {}
+    bins = Counter[float]()
     for values in several:
-        printed = values.get("bins")
-        raw_counts = {finite(key): finite(count) for key, count in printed.items()} if isinstance(printed, dict) else {}
+        raw_counts = {finite(key): finite(count) for key, count in part(values, "bins").items()}
         counted = {at: int(count) for at, count in raw_counts.items() if at is not None and count is not None}
         if not counted or sum(counted.values()) != finite(values.get("N")):
             return None
-        for at, count in counted.items():
-            bins[at] = bins.get(at, 0) + count
-    shared_levels = sorted(set.intersection(*(set(levels(values)) for values in several)))
+        bins.update(counted)
+    shared_levels = sorted(set.intersection(*(set(read_levels(values)) for values in several)))
     total, done, percentiles = sum(bins.values()), 0, {}
     for at, count in sorted(bins.items()):
         done += count

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from iosonde.core.message import Message
 
-from .fio_bins import latencies, levels, merged
+from .fio_bins import list_latencies, merge_percentiles, read_levels
 from .fio_text import NOT_STEADY
-from .json_runs import broken_run
 from .parsed import Parsed, Row
-from .reading import Lines, finite, iso_date, json_documents, size_bytes
+from .reading import Lines, broken_run, finite, iso_date, json_documents, list_objects, part, size_bytes
 from .text import Text
 
 DIRECTIONS = ("read", "write", "trim")
@@ -70,24 +70,22 @@ def parse_json(text: Text) -> list[Parsed]:
 def _parse_document(value: dict[str, Any], lines: Lines, begin: int, end: int) -> Parsed:
     run = Parsed(version=str(value.get("fio version", "")).removeprefix("fio-")[:60])
     run.started_at = iso_date(str(value.get("time", "")))
-    shared = value.get("global options")
-    shared = shared if isinstance(shared, dict) else {}
-    clients = "client_stats" in value
-    jobs = value.get("client_stats") if clients else value.get("jobs")
-    entries = [entry for entry in jobs if isinstance(entry, dict)] if isinstance(jobs, list) else []
+    shared, clients, entries = part(value, "global options"), "client_stats" in value, _list_jobs(value)
     if clients:
         begin = max(begin, lines.locate_needle('"client_stats"', begin, end)[1])
     places = _find_places(entries, lines, begin, end)
-    _set_factors(run, {**shared, **_collect_options(entries[0])} if entries else shared)
+    run.factors |= factors_of({**shared, **part(entries[0], "job options")} if entries else shared)
     if not entries:
         run.lacks(lines.at(begin), Message("no-results", "the document holds no job"))
     totals = [entry for entry in entries if entry.get("jobname") == "All clients"] if clients else []
-    same = len({_build_identity(entry) for entry in entries}) == 1
+    identities = {(entry.get("jobname"), entry.get("groupid"), str(entry.get("job options"))) for entry in entries}
+    same = len(identities) == 1
     for at, (entry, (line, place)) in enumerate(zip(entries, places, strict=True)):
         stop = places[at + 1][1] if at + 1 < len(places) else end
         several = len(entries) > 1 and (same or clients) and entry not in totals
         by_job = len(entries) > 1 and not same and not clients
-        _add_entry(run, entry, line, _lines_between(lines, place, stop), at if several else None, by_job)
+        find_line = partial(lines.find_line, begin=place, end=stop)
+        _add_entry(run, entry, line, find_line, at if several else None, by_job)
     if same and len(entries) > 1 and not clients:
         _add_sums(run, len(entries))
         _add_percentiles(run, entries, lines.locate_needle('"jobs"', begin, end)[0])
@@ -103,19 +101,6 @@ def _find_places(entries: list[dict[str, Any]], lines: Lines, begin: int, end: i
     return places
 
 
-def _build_identity(entry: dict[str, Any]) -> tuple[Any, ...]:
-    return entry.get("jobname"), entry.get("groupid"), str(entry.get("job options"))
-
-
-def _collect_options(entry: dict[str, Any]) -> dict[str, Any]:
-    options = entry.get("job options")
-    return options if isinstance(options, dict) else {}
-
-
-def _set_factors(run: Parsed, options: dict[str, Any]) -> None:
-    run.factors |= factors_of(options)
-
-
 def factors_of(options: dict[str, Any]) -> dict[str, Any]:
     """Return fio's options as factors: sizes in bytes, whole numbers as such."""
     factors: dict[str, Any] = {}
@@ -129,20 +114,14 @@ def factors_of(options: dict[str, Any]) -> dict[str, Any]:
     return factors
 
 
-def _lines_between(lines: Lines, begin: int, end: int) -> Callable[[str], int]:
-    """Return a search for the line of a needle between two places."""
-    return lambda needle: lines.locate_needle(needle, begin, end)[0]
-
-
 def _add_entry(
     run: Parsed, entry: dict[str, Any], line: int, line_of: Callable[[str], int], rank: int | None, by_job: bool
 ) -> None:
     name = str(entry.get("jobname", ""))[:200]
-    factors = {"job": name, **factors_of(_collect_options(entry))} if by_job else None
+    factors = {"job": name, **factors_of(part(entry, "job options"))} if by_job else None
     if not by_job and rank is None and name:
         run.facts["job"] = name
-    error = finite(entry.get("error"))
-    if error:
+    if error := finite(entry.get("error")):
         run.lacks(
             line,
             Message(
@@ -152,23 +131,24 @@ def _add_entry(
                 status=error,
             ),
         )
-    steady = entry.get("steadystate")
-    if isinstance(steady, dict) and steady.get("attained") == 0:
+    if part(entry, "steadystate").get("attained") == 0:
         run.warn(line_of('"steadystate" : {'), NOT_STEADY)
-    empty = True
-    for direction in DIRECTIONS:
-        part = entry.get(direction)
-        if isinstance(part, dict) and (finite(part.get("total_ios")) or finite(part.get("io_bytes"))):
-            _add_direction(run, direction, part, line_of(f'"{direction}" :'), rank, factors)
-            empty = False
-    if empty:
+    sections = {name: part(entry, name) for name in DIRECTIONS}
+    used = {
+        name: section
+        for name, section in sections.items()
+        if finite(section.get("total_ios")) or finite(section.get("io_bytes"))
+    }
+    for direction, section in used.items():
+        _add_direction(run, direction, section, line_of(f'"{direction}" :'), rank, factors)
+    if not used:
         run.lacks(line, Message("no-results", "job {job} did no I/O", job=name))
 
 
 def _add_direction(
-    run: Parsed, direction: str, part: dict[str, Any], line: int, rank: int | None, factors: dict[str, Any] | None
+    run: Parsed, direction: str, section: dict[str, Any], line: int, rank: int | None, factors: dict[str, Any] | None
 ) -> None:
-    count = finite(part.get("total_ios"))
+    count = finite(section.get("total_ios"))
     operations = None if count is None else int(count)
     clock = "last_done" if rank is None else "own"
 
@@ -176,29 +156,29 @@ def _add_direction(
         if value is not None and value >= 0:
             run.rows.append(Row(direction, metric, value, unit, line, rank, None, operations, "", factors))
 
-    bandwidth = finite(part.get("bw_bytes"))
-    if bandwidth is None and (kib := finite(part.get("bw"))) is not None:
+    bandwidth = finite(section.get("bw_bytes"))
+    if bandwidth is None and (kib := finite(section.get("bw"))) is not None:
         bandwidth = kib * _KIB
         run.warn(line, Message("assumed-unit", "bw was read as KiB/s (1024 bytes), as fio counts without kb_base=1000"))
     add_row(f"bandwidth_{clock}", bandwidth, "bytes/s")
-    add_row(f"rate_{clock}", finite(part.get("iops")), "operations/s")
-    runtime = finite(part.get("runtime"))
+    add_row(f"rate_{clock}", finite(section.get("iops")), "operations/s")
+    runtime = finite(section.get("runtime"))
     add_row("time", None if runtime is None else runtime / 1000, "s")
-    add_row("bytes", _read_bytes(run, part, bandwidth, runtime, line), "bytes")
+    add_row("bytes", _read_bytes(run, section, bandwidth, runtime, line), "bytes")
     if runtime is not None and runtime < 1000:
         run.warn(
             line, Message("low-resolution", "the runtime is below 1 s and printed in whole ms: the rates are coarse")
         )
-    for name, values, per_second in latencies(part):
+    for name, values, per_second in list_latencies(section):
         _add_latency(add_row, name, values, per_second)
 
 
 def _read_bytes(
-    run: Parsed, part: dict[str, Any], bandwidth: float | None, runtime: float | None, line: int
+    run: Parsed, section: dict[str, Any], bandwidth: float | None, runtime: float | None, line: int
 ) -> float | None:
     """Read the bytes; fio 2 wrote KiB under ``io_bytes``, which bandwidth times runtime reveals."""
-    n_bytes = finite(part.get("io_bytes"))
-    if n_bytes is None or "io_kbytes" in part or not bandwidth or not runtime:
+    n_bytes = finite(section.get("io_bytes"))
+    if n_bytes is None or "io_kbytes" in section or not bandwidth or not runtime:
         return n_bytes
     expected = bandwidth * runtime / 1000
     if abs(n_bytes * _KIB - expected) < abs(n_bytes - expected):
@@ -214,7 +194,7 @@ def _add_latency(add: Any, name: str, values: dict[str, Any], per_second: float)
     for key, statistic in _STATISTICS:
         value = finite(values.get(key))
         add(f"{name}_{statistic}", None if value is None else value / per_second, "s")
-    for level, value in levels(values).items():
+    for level, value in read_levels(values).items():
         add(f"{name}_p{level:g}", value / per_second, "s")
 
 
@@ -233,19 +213,20 @@ def _add_sums(run: Parsed, entries: int) -> None:
 def _add_percentiles(run: Parsed, entries: list[dict[str, Any]], line: int) -> None:
     """Add percentiles of all threads if each printed its histogram; else those of each thread, with a message."""
     for direction in DIRECTIONS:
-        parts = [part for entry in entries if isinstance(part := entry.get(direction), dict) and part.get("total_ios")]
-        latencies_by_part = [{name: (values, unit) for name, values, unit in latencies(part)} for part in parts]
+        parts = [section for entry in entries if (section := part(entry, direction)).get("total_ios")]
+        latencies_by_part = [
+            {name: (values, unit) for name, values, unit in list_latencies(section)} for section in parts
+        ]
         for name, (first, per_second) in latencies_by_part[0].items() if latencies_by_part else ():
             several = [by_name[name][0] for by_name in latencies_by_part if name in by_name]
-            if not levels(first):
+            if not read_levels(first):
                 continue
-            percentiles = merged(several) if len(several) == len(latencies_by_part) else None
+            percentiles = merge_percentiles(several) if len(several) == len(latencies_by_part) else None
             if percentiles is None:
                 run.warn(line, UNMERGED)
             count = sum(int(finite(values.get("N")) or 0) for values in several)
             for level, value in (percentiles or {}).items():
-                metric = f"{name}_p{level:g}"
-                run.rows.append(Row(direction, metric, value / per_second, "s", line, None, None, count))
+                run.rows.append(Row(direction, f"{name}_p{level:g}", value / per_second, "s", line, None, None, count))
 
 
 def _is_snapshot(earlier: dict[str, Any], later: dict[str, Any]) -> bool:
@@ -257,15 +238,14 @@ def _is_snapshot(earlier: dict[str, Any], later: dict[str, Any]) -> bool:
 
 def _read_progress(document: dict[str, Any]) -> tuple[float, float, float]:
     """Return when it was printed, for how long it had run (ms), and how many bytes it had done."""
-    parts = [job[name] for job in _list_jobs(document) for name in DIRECTIONS if isinstance(job.get(name), dict)]
-    ran = max((finite(part.get("runtime")) or 0 for part in parts), default=0)
+    parts = [part(job, name) for job in _list_jobs(document) for name in DIRECTIONS]
+    ran = max((finite(section.get("runtime")) or 0 for section in parts), default=0)
     printed = finite(document.get("timestamp_ms")) or 1000 * (finite(document.get("timestamp")) or 0)
-    return printed, ran, sum(finite(part.get("io_bytes")) or 0 for part in parts)
+    return printed, ran, sum(finite(section.get("io_bytes")) or 0 for section in parts)
 
 
 def _list_jobs(document: dict[str, Any]) -> list[dict[str, Any]]:
-    jobs = document.get("client_stats", document.get("jobs"))
-    return [job for job in jobs if isinstance(job, dict)] if isinstance(jobs, list) else []
+    return list_objects(document, "client_stats" if "client_stats" in document else "jobs")
 
 
 _BAD = re.compile(

@@ -38,8 +38,7 @@ def claims(text: Text) -> Claim | None:
     """Recognise the shape of the first lines, and more certainly the file's name."""
     head = [line for line in text.lines[:40] if line.strip()]
     kind = _KIND.search(PurePath(text.name).name)
-    fitting = sum(bool(_LINE.match(line)) for line in head)
-    if not head or fitting < max(1, 0.6 * len(head)):
+    if not head or sum(bool(_LINE.match(line)) for line in head) < max(1, 0.6 * len(head)):
         return Claim(LIKELY, 1, "the name of a histogram log") if kind and kind.group(1) == "clat_hist" else None
     return Claim(LIKELY if kind else WEAK, 1, head[0].strip()[:60])
 
@@ -62,8 +61,7 @@ def parse(text: Text) -> list[Parsed]:
     if kind:
         job = f" of job {kind.group(2)}" if kind.group(2) else ""
         run.factors[PART] = f"{_LATENCIES.get(name, _SAMPLES.get(name, (name,))[0])}{job}"
-    columns = text.content[: text.content.find("\n")].count(",") + 1
-    table, lines = numbers(text, 1, max(columns, 4), run)
+    table, lines = numbers(text, 1, max(text.content[: text.content.find("\n")].count(",") + 1, 4), run)
     table, lines = _select_complete_rows(run, table, lines)
     averages = _are_averages(table)
     if name in _LATENCIES and len(table):
@@ -120,12 +118,15 @@ def _in_ns(run: Parsed, name: str, table: Any, sibling_version: AdjacentVersion 
     notes which."""
     import numpy as np
 
-    what = _LATENCIES[name]
     if sibling_version is not None:
         run.version = sibling_version.version
         in_micros = sibling_version.major < 3
-        template = "{file} in the same directory is of fio-{version}"
-        why = Message("version-in-output", template, file=sibling_version.file, version=sibling_version.version)
+        why = Message(
+            "version-in-output",
+            "{file} in the same directory is of fio-{version}",
+            file=sibling_version.file,
+            version=sibling_version.version,
+        )
     else:
         in_micros, why = _by_what_can_be(name, table)
     unit = "µs, as fio 2" if in_micros else "ns, as fio 3"
@@ -134,7 +135,7 @@ def _in_ns(run: Parsed, name: str, table: Any, sibling_version: AdjacentVersion 
         Message(
             "assumed-unit",
             "values were read as {reading} in {unit} writes them: {reason}",
-            reading=what,
+            reading=_LATENCIES[name],
             unit=unit,
             reason=why,
         ),
@@ -148,15 +149,18 @@ def _by_what_can_be(name: str, table: Any) -> tuple[bool, Message]:
 
     unknown = "no output of fio near the log gives its version, and "
     if name != "slat" and float(np.median(table[:, 1])) < _FASTEST_NS:
-        template = unknown + "in ns half of the operations would take less than {limit_ns:g} ns"
-        return True, Message("impossible-in-ns", template, limit_ns=_FASTEST_NS)
+        return True, Message(
+            "impossible-in-ns",
+            unknown + "in ns half of the operations would take less than {limit_ns:g} ns",
+            limit_ns=_FASTEST_NS,
+        )
     if (table[:, 1] * 1e3 > (table[:, 0] + 1) * 1e6).any():
         return False, Message("impossible-in-us", unknown + "in µs an operation would have begun before the log does")
-    template = unknown + (
-        "they could be in µs, too: if fio 2 wrote them, all latencies are 1000 times as long; put the job's "
-        "output in the log's directory"
+    return False, Message(
+        "ambiguous-unit",
+        unknown + "they could be in µs, too: if fio 2 wrote them, all latencies are 1000 times as long; put the job's "
+        "output in the log's directory",
     )
-    return False, Message("ambiguous-unit", template)
 
 
 def _are_averages(table: Any) -> bool:

@@ -12,15 +12,19 @@ from functools import lru_cache
 
 from iosonde.core.message import Message
 
+from .damage import note_trouble
 from .parsed import GLUED, Parsed, Row
 from .reading import BINARY, DECIMAL, PER_SECOND, iso_date, number
 from .text import Text
-from .trouble import note_trouble
 
 JOB = re.compile(r"\s*(\S.*?): \(groupid=(\d+), jobs=(\d+)\): err=\s*(\d+).*?: pid=\d+(?:: (.*))?$")
-_NEW = re.compile(r"\s*(read|write|trim)\s*: IOPS=(\S+), BW=([\d.]+)(\w+)/s.*\((\S+?)([KMGTP]?i?B)/(\d+)msec\)")
+_NEW = re.compile(
+    r"\s*(?P<direction>read|write|trim)\s*: IOPS=(?P<rate>\S+), BW=(?P<value>[\d.]+)(?P<unit>\w+)/s"
+    r".*\((?P<amount>\S+?)(?P<amount_unit>[KMGTP]?i?B)/(?P<runtime>\d+)msec\)"
+)
 _OLD = re.compile(
-    r"\s*(read|write|trim)\s*: io=([\d.]+)\s*(\w+), bw=([\d.]+)\s*(\w+)/s, iops=(\S+), run(?:t|time)=\s*(\d+)\s*msec"
+    r"\s*(?P<direction>read|write|trim)\s*: io=(?P<amount>[\d.]+)\s*(?P<amount_unit>\w+), bw=(?P<value>[\d.]+)"
+    r"\s*(?P<unit>\w+)/s, iops=(?P<rate>\S+), run(?:t|time)=\s*(?P<runtime>\d+)\s*msec"
 )
 _LATENCY = re.compile(r"\s*(clat|slat|lat) \((\wsec)\)\s*: min=\s*(\S+), max=\s*(\S+), avg=\s*(\S+), stdev=\s*(\S+)")
 _PERCENTILES = re.compile(r"\s*clat percentiles \((\wsec)\)")
@@ -108,12 +112,8 @@ class _Reader:
             run.lacks(at, Message("tool-failed", "job {job} ended with error {status}", job=name[:60], status=error))
 
     def _read_numbers(self, at: int, line: str) -> bool:
-        if match := _NEW.match(line):
-            direction, iops, value, unit, amount, amount_unit, runtime = match.groups()
-            self._add_rates(at, direction, (iops, value, unit), _parse_amount(amount, amount_unit), runtime)
-        elif match := _OLD.match(line):
-            direction, amount, amount_unit, value, unit, iops, runtime = match.groups()
-            self._add_rates(at, direction, (iops, value, unit), _parse_amount(amount, amount_unit), runtime)
+        if match := _NEW.match(line) or _OLD.match(line):
+            self._add_rates(at, match)
         elif ": IOPS=" in line:
             self._get_run().lacks(at, GLUED)
             self._direction = ""
@@ -152,19 +152,18 @@ class _Reader:
                 if name := _percentile_name(level):
                     self._add_row(at, name, number(value), "s", self._in_percentiles)
 
-    def _add_rates(
-        self, at: int, direction: str, rates: tuple[str, str, str], amount: float | None, runtime: str
-    ) -> None:
-        iops, value, unit = rates
-        self._direction, self._in_percentiles, self._latency_blocks = direction, 0.0, []
+    def _add_rates(self, at: int, match: re.Match[str]) -> None:
+        self._direction, self._in_percentiles, self._latency_blocks = match["direction"], 0.0, []
         run = self._get_run()
-        if "i" not in unit:
-            run.warn(at, Message("assumed-unit", "{unit}/s was read in units of 1024, as fio 2 counts", unit=unit))
+        if "i" not in match["unit"]:
+            run.warn(
+                at, Message("assumed-unit", "{unit}/s was read in units of 1024, as fio 2 counts", unit=match["unit"])
+            )
         run.warn(at, Message("low-resolution", "normal output has three or four digits: --output-format=json has all"))
-        self._add_row(at, "bandwidth_last_done", _parse_amount(value, unit), "bytes/s", 1.0)
-        self._add_row(at, "rate_last_done", _parse_count(iops), "operations/s", 1.0)
-        self._add_row(at, "bytes", amount, "bytes", 1.0)
-        self._add_row(at, "time", number(runtime), "s", 1e3)
+        self._add_row(at, "bandwidth_last_done", _parse_amount(match["value"], match["unit"]), "bytes/s", 1.0)
+        self._add_row(at, "rate_last_done", _parse_count(match["rate"]), "operations/s", 1.0)
+        self._add_row(at, "bytes", _parse_amount(match["amount"], match["amount_unit"]), "bytes", 1.0)
+        self._add_row(at, "time", number(match["runtime"]), "s", 1e3)
 
     def _add_row(self, at: int, metric: str, value: float | None, unit: str, per_base: float) -> None:
         run = self._get_run()

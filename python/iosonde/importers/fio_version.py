@@ -45,10 +45,8 @@ def find_sibling_version(
     None if no version is present, or two differ. ``begin`` gives the first bytes of a file, none for a missing one."""
     for names in (_iterate_job_outputs(log), *_iterate_folder_outputs(log, others)):
         versions = {version.major: version for name in names if (version := _version_in(name, begin(name)))}
-        if len(versions) == 1:
-            return next(iter(versions.values()))
         if versions:
-            return None
+            return next(iter(versions.values())) if len(versions) == 1 else None
     return None
 
 

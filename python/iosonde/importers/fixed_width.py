@@ -22,18 +22,18 @@ class FixedLines:
         self.end = ends
         self.start = np.concatenate([[0], ends[:-1] + 1]) if ends.size else ends
 
-    def firsts(self) -> Any:
+    def first_bytes(self) -> Any:
         """Return the first byte of each line; its end if it is empty."""
         if not self.bytes.size:
             return np.zeros(self.start.size, np.uint8)
         return self.bytes[np.minimum(self.start, self.bytes.size - 1)]
 
-    def counted(self, character: str) -> Any:
+    def count_character(self, character: str) -> Any:
         """Return how often a character occurs in each line."""
         places = np.flatnonzero(self.bytes == ord(character))
         return np.searchsorted(places, self.end) - np.searchsorted(places, self.start)
 
-    def heads(self, lines: Any, width: int) -> Iterator[Any]:
+    def iterate_heads(self, lines: Any, width: int) -> Iterator[Any]:
         """Yield the first ``width`` bytes of these lines, all of which are at least that long: lines × width, some
         thousand lines at a time, which stay in the processor's cache."""
         across = np.arange(width)
@@ -53,7 +53,7 @@ def parse_integers(table: Any, begin: int, end: int) -> tuple[Any, Any]:
     return values, good
 
 
-def decimal(table: Any, begin: int, end: int, digits: int) -> tuple[Any, Any]:
+def parse_decimals(table: Any, begin: int, end: int, digits: int) -> tuple[Any, Any]:
     """Return (values in units of the last digit, valid) of numbers with ``digits`` digits after the point."""
     point = end - digits - 1
     before, good = parse_integers(table, begin, point)

@@ -13,10 +13,10 @@ import re
 
 from iosonde.core.message import Message
 
+from .damage import note_trouble
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import iso_date, number, parse_integer
 from .text import Text
-from .trouble import note_trouble
 
 NAME = "fs_mark"
 HEADLINE = ("rate",)
@@ -28,10 +28,9 @@ _COMMAND = re.compile(r"#\s+(\S*fs_mark\s.*)$")
 
 def claims(text: Text) -> Claim | None:
     """Recognise the table's header."""
-    if occurrence := text.find("FSUse%"):
-        return Claim(CERTAIN, *occurrence)
-    hit = text.search(_VERSION, first_lines=200)
-    return Claim.from_match(LIKELY, hit) if hit else None
+    return Claim.from_match(CERTAIN, text.find("FSUse%")) or Claim.from_match(
+        LIKELY, text.search(_VERSION, first_lines=200)
+    )
 
 
 def parse(text: Text) -> list[Parsed]:
@@ -41,8 +40,7 @@ def parse(text: Text) -> list[Parsed]:
     iteration = 0
     for at, line in text.numbered():
         if match := _COMMAND.match(line):
-            runs.append(Parsed())
-            runs[-1].facts["command"] = match.group(1)[:4000]
+            runs.append(Parsed(facts={"command": match.group(1)[:4000]}))
             names, iteration = [], 0
         elif _HEAD.match(line):
             names = re.split(r"\s{2,}|(?<=%)\s+|\s(?=App)", line.strip())

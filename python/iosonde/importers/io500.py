@@ -44,9 +44,8 @@ def claims(text: Text) -> Claim | None:
         return Claim(CERTAIN, *occurrence)
     if (hit := text.search(_FIND, first_lines=3)) and "job steal" in text.content[:4000]:
         return Claim(CERTAIN, hit[0], "runtime and rate of io500's find")
-    if "\n[ior-easy" in text.content and "\n[mdtest-easy" in text.content:
-        return Claim(LIKELY, *(text.find("[ior-easy") or (1, "")))
-    return None
+    is_settings = "\n[ior-easy" in text.content and "\n[mdtest-easy" in text.content
+    return Claim.from_match(LIKELY, text.find("[ior-easy")) if is_settings else None
 
 
 def parse(text: Text) -> list[Parsed]:
@@ -92,8 +91,8 @@ def _add_value(run: Parsed, at: int, section: str, key: str, word: str) -> None:
         run.facts.setdefault("commands", {})[section] = word.strip()[:2000]
     else:
         if _MARKED_INVALID.search(word):
-            what = "the score" if key == section == "SCORE" else f"{section}: {key}"
-            run.mark_invalid(at, Message("marked-invalid", "{part} is marked invalid", part=what))
+            part = "the score" if key == section == "SCORE" else f"{section}: {key}"
+            run.mark_invalid(at, Message("marked-invalid", "{part} is marked invalid", part=part))
         value = number(word.split()[0]) if word.split() else None
         if section in ("SCORE", "SCOREX"):
             _add_score(run, at, section, key, value)
@@ -120,26 +119,23 @@ def _add_score(run: Parsed, at: int, section: str, key: str, value: float | None
 def _phase_value(run: Parsed, at: int, operation: str, key: str, value: float | None) -> None:
     if value is None or value < 0:
         run.lacks(at, Message("invalid-number", "{operation}: {field} is not a number", operation=operation, field=key))
-        return
-    if key == "t_delta":
+    elif key == "t_delta":
         run.rows.append(Row(operation, "time", value, "s", at))
-        return
-    bandwidth = operation.startswith("ior")
-    run.warn(
-        at,
-        Message(
-            "assumed-unit",
-            "scores were read as GiB/s (ior) and kIOPS (mdtest, find, mdworkbench): result.txt prints no units",
-        ),
-    )
-    if value == 0:
-        run.lacks(at, Message("no-results", "{operation} has no result (0)", operation=operation))
-        return
-    name = "last_done" if key == "score" else "first_done"
-    metric = f"bandwidth_{name}" if bandwidth else f"rate_{name}"
-    run.rows.append(
-        Row(operation, metric, value * (GIB if bandwidth else 1e3), "bytes/s" if bandwidth else "operations/s", at)
-    )
+    else:
+        run.warn(
+            at,
+            Message(
+                "assumed-unit",
+                "scores were read as GiB/s (ior) and kIOPS (mdtest, find, mdworkbench): result.txt prints no units",
+            ),
+        )
+        if value == 0:
+            run.lacks(at, Message("no-results", "{operation} has no result (0)", operation=operation))
+        else:
+            is_ior = operation.startswith("ior")
+            name, factor, unit = ("bandwidth", GIB, "bytes/s") if is_ior else ("rate", 1e3, "operations/s")
+            clock = "last_done" if key == "score" else "first_done"
+            run.rows.append(Row(operation, f"{name}_{clock}", value * factor, unit, at))
 
 
 def _other_unit(run: Parsed) -> None:
@@ -149,7 +145,6 @@ def _other_unit(run: Parsed) -> None:
     for row in [candidate for candidate in run.rows if candidate.metric == "bandwidth_first_done"]:
         if row.operation in score and row.value > UNLIKELY * score[row.operation]:
             run.rows.remove(row)
-            times = row.value / score[row.operation]
             run.warn(
                 row.line,
                 Message(
@@ -157,7 +152,7 @@ def _other_unit(run: Parsed) -> None:
                     "throughput-stonewall of {operation} is {ratio:.0f} times its score: its unit differs, "
                     "and it was left out",
                     operation=row.operation,
-                    ratio=times,
+                    ratio=row.value / score[row.operation],
                 ),
             )
 

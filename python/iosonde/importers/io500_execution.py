@@ -242,11 +242,10 @@ def _set_factors(execution: Execution, information: str) -> None:
     commands = {name: str(parsed.facts["command"]) for name, parsed in by_phase.items() if parsed.facts.get("command")}
     commands = {name.replace("-", "_"): command for name, command in run.facts.pop("commands", {}).items()} | commands
     first = [by_phase[name] for name in (*BANDWIDTH, *RATE) if name in by_phase]
-    factors: dict[str, FactorValue] = {}
-    for name in ("nodes", "ranks", "ranks_per_node"):
-        factors[name] = next(
-            (parsed.factors[name] for parsed in first if name in parsed.factors), run.factors.get(name)
-        )
+    factors: dict[str, FactorValue] = {
+        name: next((parsed.factors[name] for parsed in first if name in parsed.factors), run.factors.get(name))
+        for name in ("nodes", "ranks", "ranks_per_node")
+    }
     words = words_of(commands.get("ior_easy_write", "") or commands.get("ior_easy_read", ""))
     easy = [by_phase[name].factors for name in ("ior_easy_write", "ior_easy_read") if name in by_phase]
     factors["transfer_size"] = next(
@@ -274,8 +273,9 @@ def _add_author_info(factors: dict[str, FactorValue], author_info: dict[str, str
         "storage": ("ds_storage_type",),
         "network": ("client_interconnect", "ds_network", "client_network"),
     }
-    for name, keys in names.items():
-        factors[name] = next((author_info[key] for key in keys if author_info.get(key)), None)
+    factors |= {
+        name: next((author_info[key] for key in keys if author_info.get(key)), None) for name, keys in names.items()
+    }
     for name, key in (("nodes", "client_nodes"), ("ranks_per_node", "client_procs_per_node")):
         if factors.get(name) is None and author_info.get(key, "").isdigit():
             factors[name] = int(author_info[key])

@@ -99,8 +99,7 @@ def _blocks_of_several(text: Text) -> dict[int, _Block]:
     blocks: dict[int, _Block] = {}
     first = 0
     for at, line in text.numbered():
-        match = RESULT.match(line)
-        if match is None:
+        if (match := RESULT.match(line)) is None:
             first = 0
             continue
         first = first or at
@@ -144,8 +143,7 @@ def _add_phase(run: Parsed, at: int, match: re.Match[str]) -> None:
 
 
 def _add_result(run: Parsed, at: int, operation: str, value: float, unit: str) -> None:
-    factor_by_unit = {"gib/s": GIB, "gb/s": GIB, "mib/s": 1024.0**2, "kiops": 1e3, "iops": 1.0}
-    factor = factor_by_unit.get(unit.lower())
+    factor = {"gib/s": GIB, "gb/s": GIB, "mib/s": 1024.0**2, "kiops": 1e3, "iops": 1.0}.get(unit.lower())
     if factor is None:
         run.warn(
             at,

@@ -39,8 +39,7 @@ def check_score(run: Parsed) -> None:
         return
     parts = []
     for name, phases, metric in (("bandwidth", BANDWIDTH, "bandwidth_last_done"), ("rate", RATE, "rate_last_done")):
-        score_row = _find_row(run.rows, "score", name)
-        if score_row is not None:
+        if (score_row := _find_row(run.rows, "score", name)) is not None:
             parts.append(score_row.value)
             _check_part(run, score_row, phases, metric)
     if len(parts) == 2:
@@ -49,8 +48,7 @@ def check_score(run: Parsed) -> None:
 
 def _check_part(run: Parsed, score_row: Row, phases: Iterable[str], metric: str) -> None:
     row_by_phase = {name: row for name in phases if (row := _find_row(run.rows, name, metric))}
-    absent = [name for name in phases if name not in row_by_phase]
-    if absent:
+    if absent := [name for name in phases if name not in row_by_phase]:
         run.lacks(
             score_row.line,
             Message(
@@ -62,8 +60,7 @@ def _check_part(run: Parsed, score_row: Row, phases: Iterable[str], metric: str)
         return
     values = [row.value for row in row_by_phase.values()]
     mean = math.exp(sum(map(math.log, values)) / len(values))
-    half = HALF_OF_THE_LAST_DECIMAL[metric]
-    tolerance = TOLERANCE + sum(half / value for value in values) / len(values)
+    tolerance = TOLERANCE + sum(HALF_OF_THE_LAST_DECIMAL[metric] / value for value in values) / len(values)
     if abs(score_row.value / mean - 1) > tolerance:
         run.lacks(
             score_row.line,
@@ -91,17 +88,17 @@ def _check_total(run: Parsed, total: Row, product: float) -> None:
             ),
         )
         total.value = math.sqrt(product)
-        return
-    run.lacks(
-        total.line,
-        Message(
-            "score-mismatch",
-            "TOTAL {total:g} is not the root of bandwidth × IOPS ({root:.6g}): the line is damaged, or the "
-            "formula differs",
-            total=total.value,
-            root=math.sqrt(product),
-        ),
-    )
+    else:
+        run.lacks(
+            total.line,
+            Message(
+                "score-mismatch",
+                "TOTAL {total:g} is not the root of bandwidth × IOPS ({root:.6g}): the line is damaged, or the "
+                "formula differs",
+                total=total.value,
+                root=math.sqrt(product),
+            ),
+        )
 
 
 def _find_row(rows: Iterable[Row], operation: str, metric: str) -> Row | None:

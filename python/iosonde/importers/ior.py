@@ -20,11 +20,11 @@ import re
 
 from iosonde.core.message import Message
 
-from .ior_table import IorSummary, IorTable
+from .damage import note_trouble
+from .ior_table import IorSummary, IorTable, check_iterations, count_iterations
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed
 from .reading import iso_date, option, size_bytes, size_of_option, words_of
 from .text import Text
-from .trouble import note_trouble
 
 NAME = "ior"
 BEGINS = (": MPI Coordinated Test of Parallel I/O",)
@@ -67,15 +67,13 @@ _GLUED = re.compile(rf"(?:{'|'.join([*_SIZES, *_COUNTS, *_WORDS])})\s*[:=]\s")
 
 def claims(text: Text) -> Claim | None:
     """Recognise the banner, the JSON's keys, a CSV's header, or the table's header."""
-    if (occurrence := text.find(": MPI Coordinated Test of Parallel I/O")) or (occurrence := text.find(_RANK_CSV)):
+    if occurrence := text.find(": MPI Coordinated Test of Parallel I/O", _RANK_CSV):
         return Claim(CERTAIN, occurrence[0], text.lines[occurrence[0] - 1].strip()[:60])
-    if summary := text.search(_SUMMARY_CSV, _SUMMARY_WORDS):
-        return Claim(CERTAIN, summary[0], summary[1].group()[:60])
-    if (occurrence := text.find('"bwMiB"', '"bwMeanMIB"')) or (occurrence := text.find("access    bw(MiB/s)")):
-        return Claim(LIKELY, *occurrence)
-    if text.first_line == _OP_CSV:
-        return Claim(LIKELY, 1, _OP_CSV)
-    return None
+    return (
+        Claim.from_match(CERTAIN, text.search(_SUMMARY_CSV, _SUMMARY_WORDS))
+        or Claim.from_match(LIKELY, text.find('"bwMiB"', '"bwMeanMIB"', "access    bw(MiB/s)"))
+        or (Claim(LIKELY, 1, _OP_CSV) if text.first_line == _OP_CSV else None)
+    )
 
 
 def parse(text: Text) -> list[Parsed]:
@@ -196,8 +194,7 @@ class _Reader:
             self._add_run()
             run = self._session[-1]
         run.factors["test_id"] = number
-        if started:
-            run.started_at = iso_date(started) or run.started_at
+        run.started_at = iso_date(started) or run.started_at
         self._table = None
 
     def _read_setting(self, at: int, key: str, value: str) -> None:
@@ -267,27 +264,16 @@ def _close_run(run: Parsed, finished: bool, last: int) -> None:
     """Check that everything requested is present. IO500 prints IOR's table without summary and end."""
     words = words_of(str(run.facts.get("command", "")))
     _exact_sizes(run, words)
-    n_iterations = run.factors.get("iterations") or int(_number_after(words, "-i") or 1)
+    iterations_word = option(words, "-i") or ""
+    n_iterations = run.factors.get("iterations") or (int(iterations_word) if iterations_word.isdigit() else 1)
     requested = {name for name, flag in (("write", "-w"), ("read", "-r")) if flag in words}
-    rows = [row for row in run.rows if row.metric == "bandwidth_last_done"]
-    if run.version.startswith("2.") and not rows:  # without -vv there is only the summary
+    counts = count_iterations(run)
+    if run.version.startswith("2.") and not counts:  # without -vv there is only the summary
         for operation in sorted(requested - {row.operation for row in run.rows}):
             run.lacks(last, Message("missing-rows", "{operation}: missing in the summary", operation=operation))
     else:
-        for operation in sorted(requested | {row.operation for row in rows}):
-            n_rows = sum(row.operation == operation for row in rows)
-            if n_rows < int(n_iterations):
-                run.lacks(
-                    last,
-                    Message(
-                        "missing-rows",
-                        "{operation}: {n_present} of {n_expected} iterations are present",
-                        operation=operation,
-                        n_present=n_rows,
-                        n_expected=n_iterations,
-                    ),
-                )
-    if not rows and not run.rows:
+        check_iterations(run, last, counts, sorted(requested | counts.keys()), int(n_iterations))
+    if not counts and not run.rows:
         run.lacks(last, Message("no-results", "no result"))
     elif not finished and run.version.startswith("2."):
         run.lacks(last, Message("ended-early", "the output ends here, without 'Run finished'"))
@@ -314,8 +300,3 @@ def _exact_sizes(run: Parsed, words: list[str]) -> None:
     each = [run.factors.get(name) for name in ("block_size", "segments", "ranks")]
     if all(isinstance(value, int) for value in each):
         correct_size("aggregate_size", math.prod(value for value in each if isinstance(value, int)))
-
-
-def _number_after(words: list[str], name: str) -> str | None:
-    value = option(words, name)
-    return value if value and value.isdigit() else None

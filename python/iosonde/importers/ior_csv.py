@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from iosonde.core.message import Message
 
-from .ior_table import IorTable
+from .damage import note_trouble
+from .ior_table import IorTable, check_iterations, count_iterations
 from .parsed import Parsed, Row
 from .reading import number, parse_integer
-from .text import Text
-from .trouble import note_trouble
+from .text import Note, Text
 
 _COLUMNS = {
     "runtime-with-openclose": ("total_time", "s", "open,close"),
@@ -80,8 +80,7 @@ def parse_summary(text: Text) -> list[Parsed]:
             row_settings = _read_settings(names, cells)
             key = (cells[0], cells[-1])
             if len(cells) == len(names) and (table is None or row_settings != settings or key in keys):
-                runs.append(Parsed())
-                runs[-1].factors.update(row_settings)
+                runs.append(Parsed(factors=dict(row_settings)))
                 runs[-1].warn(
                     at, Message("low-resolution", "IOR's CSV has four decimals: times that are 0 in them are left out")
                 )
@@ -98,10 +97,7 @@ def parse_summary(text: Text) -> list[Parsed]:
             note_trouble(runs[-1], at, line)
     for run in runs:
         _check_even(run, text.last_line)
-    if not runs:
-        runs.append(Parsed())
-        runs[-1].lacks(text.last_line, Message("no-results", "the table has no rows"))
-    return runs
+    return runs or [Parsed(missing=[Note(text.last_line, Message("no-results", "the table has no rows"))])]
 
 
 def _is_too_short(name: str, cell: str) -> bool:
@@ -118,21 +114,6 @@ def _read_settings(names: list[str], cells: list[str]) -> dict[str, int]:
 def _check_even(run: Parsed, last: int) -> None:
     """Check that writes and reads alternate: an operation with fewer iterations lost some. The CSV lacks the requested
     number."""
-    counts: dict[str, int] = {}
-    for row in run.rows:
-        if row.metric == "bandwidth_last_done":
-            counts[row.operation] = counts.get(row.operation, 0) + 1
-    most = max(counts.values(), default=0)
-    run.factors["iterations"] = most
-    for operation, there in counts.items():
-        if there < most:
-            run.lacks(
-                last,
-                Message(
-                    "missing-rows",
-                    "{operation}: {n_present} of {n_expected} iterations are present",
-                    operation=operation,
-                    n_present=there,
-                    n_expected=most,
-                ),
-            )
+    counts = count_iterations(run)
+    run.factors["iterations"] = most = max(counts.values(), default=0)
+    check_iterations(run, last, counts, counts, most)

@@ -11,12 +11,11 @@ from typing import Any
 
 from iosonde.core.message import Message
 
-from .ior_table import MIB, includes_of
-from .json_runs import broken_run
+from .damage import note_trouble
+from .ior_table import MIB, check_iterations, count_iterations, includes_of
 from .parsed import Parsed, Row
-from .reading import Lines, finite, iso_date, json_documents
+from .reading import Lines, broken_run, finite, iso_date, json_documents, list_objects, part
 from .text import Text
-from .trouble import note_trouble
 
 _RESULT = {
     "bwMiB": ("bandwidth_last_done", "bytes/s", MIB),
@@ -74,18 +73,13 @@ def parse_json(text: Text) -> list[Parsed]:
 
 def _parse_session(document: dict[str, Any], lines: Lines, begin: int, end: int) -> list[Parsed]:
     runs = []
-    tests = document.get("tests")
-    for test in tests if isinstance(tests, list) else []:
-        if isinstance(test, dict):
-            line, begin = lines.locate_needle('"TestID"', begin, end)
-            runs.append(_parse_test(document, test, lines, begin, end, line))
-            begin += 1
-    place = begin
-    summary = document.get("summary")
-    for item in summary if isinstance(summary, list) else []:
-        if isinstance(item, dict) and runs:
-            line, place = lines.locate_needle('"operation"', place + 1, end)
-            _add_summary(runs, item, line)
+    for test in list_objects(document, "tests"):
+        line, begin = lines.locate_needle('"TestID"', begin, end)
+        runs.append(_parse_test(document, test, lines, begin, end, line))
+        begin += 1
+    for item in list_objects(document, "summary") if runs else ():
+        line, begin = lines.locate_needle('"operation"', begin + 1, end)
+        _add_summary(runs, item, line)
     if not runs:
         runs = [Parsed(version=str(document.get("Version", "")))]
     for run in runs:
@@ -99,21 +93,19 @@ def _parse_test(
     run = Parsed(version=str(document.get("Version", ""))[:60])
     run.started_at = iso_date(str(test.get("StartTime") or document.get("Began", "")))
     run.facts = {"command": str(document.get("Command line", "")), "system": str(document.get("Machine", ""))}
-    parameters, options = test.get("Parameters"), test.get("Options")
-    if isinstance(parameters, dict):
+    if isinstance(parameters := test.get("Parameters"), dict):
         run.facts["fsync"] = bool(parameters.get("fsync"))
         for key, name in _PARAMETERS.items():
             if isinstance(value := parameters.get(key), (int, str)):
                 run.factors[name] = value
-    if isinstance(options, dict) and isinstance(ranks := options.get("tasks"), int):
+    if isinstance(ranks := part(test, "Options").get("tasks"), int):
         run.factors["ranks"] = ranks
     if isinstance(identity := test.get("TestID"), int):
         run.factors["test_id"] = identity
     iteration_by_operation: dict[str, int] = {}
-    place = begin
     for result in _flatten_results(test.get("Results")):
         if isinstance(result, dict) and isinstance(operation := result.get("access"), str):
-            line, place = lines.locate_needle('"access"', place + 1, end)
+            line, begin = lines.locate_needle('"access"', begin + 1, end)
             iteration = iteration_by_operation[operation] = iteration_by_operation.get(operation, -1) + 1
             _add_result(run, operation, result, iteration, line)
     return run
@@ -161,21 +153,10 @@ def _add_summary(runs: list[Parsed], item: dict[str, Any], line: int) -> None:
 
 def _check_run(run: Parsed, document: dict[str, Any], last: int) -> None:
     n_iterations = run.factors.get("iterations")
-    rows = [row for row in run.rows if row.metric == "bandwidth_last_done"]
-    for operation in sorted({row.operation for row in rows}):
-        n_rows = sum(row.operation == operation for row in rows)
-        if isinstance(n_iterations, int) and n_rows < n_iterations:
-            run.lacks(
-                last,
-                Message(
-                    "missing-rows",
-                    "{operation}: {n_present} of {n_expected} iterations are present",
-                    operation=operation,
-                    n_present=n_rows,
-                    n_expected=n_iterations,
-                ),
-            )
-    if not rows:
+    counts = count_iterations(run)
+    if isinstance(n_iterations, int):
+        check_iterations(run, last, counts, sorted(counts), n_iterations)
+    if not counts:
         run.lacks(last, Message("no-results", "no result"))
     elif "Finished" not in document:
         run.lacks(last, Message("ended-early", "'Finished' is missing: IOR did not finish"))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from iosonde.core.message import Message
 
@@ -28,6 +29,29 @@ def includes_of(run: Parsed, operation: str) -> str:
     words = str(run.facts.get("command", "")).split()
     fsync = operation == "write" and ("-e" in words or run.facts.get("fsync"))
     return "open,fsync,close" if fsync else "open,close"
+
+
+def count_iterations(run: Parsed) -> Counter[str]:
+    """Return operation → the number of its iterations."""
+    return Counter(row.operation for row in run.rows if row.metric == "bandwidth_last_done")
+
+
+def check_iterations(
+    run: Parsed, last: int, counts: Mapping[str, int], operations: Iterable[str], n_expected: int
+) -> None:
+    """Note the operations with fewer iterations than expected."""
+    for operation in operations:
+        if counts.get(operation, 0) < n_expected:
+            run.lacks(
+                last,
+                Message(
+                    "missing-rows",
+                    "{operation}: {n_present} of {n_expected} iterations are present",
+                    operation=operation,
+                    n_present=counts.get(operation, 0),
+                    n_expected=n_expected,
+                ),
+            )
 
 
 class IorTable:
@@ -149,8 +173,7 @@ class IorSummary:
     def _find_test(self, words: list[str]) -> Parsed:
         place = self._names.index("Test#") if "Test#" in self._names else -1
         test_id = parse_integer(words[place]) if 0 <= place < len(words) else None
-        runs = [run for run in self._session if run.factors.get("test_id") == test_id]
-        return runs[0] if runs else self._session[-1]
+        return next((run for run in self._session if run.factors.get("test_id") == test_id), self._session[-1])
 
     def _set_settings(self, run: Parsed, words: list[str]) -> None:
         """Set what the options' block lacks, as in an excerpt that holds the summary only."""

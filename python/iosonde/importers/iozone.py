@@ -24,9 +24,8 @@ from collections.abc import Iterable
 from iosonde.core.message import Message
 from iosonde.core.types import FactorValue
 
-from .iozone_blocks import excel_rows
+from .iozone_blocks import Unit, excel_rows, sheet_lines, unit_of
 from .iozone_table import OPERATIONS, IozoneTable, list_requested
-from .iozone_units import Unit, unit_of
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
 from .reading import iso_date, number, option, size_bytes, words_of
 from .text import Text
@@ -34,6 +33,15 @@ from .text import Text
 NAME = "iozone"
 BEGINS = ("Iozone: Performance Test of File I/O",)
 HEADLINE = ("bandwidth", "rate")
+
+_CERTAIN_WORDS = (*BEGINS, "iozone test complete", "Children see throughput for", "Parent sees throughput for")
+_LIKELY_WORDS = ("random    random     bkwd", "frewrite", '"Writer report"', '"Throughput report')
+_SWITCHES: dict[str, tuple[str, FactorValue]] = {
+    "O_DIRECT feature enabled": ("direct", True),
+    "SYNC Mode": ("sync", True),
+    "O_SYNC": ("sync", True),
+    "Network distribution mode enabled": ("mode", "cluster"),
+}
 
 _THROUGHPUT = re.compile(
     r"\s*(Children|Parent) sees? throughput for\s+(\d+)\s+(\S.*?)\s*=\s*(\S+)\s*(\S.*?)?\s*$", re.IGNORECASE
@@ -78,33 +86,23 @@ _SIZE_SET = re.compile(r"\s*(File size set to|Record Size)\s+(\d+)\s*(\S+)")
 
 def claims(text: Text) -> Claim | None:
     """Recognise the banner, else a line that only IOzone prints."""
-    if occurrence := text.find("Iozone: Performance Test of File I/O"):
-        return Claim(CERTAIN, *occurrence)
-    if occurrence := text.find("iozone test complete", "Children see throughput for", "Parent sees throughput for"):
-        return Claim(CERTAIN, *occurrence)
-    if occurrence := text.find("random    random     bkwd", "frewrite"):
-        return Claim(LIKELY, *occurrence)
     if b"iozone" in text.raw[:200] and text.raw[:2] == b"\x09\x00":
         return Claim(CERTAIN, 1, "an Excel sheet with iozone's command line")
-    occurrence = text.find('"Writer report"', '"Throughput report')
-    return Claim(LIKELY, *occurrence) if occurrence else None
+    return Claim.from_match(CERTAIN, text.find(*_CERTAIN_WORDS)) or Claim.from_match(LIKELY, text.find(*_LIKELY_WORDS))
 
 
 def parse(text: Text) -> list[Parsed]:
     """Return one Parsed for each execution."""
     if text.raw[:2] == b"\x09\x00":
-        from .biff import sheet_lines
-
         return _parse_lines(enumerate(sheet_lines(text.raw), 1), "the sheet")
     return _parse_lines(text.numbered(), "the output")
 
 
 def _parse_lines(lines: Iterable[tuple[int, str]], what: str) -> list[Parsed]:
     reader = _Reader(what)
-    number_of_line = 0
-    for number_of_line, line in lines:
-        reader.feed(number_of_line, line)
-    reader.end(number_of_line)
+    for at, line in lines:
+        reader.feed(at, line)
+    reader.end()
     return reader.runs
 
 
@@ -121,14 +119,14 @@ class _Reader:
         self._unit: Unit | None = None
         self._table: IozoneTable | None = None
         self._operation = ""
-        self._includes: list[str] = []
+        self._includes = set[str]()
         self._done, self._headed, self._last = False, False, 0
         self._quoted: list[tuple[int, str]] = []
         self._requested: tuple[str, ...] = ()
 
     def _get_run(self, new: bool = False) -> Parsed:
         if self._run is None or new or self._done:
-            self._close_run()
+            self.end()
             self._begin_run()
             self._run = Parsed()
             self.runs.append(self._run)
@@ -156,10 +154,6 @@ class _Reader:
             self._read_header(at, line)
         elif first in _SETTING_WORDS or "No space left on device" in line or "not supported" in line:
             self._read_setting(at, stripped)
-
-    def end(self, at: int) -> None:
-        """Finish after the last line."""
-        self._close_run()
 
     # Settings
 
@@ -196,10 +190,7 @@ class _Reader:
             run.factors["mode"] = "cluster"
         if (stride := option(words, "-j")) and stride.isdigit():
             run.factors["stride_records"] = int(stride)
-        for name in ("-c", "-e"):
-            word = {"-c": "close", "-e": "fsync"}[name]
-            if name in words and word not in self._includes:
-                self._includes.append(word)
+        self._includes |= {word for name, word in (("-c", "close"), ("-e", "fsync")) if name in words}
 
     def _read_switches(self, at: int, line: str) -> None:
         run = self._run
@@ -209,18 +200,12 @@ class _Reader:
         elif match := _SIZE_SET.match(line):
             key = "file_size" if match.group(1).startswith("File") else "record_size"
             run.factors[key] = size_bytes(f"{match.group(2)} {match.group(3)[:1]}iB")
-        elif line.startswith("O_DIRECT feature enabled"):
-            run.factors["direct"] = True
-        elif line.startswith(("SYNC Mode", "O_SYNC")):
-            run.factors["sync"] = True
-        elif line.startswith("Include fsync in write timing") and "fsync" not in self._includes:
-            self._includes.append("fsync")
-        elif line.startswith("Include close in write timing") and "close" not in self._includes:
-            self._includes.append("close")
+        elif switch := next((switch for words, switch in _SWITCHES.items() if line.startswith(words)), None):
+            run.factors[switch[0]] = switch[1]
+        elif line.startswith(("Include fsync in write timing", "Include close in write timing")):
+            self._includes.add(line.split()[1])
         elif line.startswith("Percent read in mix test is"):
             run.factors["percent_read"] = int(number(line.split()[-1]) or 0)
-        elif line.startswith("Network distribution mode enabled"):
-            run.factors["mode"] = "cluster"
         elif "not supported" in line or line.lower().startswith(("can not", "error", "iozone: ")):
             run.lacks(at, Message("tool-failed", "iozone ended with: {quote}", quote=line[:200]))
         elif "No space left on device" in line:
@@ -239,8 +224,7 @@ class _Reader:
     # Tables
 
     def _read_header(self, at: int, line: str) -> None:
-        table = IozoneTable.from_header(line)
-        if table is None:
+        if (table := IozoneTable.from_header(line)) is None:
             return
         self._get_run()
         self._table = table
@@ -264,8 +248,7 @@ class _Reader:
                 self._add_row(at, name, unit, word, "last_done", factors=factors)
             return
         # A row of plain numbers, as nearly all are; a file may hold a million.
-        metric = unit.quantity if unit.quantity == "latency_mean" else f"{unit.quantity}_last_done"
-        inside, factor, base = self._join_included(), unit.factor, unit.base
+        metric, inside, factor, base = unit.metric("last_done"), self._join_included(), unit.factor, unit.base
         for name, word in zip(row.names, row.words, strict=True):
             includes = inside if "write" in name else ""
             run.rows.append(Row(name, metric, float(word) * factor, base, at, None, None, None, includes, factors))
@@ -327,10 +310,9 @@ class _Reader:
         name = {"Min": "rank_min", "Max": "rank_max", "Avg": "rank_mean"}[which]
         value = number(word)
         if "xfer" in match.group():
-            factor = 1024 if (unit or "").lower().startswith("k") else 1
-            words = ("bytes", "bytes") if factor == 1024 else ("operations", "operations")
+            base, factor = ("bytes", 1024) if (unit or "").lower().startswith("k") else ("operations", 1)
             if value is not None and self._run is not None:
-                self._run.rows.append(Row(self._operation, f"{words[0]}_{name}", value * factor, words[1], at))
+                self._run.rows.append(Row(self._operation, f"{base}_{name}", value * factor, base, at))
             return
         if value == 0 and which == "Min" and self._run is not None:
             self._run.warn(
@@ -386,29 +368,39 @@ class _Reader:
             )
         else:
             includes = self._join_included() if "write" in operation else ""
-            metric = unit.quantity if unit.quantity == "latency_mean" else f"{unit.quantity}_{clock}"
             run.rows.append(
-                Row(operation, metric, value * unit.factor, unit.base, at, rank, None, None, includes, factors)
+                Row(
+                    operation,
+                    unit.metric(clock),
+                    value * unit.factor,
+                    unit.base,
+                    at,
+                    rank,
+                    None,
+                    None,
+                    includes,
+                    factors,
+                )
             )
 
     # The end of an execution
 
-    def _close_run(self) -> None:
+    def end(self) -> None:
+        """Finish the execution after its last line."""
         run = self._run
         if run is None:
             return
         if not run.rows and self._quoted:
             excel_rows(run, self._quoted, self._unit)
-            return
-        if not self._done and self._headed:
+        elif not self._done and self._headed:
             run.lacks(
                 self._last,
                 Message("ended-early", "{table} ends here, without 'iozone test complete.'", table=self._what),
             )
-        elif not self._done and run.rows and not self._headed:
+        elif not self._done and run.rows:
             run.warn(
                 run.rows[0].line,
                 Message("excerpt", "an excerpt without the settings and the end of the test"),
             )
-        if self._done and not run.rows and not run.missing:
+        elif self._done and not run.rows and not run.missing:
             run.lacks(self._last, Message("no-results", "the test is complete but has no number"))

@@ -30,7 +30,6 @@ COLUMNS = (
     "fread",
     "refread",
 )
-_EXTRA = {"pwrite": "pwrite", "repwrite": "repwrite", "pread": "pread", "repread": "repread", "mixed": "mixed"}
 # Names of operations in a throughput test.
 OPERATIONS = {
     "initial writers": "write",
@@ -93,8 +92,8 @@ class IozoneTable:
         titles = [word.lower() for word in words[first:]]
         if not titles:
             return None
-        names = [*COLUMNS[: len(titles)], *(_EXTRA.get(title, title) for title in titles[len(COLUMNS) :])]
-        return cls(tuple(names), tuple(end for _, end in tokens[first - 1 :]))
+        names = (*COLUMNS[: len(titles)], *titles[len(COLUMNS) :])
+        return cls(names, tuple(end for _, end in tokens[first - 1 :]))
 
     def fits(self, stripped: str) -> bool:
         """Return whether a line that begins with a digit is a row."""
@@ -107,16 +106,21 @@ class IozoneTable:
         if len(words) == len(requested) + 2 and set(requested) <= set(self.names):
             names = list(requested)
         elif len(words) != len(self.names) + 2 and "  " not in line.strip():
-            template = "blanks of this row were squeezed, and its values match no column: the row is not read"
-            return Message("squeezed-row", template)
+            return Message(
+                "squeezed-row", "blanks of this row were squeezed, and its values match no column: the row is not read"
+            )
         elif len(words) != len(self.names) + 2:
             names = self._by_place([(match.group(), match.end()) for match in _WORD.finditer(line)])
         if names is None:
             return Message("misaligned-row", "the values of this row match no column: the row is not read")
         size, record = (1024 * (parse_integer(word) or 0) for word in words[:2])
         if not 0 < record <= size < 2**63:
-            template = "a record of {record_bytes} bytes in a file of {file_bytes}: the row is damaged and not read"
-            return Message("damaged-lines", template, record_bytes=record, file_bytes=size)
+            return Message(
+                "damaged-lines",
+                "a record of {record_bytes} bytes in a file of {file_bytes}: the row is damaged and not read",
+                record_bytes=record,
+                file_bytes=size,
+            )
         return TableRow(size, record, names, words[2:])
 
     def _by_place(self, tokens: list[tuple[str, int]]) -> list[str] | None:

@@ -15,7 +15,7 @@ import re
 
 from iosonde.core.message import Message
 
-from .iperf_lines import READING, Interval, interval_of
+from .iperf_lines import READING, Interval, datagram_rows, interval_of, volume_rows
 from .parsed import CERTAIN, LIKELY, WEAK, Claim, Parsed, Row
 from .reading import number
 from .text import Text
@@ -33,16 +33,16 @@ _HEAD = re.compile(r"(?:Client connecting to|Server listening on) .*?(TCP|UDP) p
 
 def claims(text: Text) -> Claim | None:
     """Recognise the header of a connection, the CSV's shape, or an interval line."""
-    if (hit := text.search(_HEAD, "Client connecting to", "Server listening on")) and "iperf 3" not in text.content[
-        :4000
-    ]:
-        return Claim(CERTAIN, hit[0], hit[1].group()[:60])
-    if hit := text.search(_CSV, first_lines=50):
-        return Claim(LIKELY, hit[0], hit[1].group()[:60])
-    for number_of_line, line in enumerate(text.lines[:2000], 1):
-        if line.startswith("[") and interval_of(line) and "iperf3" not in text.content and "sender" not in text.content:
-            return Claim(WEAK, number_of_line, line.strip()[:60])
-    return None
+    hit = text.search(_HEAD, "Client connecting to", "Server listening on")
+    if hit and "iperf 3" not in text.content[:4000]:
+        return Claim.from_match(CERTAIN, hit)
+    if claim := Claim.from_match(LIKELY, text.search(_CSV, first_lines=50)):
+        return claim
+    if "iperf3" in text.content or "sender" in text.content:
+        return None
+    intervals = (at for at, line in enumerate(text.lines[:2000], 1) if line.startswith("[") and interval_of(line))
+    at = next(intervals, 0)
+    return Claim(WEAK, at, text.lines[at - 1].strip()[:60]) if at else None
 
 
 def parse(text: Text) -> list[Parsed]:
@@ -61,10 +61,9 @@ class _Session:
 
     def add(self, at: int, interval: Interval) -> None:
         operation = f"{self.protocol}_receive" if self.report or interval.jitter is not None else self.protocol
-        key = (operation, interval.stream)
-        before = self.totals.get(key)
+        before = self.totals.get((operation, interval.stream))
         if interval.begin < 0.001 and (before is None or interval.end >= before[1].end):
-            self.totals[key] = (at, interval)
+            self.totals[operation, interval.stream] = (at, interval)
 
     def end(self, last: int) -> None:
         run = self.run
@@ -81,9 +80,8 @@ class _Session:
                 ),
             )
         for (operation, stream), (at, interval) in self.totals.items():
-            several = (
-                len([key for key in self.totals if key[0] == operation and key[1] is not None]) > 1 or expected > 1
-            )
+            mine = [key for key in self.totals if key[0] == operation and key[1] is not None]
+            several = len(mine) > 1 or expected > 1
             _add_rows(run, at, operation, stream if several else None, interval, several)
         if len(streams) > 1:
             run.factors["ranks"] = len(streams)
@@ -125,17 +123,9 @@ def _parse_text(text: Text) -> list[Parsed]:
 def _add_rows(run: Parsed, at: int, operation: str, stream: int | None, interval: Interval, several: bool) -> None:
     metric = "bandwidth" if not several else "bandwidth_sum_of_ranks" if interval.stream is None else "bandwidth_own"
     rank = stream if several else None
-    run.rows += [
-        Row(operation, metric, interval.bandwidth, "bytes/s", at, rank),
-        Row(operation, "bytes", interval.size, "bytes", at, rank),
-        Row(operation, "time", interval.end - interval.begin, "s", at, rank),
-    ]
+    run.rows += volume_rows(at, operation, metric, interval, rank)
     if interval.jitter is not None:
-        run.rows += [
-            Row(operation, "jitter", interval.jitter, "s", at, rank),
-            Row(operation, "lost", interval.lost or 0, "datagrams", at, rank),
-            Row(operation, "datagrams", interval.datagrams or 0, "datagrams", at, rank),
-        ]
+        run.rows += datagram_rows(at, operation, interval, rank)
 
 
 def _parse_csv(text: Text) -> Parsed:

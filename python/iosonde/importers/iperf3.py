@@ -14,30 +14,40 @@ from typing import Any
 
 from iosonde.core.message import Message
 
-from .iperf_lines import READING, interval_of
-from .json_runs import broken_run
+from .iperf_lines import READING, datagram_rows, interval_of, volume_rows
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
-from .reading import Lines, finite, iso_date, json_documents, part
+from .reading import Lines, broken_run, finite, iso_date, json_documents, part
 from .text import Text
 
 NAME = "iperf3"
 HEADLINE = ("bandwidth",)
 
 
+# Key, metric, unit, factor.
+_OF_SIDE = (
+    ("bytes", "bytes", "bytes", 1.0),
+    ("seconds", "time", "s", 1.0),
+    ("retransmits", "retransmits", "segments", 1.0),
+    ("packets", "datagrams", "datagrams", 1.0),
+)
+_OF_RECEIVER = (("jitter_ms", "jitter", "s", 1e3), ("lost_packets", "lost", "datagrams", 1.0))
+
+
 def claims(text: Text) -> Claim | None:
     """Recognise the JSON's keys, or the text's sender and receiver lines."""
-    if '"bits_per_second"' in text.content and (
-        occurrence := text.find('"sum_sent"', '"test_start"', '"bits_per_second"')
-    ):
-        return Claim(CERTAIN, *occurrence)
-    if occurrence := text.find("iperf 3.", "iperf3: error", '"iperf 3'):
+    words = ("iperf 3.", "iperf3: error", '"iperf 3')
+    if '"bits_per_second"' in text.content:
+        words = ('"sum_sent"', '"test_start"', '"bits_per_second"')
+    if occurrence := text.find(*words):
         return Claim(CERTAIN, *occurrence)
     if (occurrence := text.find("Connecting to host ")) and "/sec" in text.content:
         return Claim(LIKELY, *occurrence)
-    for at, line in enumerate(text.lines[:5000], 1):
-        if line.startswith("[") and line.rstrip().endswith(("sender", "receiver")) and interval_of(line):
-            return Claim(LIKELY, at, line.strip()[:60])
-    return None
+    ends = (
+        Claim(LIKELY, at, line.strip()[:60])
+        for at, line in enumerate(text.lines[:5000], 1)
+        if line.startswith("[") and line.rstrip().endswith(("sender", "receiver")) and interval_of(line)
+    )
+    return next(ends, None)
 
 
 def parse(text: Text) -> list[Parsed]:
@@ -58,28 +68,24 @@ def _parse_document(value: dict[str, Any], lines: Lines, begin: int, stop: int) 
     start, end = part(value, "start"), part(value, "end")
     test = part(start, "test_start")
     run.version = str(start.get("version", "")).removeprefix("iperf ")[:60]
-    stamp = start.get("timestamp")
-    run.started_at = iso_date(str(stamp.get("time", ""))) if isinstance(stamp, dict) else ""
+    run.started_at = iso_date(str(part(start, "timestamp").get("time", "")))
     run.facts["system"] = str(start.get("system_info", ""))[:300]
-    protocol = str(test.get("protocol", "TCP")).lower()[:10]
-    run.factors["protocol"] = protocol
+    run.factors["protocol"] = protocol = str(test.get("protocol", "TCP")).lower()[:10]
     for key, name in (("num_streams", "ranks"), ("blksize", "transfer_size"), ("reverse", "reverse")):
         if isinstance(setting := test.get(key), int):
             run.factors[name] = setting
     place = lines.locate_needle('"end"', begin, stop)[1]
     for key, side in (("sum_sent", "send"), ("sum_received", "receive")):
-        line, _ = lines.locate_needle(f'"{key}"', place, stop)
-        _add_side(run, line, f"{protocol}_{side}", end.get(key), None, side == "receive")
-        if f"{key}_bidir_reverse" in end:
-            line, _ = lines.locate_needle(f'"{key}_bidir_reverse"', place, stop)
-            _add_side(run, line, f"{protocol}_{side}_reverse", end[f"{key}_bidir_reverse"], None, side == "receive")
-    line = lines.locate_needle('"sum"', place, stop)[0]
+        for suffix, reverse in (("", ""), ("_bidir_reverse", "_reverse")):
+            line = lines.find_line(f'"{key}{suffix}"', place, stop)
+            _add_side(run, line, f"{protocol}_{side}{reverse}", end.get(key + suffix), None, side == "receive")
+    line = lines.find_line('"sum"', place, stop)
     if isinstance(end.get("sum"), dict) and protocol == "udp" and not isinstance(end.get("sum_received"), dict):
         _add_side(run, line, "udp_receive", end["sum"], None, True)
     _add_streams(run, lines, place, stop, protocol, end.get("streams"))
     if "error" in value:
         run.lacks(
-            lines.locate_needle('"error"', begin, stop)[0],
+            lines.find_line('"error"', begin, stop),
             Message("tool-failed", "iperf3 reports: {quote}", quote=str(value["error"])[:160]),
         )
     elif not run.rows:
@@ -91,21 +97,9 @@ def _add_side(run: Parsed, line: int, operation: str, sums: Any, rank: int | Non
     if not isinstance(sums, dict) or (bits := finite(sums.get("bits_per_second"))) is None:
         return
     run.rows.append(Row(operation, "bandwidth" if rank is None else "bandwidth_own", bits / 8, "bytes/s", line, rank))
-    for key, metric, unit, per_base in (
-        ("bytes", "bytes", "bytes", 1.0),
-        ("seconds", "time", "s", 1.0),
-        ("retransmits", "retransmits", "segments", 1.0),
-        ("packets", "datagrams", "datagrams", 1.0),
-    ):
+    for key, metric, unit, per_base in _OF_SIDE if not receiver else (*_OF_SIDE, *_OF_RECEIVER):
         if (value := finite(sums.get(key))) is not None:
             run.rows.append(Row(operation, metric, value / per_base, unit, line, rank))
-    if receiver:
-        for key, metric, unit, per_base in (
-            ("jitter_ms", "jitter", "s", 1e3),
-            ("lost_packets", "lost", "datagrams", 1.0),
-        ):
-            if (value := finite(sums.get(key))) is not None:
-                run.rows.append(Row(operation, metric, value / per_base, unit, line, rank))
 
 
 def _add_streams(run: Parsed, lines: Lines, place: int, stop: int, protocol: str, streams: Any) -> None:
@@ -200,14 +194,8 @@ def _add_line(run: Parsed, at: int, interval: Any, side: str) -> None:
     operation = f"{'udp' if interval.jitter is not None else 'tcp'}_{side}{back}"
     metric = "bandwidth" if interval.stream is None else "bandwidth_own"
     words = interval.rest.split()
-    run.rows += [
-        Row(operation, metric, interval.bandwidth, "bytes/s", at, interval.stream),
-        Row(operation, "bytes", interval.size, "bytes", at, interval.stream),
-        Row(operation, "time", interval.end - interval.begin, "s", at, interval.stream),
-    ]
+    run.rows += volume_rows(at, operation, metric, interval, interval.stream)
     if interval.jitter is not None and side == "receive":
-        run.rows.append(Row(operation, "jitter", interval.jitter, "s", at, interval.stream))
-        run.rows.append(Row(operation, "lost", interval.lost or 0, "datagrams", at, interval.stream))
-        run.rows.append(Row(operation, "datagrams", interval.datagrams or 0, "datagrams", at, interval.stream))
+        run.rows += datagram_rows(at, operation, interval, interval.stream)
     elif side == "send" and len(words) > 1 and words[0].isdigit():
         run.rows.append(Row(operation, "retransmits", int(words[0][:18]), "segments", at, interval.stream))

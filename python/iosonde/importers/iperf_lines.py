@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from iosonde.core.message import Message
 
+from .parsed import Row
 from .reading import BINARY, DECIMAL, number
 
 _LINE = re.compile(
@@ -35,23 +36,39 @@ class Interval(NamedTuple):
     role: str
 
 
+def volume_rows(at: int, operation: str, metric: str, interval: Interval, rank: int | None) -> list[Row]:
+    """Return the bandwidth, bytes and time of a line."""
+    return [
+        Row(operation, metric, interval.bandwidth, "bytes/s", at, rank),
+        Row(operation, "bytes", interval.size, "bytes", at, rank),
+        Row(operation, "time", interval.end - interval.begin, "s", at, rank),
+    ]
+
+
+def datagram_rows(at: int, operation: str, interval: Interval, rank: int | None) -> list[Row]:
+    """Return what the receiver of UDP prints in a line."""
+    return [
+        Row(operation, "jitter", interval.jitter or 0, "s", at, rank),
+        Row(operation, "lost", interval.lost or 0, "datagrams", at, rank),
+        Row(operation, "datagrams", interval.datagrams or 0, "datagrams", at, rank),
+    ]
+
+
 def interval_of(line: str) -> Interval | None:
     """Return the Interval in ``line``, None if there is none."""
-    match = _LINE.match(line.strip())
-    if not match:
+    if not (match := _LINE.match(line.strip())):
         return None
     stream, role, begin, end, size, size_prefix, rate, prefix, what, rest = match.groups()
     amount, speed = number(size), number(rate)
     if amount is None or speed is None:
         return None
-    factor = DECIMAL[prefix.lower()] / 8 if what == "bits" else BINARY[prefix.lower()]
     datagrams = _JITTER.match(rest)
     return Interval(
         None if stream == "SUM" else int(stream[:9]),
         float(begin),
         float(end),
         amount * BINARY[size_prefix.lower()],
-        speed * factor,
+        speed * (DECIMAL[prefix.lower()] / 8 if what == "bits" else BINARY[prefix.lower()]),
         rest,
         float(datagrams.group(1)) / 1e3 if datagrams and number(datagrams.group(1)) is not None else None,
         int(datagrams.group(2)[:18]) if datagrams else None,

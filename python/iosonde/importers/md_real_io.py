@@ -14,10 +14,10 @@ import re
 
 from iosonde.core.message import Message
 
+from .damage import note_trouble
 from .parsed import Parsed, Row
 from .reading import iso_date, number
 from .text import Text
-from .trouble import note_trouble
 
 _HEAD = re.compile(r"MD-REAL-IO total objects(?: created)?: (\d+).*\(version: ([^)]*)\)(?: time: (.*))?$")
 _LINE = re.compile(r"(precreate|benchmark|cleanup) +(\d[\d.]*)s (.*)$")
@@ -58,8 +58,7 @@ def parse_text(text: Text) -> list[Parsed]:
         elif match := _LINE.match(line):
             phase = match.group(1)
             iterations[phase] = iterations.get(phase, -1) + 1
-            seconds = number(match.group(2))
-            if seconds is not None:
+            if (seconds := number(match.group(2))) is not None:
                 runs[-1].rows.append(Row(phase, "time", seconds, "s", at, None, iterations[phase]))
             _add_values(runs[-1], at, phase, match.group(3), iterations[phase])
             _add_errors(runs[-1], at, phase, match.group(3))

@@ -15,10 +15,10 @@ import re
 
 from iosonde.core.message import Message
 
+from .damage import note_trouble
 from .parsed import CERTAIN, GLUED, LIKELY, Claim, Parsed, Row
 from .reading import iso_date, number, words_of
 from .text import Text
-from .trouble import note_trouble
 
 NAME = "md-workbench"
 HEADLINE = ("rate", "latency_p99")
@@ -32,11 +32,11 @@ _CSV = "time,runtime"
 
 def claims(text: Text) -> Claim | None:
     """Recognise the head line, a phase's line, or the CSV's header."""
-    if occurrence := text.find("MD-Workbench total objects:", "MD-REAL-IO total objects"):
-        return Claim(CERTAIN, *occurrence)
-    if (occurrence := text.find("benchmark process max:", "precreate process max:")) is not None:
-        return Claim(LIKELY, *occurrence)
-    return Claim(LIKELY, 1, _CSV) if text.first_line == _CSV else None
+    return (
+        Claim.from_match(CERTAIN, text.find("MD-Workbench total objects:", "MD-REAL-IO total objects"))
+        or Claim.from_match(LIKELY, text.find("benchmark process max:", "precreate process max:"))
+        or (Claim(LIKELY, 1, _CSV) if text.first_line == _CSV else None)
+    )
 
 
 def parse(text: Text) -> list[Parsed]:
@@ -137,9 +137,9 @@ def _add_phase(run: Parsed, at: int, phase_match: re.Match[str], iteration: int)
                     "damaged-lines", "the latencies of {operation} in {phase} are cut", operation=operation, phase=phase
                 ),
             )
-            continue
-        for name, word in zip(_QUANTILES, words, strict=True):
-            add_row(f"{phase}_{operation}", f"latency_{name}", word, "s")
+        else:
+            for name, word in zip(_QUANTILES, words, strict=True):
+                add_row(f"{phase}_{operation}", f"latency_{name}", word, "s")
 
 
 def _close_runs(runs: list[Parsed], done: bool, last: int) -> None:

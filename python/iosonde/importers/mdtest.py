@@ -18,10 +18,10 @@ import re
 
 from iosonde.core.message import Message
 
+from .damage import note_trouble
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import iso_date, number, option, size_bytes, words_of
 from .text import Text
-from .trouble import note_trouble
 
 NAME = "mdtest"
 BEGINS = ("-- started at ", " was launched with ")
@@ -98,8 +98,6 @@ def _is_operations(text: Text) -> bool:
 
 
 class _State:
-    """State of reading the output of the current launch."""
-
     def __init__(self) -> None:
         self.table, self.iterations, self.rates, self.summaries = "", 0, 0, 0
         self.started, self.started_line, self.finished, self.last = "", 0, False, 0
@@ -141,8 +139,7 @@ def _read_line(runs: list[Parsed], state: _State, at: int, line: str) -> None:
 
 
 def _begin_run(runs: list[Parsed], state: _State, at: int) -> Parsed:
-    if runs:
-        _finish_runs(runs, state)
+    _finish_runs(runs, state)
     runs.append(Parsed(started_at=state.started))
     state.table, state.rates, state.summaries, state.finished = "", 0, 0, False
     state.last, state.started = at, ""
@@ -175,15 +172,12 @@ def _read_setting(run: Parsed, at: int, line: str) -> None:
 
 
 def _set_options(run: Parsed, words: list[str]) -> None:
-    for name, factor in _SIZES.items():
-        if value := option(words, name):
-            run.factors[factor] = size_bytes(value)
-    for name, factor in _COUNTS.items():
-        if (value := option(words, name)) and value.isdigit():
-            run.factors[factor] = int(value[:18])
-    for name, factor in _FLAGS.items():
-        if name in words:
-            run.factors[factor] = True
+    values = {name: value for name in (*_SIZES, *_COUNTS) if (value := option(words, name))}
+    run.factors |= {factor: size_bytes(values[name]) for name, factor in _SIZES.items() if name in values}
+    run.factors |= {
+        factor: int(values[name][:18]) for name, factor in _COUNTS.items() if values.get(name, "").isdigit()
+    }
+    run.factors |= {factor: True for name, factor in _FLAGS.items() if name in words}
 
 
 def _add_row(run: Parsed, state: _State, at: int, match: re.Match[str]) -> None:
@@ -213,8 +207,9 @@ def _add_row(run: Parsed, state: _State, at: int, match: re.Match[str]) -> None:
         if statistic != "sd" or not is_single or spread:
             run.rows.append(Row(operation, f"{name}_{statistic}", value, unit, at, includes=includes))
     if is_single and high == low:
-        metric = "rate_last_done" if name == "rate" else "time"
-        run.rows.append(Row(operation, metric, mean, unit, at, None, 0, None, includes))
+        run.rows.append(
+            Row(operation, "rate_last_done" if name == "rate" else name, mean, unit, at, None, 0, None, includes)
+        )
     elif is_single:
         run.warn(
             at,

@@ -23,9 +23,9 @@ def parse_ranks(text: Text, head: int) -> Parsed:
     columns = [_parse_column(name) for name in names]
     iteration, ranks = -1, set[int]()
     for at, line in enumerate(text.lines[head:], head + 1):
-        if not line.strip():
-            continue
         cells = line.strip().split(",")
+        if cells == [""]:
+            continue
         is_total = cells[0] == "all"
         rank = None if is_total else parse_integer(cells[0])
         if (rank is None and not is_total) or len(cells) > len(names):
@@ -70,9 +70,8 @@ def _add_cells(
                         operation=operation,
                     ),
                 )
-            continue
-        if kind == "rate":
-            metric = "rate_last_done" if rank is None else "rate_own"
-            run.rows.append(Row(operation, metric, value, "operations/s", at, rank, iteration))
+        elif kind == "rate":
+            clock = "last_done" if rank is None else "own"
+            run.rows.append(Row(operation, f"rate_{clock}", value, "operations/s", at, rank, iteration))
         elif kind == "time":
             run.rows.append(Row(operation, "time", value, "s", at, rank, iteration))

@@ -47,13 +47,11 @@ _ERRORS = ("are you sure there is a netserver", "could not establish", "error ",
 
 def claims(text: Text) -> Claim | None:
     """Recognise the line of a test, the errors, or omni's keywords."""
-    if hit := text.search(_TEST, " TEST from "):
-        return Claim.from_match(CERTAIN, hit)
-    if occurrence := text.find("are you sure there is a netserver", "netserver listening"):
-        return Claim(CERTAIN, *occurrence)
-    if occurrence := text.find("THROUGHPUT_UNITS="):
-        return Claim(LIKELY, *occurrence)
-    return None
+    return (
+        Claim.from_match(CERTAIN, text.search(_TEST, " TEST from "))
+        or Claim.from_match(CERTAIN, text.find("are you sure there is a netserver", "netserver listening"))
+        or Claim.from_match(LIKELY, text.find("THROUGHPUT_UNITS="))
+    )
 
 
 def parse(text: Text) -> list[Parsed]:
@@ -100,15 +98,16 @@ class _Test:
                 self._keys[key] = (at, word)
         elif line[0].isdigit() and all(number(word) is not None for word in line.split()):
             self._add_row(at, [float(word) for word in line.split()])
+        elif line.startswith("!!!") and "confidence was not achieved" in line:
+            self.run.warn(
+                at,
+                Message(
+                    "confidence-not-reached",
+                    "the requested confidence was not reached: the mean is less precise",
+                ),
+            )
         elif line.startswith("!!!"):
-            if "confidence was not achieved" in line:
-                self.run.warn(
-                    at,
-                    Message(
-                        "confidence-not-reached",
-                        "the requested confidence was not reached: the mean is less precise",
-                    ),
-                )
+            return
         elif any(words in line.lower() for words in _ERRORS):
             self.run.lacks(at, Message("tool-failed", "netperf reports: {quote}", quote=line[:160]))
         elif not self._rows:
@@ -116,9 +115,8 @@ class _Test:
 
     def _add_row(self, at: int, values: list[float]) -> None:
         self._rows += 1
-        run, head = self.run, self._head
+        run, head, operation = self.run, self._head, self._operation
         assert run is not None
-        operation = self._operation
         if "per sec" in head and operation.endswith(("rr", "crr")):
             if self._rows == 1 and len(values) >= 6:
                 self._add_value(at, operation, values[4], "rate", values[5], "operations/s", 1.0)
@@ -126,8 +124,7 @@ class _Test:
             elif self._rows == 1:
                 run.lacks(at, Message("damaged-lines", "the row is cut: left out"))
             return
-        unit = _parse_unit(head)
-        if unit is None:
+        if (unit := _parse_unit(head)) is None:
             run.warn(at, Message("unknown-unit", "the header lacks the unit of the throughput: the row is left out"))
             return
         udp = "okay" in head.lower() or "messages" in head.lower()
@@ -138,8 +135,8 @@ class _Test:
         if len(values) <= rate:
             run.lacks(at, Message("damaged-lines", "the row is cut: left out"))
             return
-        name = operation if self._rows == 1 else f"{operation}_receive"
-        self._add_value(at, name, values[time], "bandwidth", values[rate], "bytes/s", unit)
+        suffix = "" if self._rows == 1 else "_receive"
+        self._add_value(at, f"{operation}{suffix}", values[time], "bandwidth", values[rate], "bytes/s", unit)
         if self._rows == 1:
             run.factors["message_size"] = int(values[1 if udp else 2])
             self._add_processors(at, operation, values[6 if udp else 5 :])
@@ -161,20 +158,18 @@ class _Test:
             )
             return
         if metric == "bandwidth":
-            reading = "10^6bits = 1000000 bits" if "bits" in self._head else "MBytes = 1048576 bytes"
             run.warn(
                 at,
                 Message(
                     "assumed-unit",
                     "the header's unit was read as {reading}, and other prefixes alike",
-                    reading=reading,
+                    reading="10^6bits = 1000000 bits" if "bits" in self._head else "MBytes = 1048576 bytes",
                 ),
             )
         run.rows += [Row(operation, metric, value * factor, unit, at), Row(operation, "time", seconds, "s", at)]
 
     def end(self, last: int) -> None:
-        run = self.run
-        if run is None:
+        if (run := self.run) is None:
             return
         if self._keys:
             _add_keywords(run, self._operation, self._keys)
@@ -190,9 +185,8 @@ def _parse_unit(head: str) -> float | None:
     """Return the bytes/s of one unit of the header."""
     if match := _BITS.search(head):
         return 10.0 ** int(match.group(1)[:2]) * 0.125
-    if match := _BYTES.search(head):
-        return float(BINARY[match.group(1).lower()])
-    return None
+    match = _BYTES.search(head)
+    return float(BINARY[match.group(1).lower()]) if match else None
 
 
 def _key_of(title: str) -> str:

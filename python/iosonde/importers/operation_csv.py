@@ -114,11 +114,10 @@ def parse_workbench(text: Text) -> Parsed:
     iteration, what, everybody = match.groups()
     kind = _WORKBENCH_KINDS[what]
     phase = what if what in ("precreate", "cleanup") else "benchmark"
-    did = {"create": "create", "unlink": "delete"}.get(kind, kind)
     run.factors[PART] = f"iteration {int(iteration)}{' of all ranks' if everybody else ''}"
     if everybody:
         run.cannot_tell(Message("unknown-ranks", "operations of all ranks: the file lacks the rank of each"))
-    run = _read_operations(run, text, 2, Meaning(f"{phase}_{did}", kind))
+    run = _read_operations(run, text, 2, Meaning(f"{phase}_{'delete' if kind == 'unlink' else kind}", kind))
     if run.operations is not None and len(run.operations):
         last_s = float(run.operations["start_ns"].max()) / 1e9
         run.warn(
@@ -146,7 +145,6 @@ def _read_operations(run: Parsed, text: Text, columns: int, meaning: Meaning, sm
     if columns == 3 and (timed := table[:, 1] > 0).any():
         # Both have seven digits or more; all operations of a file have one size.
         size = round(float(np.median(table[timed, 2] * table[timed, 1])))
-    names, start_ns = (meaning.operation,), np.round(table[:, 0] * 1e9).astype(np.int64)
     nothing = np.zeros(len(table), np.int64)
     operations = {
         "rank": nothing + meaning.rank,
@@ -155,11 +153,11 @@ def _read_operations(run: Parsed, text: Text, columns: int, meaning: Meaning, sm
         "size": nothing + (size if size >= smallest else 0),
         "file": nothing,
         "offset": nothing,
-        "start_ns": start_ns,
+        "start_ns": np.round(table[:, 0] * 1e9).astype(np.int64),
         "duration_ns": np.round(table[:, 1] * 1e9).astype(np.int64),
         "line": lines,
     }
-    record(run, names, operations, unplaced=names)
+    record(run, [meaning.operation], operations, unplaced=[meaning.operation])
     return run
 
 

@@ -15,16 +15,14 @@ def numbers(text: Text, first_line: int, columns: int, run: Parsed) -> tuple[Any
     out."""
     import numpy as np
 
-    content = text.content
     begin = 0
     for _ in range(first_line - 1):
-        begin = content.find("\n", begin) + 1
-    table = _read_rectangle(content[begin:].rstrip("\n"), columns)
+        begin = text.content.find("\n", begin) + 1
+    table = _read_rectangle(text.content[begin:].rstrip("\n"), columns)
     if table is not None:
         return table, np.arange(first_line, first_line + len(table))
-    lines = text.lines[first_line - 1 :]
     rows, row_lines, n_unreadable = [], [], 0
-    for at, line in enumerate(lines, first_line):
+    for at, line in enumerate(text.lines[first_line - 1 :], first_line):
         if not line.strip():
             continue
         row = _all_numbers(line) if line.count(",") == columns - 1 else None
@@ -62,9 +60,8 @@ def _read_rectangle(body: str, columns: int) -> Any:
     if len(ends) != rows - 1 or len(commas) != rows * (columns - 1):
         return None
     between = commas.reshape(rows, columns - 1)
-    if (between[:-1, -1] > ends).any() or (between[1:, 0] < ends).any():
-        return None
-    return flat.reshape(rows, columns)
+    is_mixed = (between[:-1, -1] > ends).any() or (between[1:, 0] < ends).any()
+    return None if is_mixed else flat.reshape(rows, columns)
 
 
 def _all_numbers(body: str) -> Any:
@@ -106,5 +103,5 @@ def summary_rows(run: Parsed, operation: str, seconds: Any, lines: Any) -> None:
     ]
     for level in (50, 90, 99, 99.9):
         place = int(order[max(0, int(np.ceil(count * level / 100)) - 1)])
-        name = f"latency_p{level:g}"
-        run.rows.append(Row(operation, name, float(seconds[place]), "s", int(lines[place]), count=count))
+        value = float(seconds[place])
+        run.rows.append(Row(operation, f"latency_p{level:g}", value, "s", int(lines[place]), count=count))

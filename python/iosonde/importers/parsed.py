@@ -32,9 +32,12 @@ class Claim(NamedTuple):
     evidence: str
 
     @classmethod
-    def from_match(cls, score: int, hit: tuple[int, re.Match[str]]) -> Claim:
-        """Return the claim whose evidence is a match on a line, cut to 60 characters."""
-        return cls(score, hit[0], hit[1].group().strip()[:60])
+    def from_match(cls, score: int, hit: tuple[int, str | re.Match[str]] | None) -> Claim | None:
+        """Return the claim whose evidence is a word or a match on a line, the match cut to 60 characters; None without
+        a hit."""
+        if hit is None:
+            return None
+        return cls(score, hit[0], hit[1] if isinstance(hit[1], str) else hit[1].group().strip()[:60])
 
 
 @dataclass(slots=True)

@@ -49,12 +49,7 @@ def _compile_pattern(pattern: str) -> tuple[re.Pattern[str], list[str]]:
     open_end = pattern.rstrip("/").endswith(("…", "..."))
     parts = pattern.rstrip("/").removesuffix("…").removesuffix("...").strip("/").split("/")
     names: list[str] = []
-    regex = ""
-    for part in parts:
-        if part == "**":
-            regex += r"(?:/[^/]+)*"
-        else:
-            regex += "/" + _compile_part(part, names, pattern)
+    regex = "".join(r"(?:/[^/]+)*" if part == "**" else "/" + _compile_part(part, names, pattern) for part in parts)
     return re.compile(regex + (r"(?:/|$)" if open_end else r"$")), names
 
 
@@ -134,11 +129,4 @@ def value_of(text: str) -> FactorValue:
 
 def joined(*sources: Factors) -> Callable[[PurePath], Mapping[str, FactorValue]]:
     """Return all of them combined; later ones win."""
-
-    def merge_factors(path: PurePath) -> Mapping[str, FactorValue]:
-        factors: dict[str, FactorValue] = {}
-        for source in sources:
-            factors |= source(path)
-        return factors
-
-    return merge_factors
+    return lambda path: {name: value for source in sources for name, value in source(path).items()}

@@ -49,9 +49,7 @@ def quotes(name: str, text: Text, line: int, form: str = "") -> bool:
     path = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     if form in _IN_HTML and path.suffix.lower() in (".html", ".htm"):
         return False
-    if path.suffix.lower() in _SUFFIXES or path.name.partition(".")[0].upper() in _NAMES:
-        return True
-    if text.raw.startswith(b"#!"):
+    if path.suffix.lower() in _SUFFIXES or path.name.partition(".")[0].upper() in _NAMES or text.raw.startswith(b"#!"):
         return True
     match = _QUOTATION.search(text.content)
     return match is not None and (not line or text.line_of(match.start()) < line)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from iosonde.core.message import Message
+
+from .parsed import Parsed
 from .text import Text
 
 # No tool measures more of anything; larger values are damaged text.
@@ -31,7 +34,7 @@ PER_SECOND = {
     "min": 1 / 60,
     "h": 1 / 3600,
 }
-_SIZE = re.compile(r"^\s*+(\d++(?:\.\d++)?)\s*+([kmgtpe]?)(i?)(b(?:ytes?)?)?\s*+$", re.IGNORECASE)
+_SIZE = re.compile(r"^\s*+(\d++(?:\.\d++)?)\s*+([kmgtpe]?)i?(b(?:ytes?)?)?\s*+$", re.IGNORECASE)
 _DATES = (
     "%a %b %d %H:%M:%S %Y",
     "%m/%d/%Y %H:%M:%S",
@@ -74,13 +77,12 @@ def parse_integer(text: str) -> int | None:
     return value if value is not None and 0 <= value < 2**63 else None
 
 
-def size_bytes(text: str, kilo: dict[str, int] = BINARY) -> int | None:
-    """Return the bytes of ``8 MiB``, ``65536 bytes``, ``256k``; ``kilo`` maps k, M, … without an i. None if unclear."""
+def size_bytes(text: str) -> int | None:
+    """Return the bytes of ``8 MiB``, ``65536 bytes``, ``256k``; None if unclear."""
     match = _SIZE.match(text)
     if not match:
         return None
-    factor = (BINARY if match.group(3) else kilo)[match.group(2).lower()]
-    size = float(match.group(1)) * factor
+    size = float(match.group(1)) * BINARY[match.group(2).lower()]
     return round(size) if size < 2**63 else None
 
 
@@ -174,6 +176,12 @@ def finite(value: Any) -> float | None:
     return number(value) if isinstance(value, str) else None
 
 
+def list_objects(document: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """Return the objects in the list under ``key`` of JSON; none if it is no list."""
+    items = document.get(key)
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+
+
 def part(document: dict[str, Any], key: str) -> dict[str, Any]:
     """Return the object under ``key`` of JSON; empty if there is none, or something else."""
     value = document.get(key)
@@ -200,3 +208,33 @@ class Lines:
         index = self._text.find(needle, begin, len(self._text) if end is None else end)
         place = index if index >= 0 else begin
         return self.at(place), place
+
+    def find_line(self, needle: str, begin: int, end: int) -> int:
+        """Return the line of ``needle`` between two places; that of ``begin`` if it is absent."""
+        return self.locate_needle(needle, begin, end)[0]
+
+
+def read_json_runs(text: Text, read: Callable[[Parsed, JsonDocument, Lines], None]) -> list[Parsed]:
+    """Return one Parsed for each document; ``read`` fills it from an object. Anything else is left out, with a
+    message."""
+    lines, runs = Lines(text), list[Parsed]()
+    for document in json_documents(text.content):
+        run = Parsed()
+        runs.append(run)
+        if isinstance(document.value, dict):
+            read(run, document, lines)
+        else:
+            run.lacks(
+                lines.at(document.begin), Message("damaged-lines", "the JSON is broken or ends early here: left out")
+            )
+    return runs
+
+
+def broken_run(text: Text, document: JsonDocument) -> Parsed:
+    """Return the Parsed of an unreadable document, with the place where it breaks."""
+    run = Parsed()
+    run.lacks(
+        Lines(text).at(document.error_at),
+        Message("damaged-lines", "the JSON is broken or ends early here: nothing of it is read"),
+    )
+    return run

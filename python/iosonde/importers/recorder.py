@@ -71,8 +71,7 @@ def claims(text: Text) -> Claim | None:
 def parse(text: Text) -> list[Parsed]:
     """Return one Parsed: a file covers one rank."""
     run, gathered = Parsed(), Gathered()
-    match = _RANK.search(PurePath(text.name).name)
-    if match:
+    if match := _RANK.search(PurePath(text.name).name):
         run.factors[PART] = f"rank {int(match.group(1))}"
     rank, nested = int(match.group(1)) if match else 0, 0
     for at, line in enumerate(text.lines, 1):
@@ -80,8 +79,11 @@ def parse(text: Text) -> list[Parsed]:
             continue
         call = _CALL.fullmatch(line)
         if call is None or " )" in call.group(8):
-            sentence = "not a call of Recorder, or two in one: left out, and others like it"
-            gathered.note_unreadable(run, at, Message("unreadable-lines", sentence))
+            gathered.note_unreadable(
+                run,
+                at,
+                Message("unreadable-lines", "not a call of Recorder, or two in one: left out, and others like it"),
+            )
             continue
         begin_s, begin, end_s, end, function, depth, _, words = call.groups()
         if function not in _DATA and function not in _OTHERS:
@@ -89,8 +91,15 @@ def parse(text: Text) -> list[Parsed]:
         start, done = int(begin_s + begin.ljust(9, "0")), int(end_s + end.ljust(9, "0"))
         what = _interpret_call(function, words.split())
         if what is None or done < start:
-            template = "a call of {function} with other arguments or times: left out, and others like it"
-            gathered.note_unreadable(run, at, Message("unreadable-lines", template, function=function))
+            gathered.note_unreadable(
+                run,
+                at,
+                Message(
+                    "unreadable-lines",
+                    "a call of {function} with other arguments or times: left out, and others like it",
+                    function=function,
+                ),
+            )
             continue
         operation, file, size, offset = what
         nested += depth != "0"

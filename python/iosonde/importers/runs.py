@@ -50,11 +50,19 @@ def runs_of(
         if not parsed.rows and not parsed.missing:
             continue
         for cell, rows in _group_cells(parsed):
-            identity = f"{run_prefix(understood.format, digest)}{len(runs):04d}"
-            runs.append(_build_run(identity, experiment, understood, parsed, cell, rows, dict(factors or {})))
+            runs.append(
+                _build_run(
+                    f"{run_prefix(understood.format, digest)}{len(runs):04d}",
+                    experiment,
+                    understood,
+                    parsed,
+                    cell,
+                    rows,
+                    dict(factors or {}),
+                )
+            )
     if runs:
-        name = _UNSAFE.sub("_", PurePath(text.name).name)[-120:].lstrip(".") or "output"
-        runs[0].raw = {name: text.raw}
+        runs[0].raw = {(_UNSAFE.sub("_", PurePath(text.name).name)[-120:].lstrip(".") or "output"): text.raw}
         for run in runs:
             run.facts["import"] |= {
                 "file": text.name,
@@ -74,11 +82,10 @@ def _group_cells(parsed: Parsed) -> list[tuple[dict[str, FactorValue], list[Row]
     """Group rows by their own factors. Rows without any (a summary) stay with the only cell, else by themselves."""
     cells: dict[tuple[Any, ...], list[Row]] = {}
     for row in parsed.rows:
-        key = tuple(sorted(row.factors.items())) if row.factors else ()
-        cells.setdefault(key, []).append(row)
+        cells.setdefault(tuple(sorted((row.factors or {}).items())), []).append(row)
     if len(cells) == 2 and () in cells:
-        shared = cells.pop(())
-        next(iter(cells.values())).extend(shared)
+        summary = cells.pop(())
+        next(iter(cells.values())).extend(summary)
     return [(dict(key), rows) for key, rows in cells.items()] or [({}, [])]
 
 
@@ -91,13 +98,12 @@ def _build_run(
     rows: list[Row],
     extra_factors: dict[str, FactorValue],
 ) -> Run:
-    source = f"{parsed.tool or understood.format} {parsed.version}".strip()
     counted = {name: value for name, value in parsed.factors.items() if name in _COUNTED}
     settings = {name: value for name, value in parsed.factors.items() if name not in _COUNTED}
     run = Run(
         id=identity,
         experiment=experiment,
-        source=source,
+        source=f"{parsed.tool or understood.format} {parsed.version}".strip(),
         started_at=parsed.started_at,
         seconds=parsed.seconds,
         factors={"tool": parsed.tool or understood.format, **settings, **cell, **extra_factors},

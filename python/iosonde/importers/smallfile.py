@@ -17,9 +17,8 @@ from typing import Any
 
 from iosonde.core.message import Message
 
-from .json_runs import runs_of
 from .parsed import CERTAIN, Claim, Parsed, Row
-from .reading import JsonDocument, Lines, finite, iso_date, part
+from .reading import JsonDocument, Lines, finite, iso_date, part, read_json_runs
 from .text import Text
 
 NAME = "smallfile"
@@ -55,21 +54,20 @@ def claims(text: Text) -> Claim | None:
     """Recognise the rate of files, by smallfile's unique key, and its parameters."""
     if text.first_line[:1] != "{":
         return None
-    occurrence = text.find('"filesPerSec"') or text.find('"pctFilesDone"')
-    return Claim(CERTAIN, *occurrence) if occurrence else None
+    return Claim.from_match(CERTAIN, text.find('"filesPerSec"', '"pctFilesDone"'))
 
 
 def parse(text: Text) -> list[Parsed]:
     """Return one Parsed for each document of the file."""
-    return runs_of(text, _read_document)
+    return read_json_runs(text, _read_document)
 
 
 def _read_document(run: Parsed, document: JsonDocument, lines: Lines) -> None:
     params = part(document.value, "params")
     _read_settings(run, params)
     begin = lines.locate_needle('"results"', document.begin, document.end)[1]
-    reader = _Reader(run, str(params.get("operation", "file"))[:40], lines, document.end)
-    reader.read_results(part(document.value, "results"), begin)
+    operation = str(params.get("operation", "file"))[:40]
+    _Reader(run, operation, lines, document.end).read_results(part(document.value, "results"), begin)
 
 
 def _read_settings(run: Parsed, params: dict[str, Any]) -> None:
@@ -104,9 +102,8 @@ class _Reader:
         if not results:
             run.lacks(at, Message("no-results", "no results"))
             return
-        run.started_at = iso_date(str(results.get("date", ""))[:19])
-        if run.started_at:
-            run.started_at += "Z"
+        started_at = iso_date(str(results.get("date", ""))[:19])
+        run.started_at = f"{started_at}Z" if started_at else ""
         if (seconds := finite(results.get("elapsed"))) is not None and seconds < _NEVER:
             run.seconds = seconds
         self._add_rows(results, None, begin)
@@ -121,11 +118,11 @@ class _Reader:
         run, status, at = self.run, results.get("status"), self.lines.at(begin)
         if status not in (None, "Success", "ok"):
             run.lacks(
-                self.lines.locate_needle('"status"', begin, self.end)[0],
+                self._find_line("status", begin),
                 Message("tool-failed", "it failed: {quote}", quote=str(status)[:160]),
             )
         done = finite(results.get("pctFilesDone"))
-        place = self.lines.locate_needle('"pctFilesDone"', begin, self.end)[0]
+        place = self._find_line("pctFilesDone", begin)
         if done is None:
             run.lacks(at, Message("ended-early", "the share of finished files is missing: it ended early"))
         elif done < _LEAST_DONE:
@@ -178,18 +175,16 @@ class _Reader:
             )
 
     def _find_line(self, key: str, begin: int) -> int:
-        return self.lines.locate_needle(f'"{key}"', begin, self.end)[0]
+        return self.lines.find_line(f'"{key}"', begin, self.end)
 
 
 def _join_included(run: Parsed, operation: str) -> str:
-    if operation not in _MOVES_DATA:
-        return ""
-    return "open,fsync,close" if run.factors.get("fsync") else "open,close"
+    inside = "open,fsync,close" if run.factors.get("fsync") else "open,close"
+    return inside if operation in _MOVES_DATA else ""
 
 
 def _iterate_threads(results: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield every thread with its name, of one host or host by host."""
-    hosts = part(results, "host")
-    for host in [*hosts.values()] if hosts else [results]:
+    for host in [*part(results, "host").values()] or [results]:
         if isinstance(host, dict):
             yield from ((name, thread) for name, thread in part(host, "thread").items() if isinstance(thread, dict))

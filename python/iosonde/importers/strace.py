@@ -25,7 +25,7 @@ from iosonde.core.message import Message
 from iosonde.core.schema import STATUS_SHORT
 
 from .parsed import CERTAIN, Claim, Parsed
-from .strace_calls import CALLS, DATA, OPERATIONS, PATH, UNPLACED, Call, UnreadableError, status_of
+from .strace_calls import CALLS, DATA, OPERATIONS, PATH, UNPLACED, Call, UnreadableError, match_exactly, status_of
 from .strace_files import NAMELESS, OpenFile, OpenFiles
 from .text import Text
 from .trace import Numbered, keep_names, note_end, record
@@ -96,8 +96,7 @@ def claims(text: Text) -> Claim | None:
 def parse(text: Text) -> list[Parsed]:
     """Return one Parsed: a trace covers one execution, with all its processes."""
     reader = _Reader()
-    is_complete = note_end(reader.run, text)
-    reader.read(text.lines if is_complete else text.lines[:-1])
+    reader.read(text.lines if note_end(reader.run, text) else text.lines[:-1])
     return [reader.end()]
 
 
@@ -128,11 +127,12 @@ class _Reader:
         """Read all lines: complete reads and writes here, for speed; others one by one."""
         stamp = next((line_match.group(3) for line in lines[:60] if (line_match := _HEAD.match(line))), "")
         if ":" not in stamp and len(stamp) < 9:
-            what = "times since the line before (-r)" if stamp else "no times"
             self.run.lacks(
                 1,
                 Message(
-                    "missing-times", "its lines have {lack}: strace -f -T -ttt prints start and duration", lack=what
+                    "missing-times",
+                    "its lines have {lack}: strace -f -T -ttt prints start and duration",
+                    lack="times since the line before (-r)" if stamp else "no times",
                 ),
             )
             return
@@ -178,7 +178,7 @@ class _Reader:
         fd, _, path = about.partition("<")
         file = self._files.get_file(pid, int(fd), _strip_brackets(f"<{path}"))
         writes = "w" in name
-        target = (
+        target = self._targets[head + call] = (
             self._get_rank(pid),
             file,
             self._files.number(file.path),
@@ -186,28 +186,28 @@ class _Reader:
             name[0] == "p",
             _NAMES["write" if writes else "read"],
         )
-        self._targets[head + call] = target
         return target
 
     def _get_rank(self, pid: str) -> int:
         return self._ranks.get_number(self._files.process(pid))
 
     def _read_line(self, at: int, line: str) -> None:
-        """Read any other line."""
         if line == " <unfinished ...>" or line.startswith("strace: "):
             return
-        head = _HEAD.fullmatch(line)
-        if head is None:
-            self._note_unreadable(at)
-            return
-        first, other, clock, part, body = head.groups()
+        try:
+            self._read_event(at, line)
+        except UnreadableError as error:
+            self._bad += 1
+            self.run.lacks(at, error.args[0])
+
+    def _read_event(self, at: int, line: str) -> None:
+        """Read a line with a time. Raises UnreadableError."""
+        first, other, clock, part, body = match_exactly(_HEAD, line).groups()
         pid, start = first or other or "", f"{clock}.{part}"
         if _is_glued(body) or (":" in clock) != self._daily:
-            self._note_unreadable(at)
-            return
+            raise UnreadableError
         if body.startswith(("+++ ", "--- ")):
-            if not _ENDED.fullmatch(body):
-                self._note_unreadable(at)
+            match_exactly(_ENDED, body)
             return
         if not self._files.knows(pid):
             self._targets.clear()
@@ -215,10 +215,7 @@ class _Reader:
         if body.startswith("<... "):
             begun = self._resume_call(pid, body)
             if begun is None:
-                self._note_unreadable(
-                    at, Message("begin-not-traced", "a call is resumed that did not begin in the trace")
-                )
-                return
+                raise UnreadableError(Message("begin-not-traced", "a call is resumed that did not begin in the trace"))
             start, body = begun
         elif ended := _UNFINISHED.fullmatch(body):
             self._unfinished[pid] = (start, ended.group(1))
@@ -234,33 +231,20 @@ class _Reader:
         return begun[0], begun[1] + ("" if rest.startswith((")", ",")) or begun[1].endswith((" ", "(")) else " ") + rest
 
     def _read_call(self, at: int, pid: str, start: str, body: str) -> None:
-        call_match = _CALL.fullmatch(body)
-        if call_match is None:
-            self._note_unreadable(at)
-            return
-        name, args, result = call_match.groups()
+        name, args, result = match_exactly(_CALL, body).groups()
         if name in _UNSEEN:
             self._unseen[_UNSEEN[name]] += 1
         if name not in CALLS and name not in _FORKS:
             return
-        result_match = _RESULT.fullmatch(result)
-        if result_match is None:
-            if not result.startswith("?"):
-                self._note_unreadable(at)
-            return
-        value, path, error, took = result_match.groups()
-        if value == "?":
+        if result.startswith("?"):
             return  # it never came back
+        value, path, error, took = match_exactly(_RESULT, result).groups()
         if name in _FORKS:
             self._targets.clear()
             self._files.forked(pid, value, "CLONE_FILES" in args)
             return
-        try:
-            call = CALLS[name](args, int(value, 16 if value.startswith("0x") else 10), path)
-            status = status_of(error)
-        except UnreadableError:
-            self._note_unreadable(at)
-            return
+        call = CALLS[name](args, int(value, 16 if value.startswith("0x") else 10), path)
+        status = status_of(error)
         self._untimed += took is None
         event = _Event(at, pid, start, took or "")
         if call.operation in DATA:
@@ -309,11 +293,6 @@ class _Reader:
         self._starts.append(event.start)
         self._took.append(event.took)
 
-    def _note_unreadable(self, at: int, why: Message | None = None) -> None:
-        self._bad += 1
-        other = Message("unreadable-lines", "not a line of strace, or two in one: left out, and others like it")
-        self.run.lacks(at, why or other)
-
     def end(self) -> Parsed:
         """Return the run, with notes on what the trace does not contain."""
         run = self.run
@@ -334,8 +313,8 @@ class _Reader:
                 ),
             )
         if len(table) and columns["start_ns"].min() > _DAY_NS:
-            first_s = int(columns["start_ns"].min()) // 10**9
-            run.started_at = datetime.fromtimestamp(first_s, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+            first = datetime.fromtimestamp(int(columns["start_ns"].min()) // 10**9, UTC)
+            run.started_at = first.strftime("%Y-%m-%dT%H:%M:%S")
         record(run, OPERATIONS, columns, unplaced=UNPLACED)
         self._note_resolution(columns["duration_ns"])
         self._note_nameless(columns)
@@ -360,8 +339,7 @@ class _Reader:
     def _note_nameless(self, columns: dict[str, Any]) -> None:
         """Note accesses to files, pipes or a terminal that were opened earlier, in a trace without -y."""
         nameless = [number for path, number in self._files.numbers.items() if path.startswith(NAMELESS)]
-        mine = np.isin(columns["file"], nameless) & (columns["size"] > 0)
-        if count := int(mine.sum()):
+        if count := int((np.isin(columns["file"], nameless) & (columns["size"] > 0)).sum()):
             self.run.warn(
                 0,
                 Message(

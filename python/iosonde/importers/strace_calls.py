@@ -6,6 +6,9 @@ import errno
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+
+from iosonde.core.message import Message
 
 # Output of -y and -yy after a number; signs in a path are written as \\74 and \\76.
 _INSIDE = r"(?:[^<>]|->|<[^<>]*>)*"
@@ -24,6 +27,8 @@ _VECTOR = re.compile(_FD + r", (?:\[.*\]|0x[0-9a-f]+), (\d{1,9})(?:, (-?\d{1,18}
 _COPY = re.compile(rf"(\d{{1,9}})({PATH}), (?:[^,]*, )?(\d{{1,9}})({PATH}), .*")
 _LENGTH = re.compile(r"iov_len=(\d{1,18})")
 _QUOTED = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
+
+_UNREADABLE = Message("unreadable-lines", "not a line of strace, or two in one: left out, and others like it")
 
 DATA = ("read", "write")
 # Names of a trace's operations; those at the end have unknown offsets.
@@ -49,7 +54,10 @@ OPERATIONS = (
 
 
 class UnreadableError(Exception):
-    """Arguments that do not fit the call."""
+    """A line, or arguments that do not fit their call, with the message about it."""
+
+    def __init__(self, message: Message = _UNREADABLE) -> None:
+        super().__init__(message)
 
 
 @dataclass(slots=True)
@@ -82,60 +90,50 @@ def status_of(error: str | None) -> int:
         return 0
     number: int | None = getattr(errno, error, None)
     if number is None:
-        raise UnreadableError(error)
+        raise UnreadableError
     return number
 
 
-def _match_args(pattern: re.Pattern[str], args: str) -> re.Match[str]:
-    match = pattern.fullmatch(args)
+def match_exactly(pattern: re.Pattern[str], text: str) -> re.Match[str]:
+    """Return the match of all of the text. Raises UnreadableError."""
+    match = pattern.fullmatch(text)
     if match is None:
-        raise UnreadableError(args)
+        raise UnreadableError
     return match
 
 
-def _build_buffer_reader(operation: str, placed: bool) -> Reader:
-    def read_call(args: str, result: int, path: str | None) -> Call:
-        match = _match_args(_BUFFER, args)
-        if (match.group(4) is not None) != placed:
-            raise UnreadableError(args)
-        offset = max(0, int(match.group(4))) if placed else None
-        return Call(operation, "", int(match.group(1)), match.group("path"), int(match.group(3)), offset, result)
-
-    return read_call
+def _read_buffer(operation: str, placed: bool, args: str, result: int, path: str | None) -> Call:
+    match = match_exactly(_BUFFER, args)
+    if (match.group(4) is not None) != placed:
+        raise UnreadableError
+    offset = max(0, int(match.group(4))) if placed else None
+    return Call(operation, "", int(match.group(1)), match.group("path"), int(match.group(3)), offset, result)
 
 
-def _build_vector_reader(operation: str, placed: bool) -> Reader:
-    def read_call(args: str, result: int, path: str | None) -> Call:
-        bare = _QUOTED.sub('""', args)
-        match = _match_args(_VECTOR, bare)
-        lengths = [int(length) for length in _LENGTH.findall(bare)]
-        if placed and match.group(4) is None:
-            raise UnreadableError(args)
-        # strace prints the first 32 parts; beyond these, the bytes moved are all that is known of the size.
-        size = sum(lengths) if len(lengths) == int(match.group(3)) else max(0, result)
-        offset = int(match.group(4)) if placed else -1
-        return Call(
-            operation, "", int(match.group(1)), match.group("path"), size, offset if offset >= 0 else None, result
-        )
-
-    return read_call
+def _read_vector(operation: str, placed: bool, args: str, result: int, path: str | None) -> Call:
+    bare = _QUOTED.sub('""', args)
+    match = match_exactly(_VECTOR, bare)
+    lengths = [int(length) for length in _LENGTH.findall(bare)]
+    if placed and match.group(4) is None:
+        raise UnreadableError
+    # strace prints the first 32 parts; beyond these, the bytes moved are all that is known of the size.
+    size = sum(lengths) if len(lengths) == int(match.group(3)) else max(0, result)
+    offset = int(match.group(4)) if placed else -1
+    return Call(operation, "", int(match.group(1)), match.group("path"), size, offset if offset >= 0 else None, result)
 
 
-def _build_open_reader(always: str = "") -> Reader:
-    def read_call(args: str, result: int, path: str | None) -> Call:
-        match = _match_args(_OPEN, args)
-        flags = always or match.group(4) or ""
-        directory = match.group(1) or ""
-        return Call(
-            "create" if "O_CREAT" in flags else "open",
-            "opens",
-            path=_strip_brackets(path) if path else match.group(3),
-            result=result,
-            appends="O_APPEND" in flags,
-            directory=int(directory) if directory.isdigit() else -1,
-        )
-
-    return read_call
+def _read_open(always: str, args: str, result: int, path: str | None) -> Call:
+    match = match_exactly(_OPEN, args)
+    flags = always or match.group(4) or ""
+    directory = match.group(1) or ""
+    return Call(
+        "create" if "O_CREAT" in flags else "open",
+        "opens",
+        path=_strip_brackets(path) if path else match.group(3),
+        result=result,
+        appends="O_APPEND" in flags,
+        directory=int(directory) if directory.isdigit() else -1,
+    )
 
 
 def _strip_brackets(path: str) -> str:
@@ -143,112 +141,98 @@ def _strip_brackets(path: str) -> str:
     return path.removesuffix("(deleted)")[1:-1]
 
 
-def _build_copy_reader(into: int) -> Reader:
-    """Build a reader of bytes that the kernel copies by itself, into the first or the second of the two files."""
-
-    def read_call(args: str, result: int, path: str | None) -> Call:
-        match = _match_args(_COPY, args)
-        fds, paths = (int(match.group(1)), int(match.group(3))), (match.group(2), match.group(4))
-        return Call(
-            "copy", "displaces", fds[into], _strip_brackets(paths[into]) or None, max(0, result), None, result, fds=fds
-        )
-
-    return read_call
+def _read_copy(into: int, args: str, result: int, path: str | None) -> Call:
+    """Read bytes that the kernel copies by itself, into the first or the second of the two files."""
+    match = match_exactly(_COPY, args)
+    fds, paths = (int(match.group(1)), int(match.group(3))), (match.group(2), match.group(4))
+    return Call(
+        "copy", "displaces", fds[into], _strip_brackets(paths[into]) or None, max(0, result), None, result, fds=fds
+    )
 
 
-def _about_path(operation: str) -> Reader:
-    def read_call(args: str, result: int, path: str | None) -> Call:
-        match = _match_args(_ABOUT_PATH, args)
-        name = operation
-        if name == "unlink" and args.endswith("AT_REMOVEDIR"):
-            name = "rmdir"
-        if name == "stat" and not match.group(3):
-            name = "fstat"
-        return Call(name, "", path=match.group(3) or match.group(2) or "")
-
-    return read_call
+def _read_path(operation: str, args: str, result: int, path: str | None) -> Call:
+    match = match_exactly(_ABOUT_PATH, args)
+    if operation == "unlink" and args.endswith("AT_REMOVEDIR"):
+        operation = "rmdir"
+    if operation == "stat" and not match.group(3):
+        operation = "fstat"
+    return Call(operation, "", path=match.group(3) or match.group(2) or "")
 
 
-def _about_fd(operation: str, effect: str = "", pattern: re.Pattern[str] = _ABOUT_FD) -> Reader:
-    def read_call(args: str, result: int, path: str | None) -> Call:
-        match = _match_args(pattern, args)
-        return Call(operation, effect, int(match.group(1)), match.group("path"), result=result)
-
-    return read_call
+def _read_fd(operation: str, effect: str, pattern: re.Pattern[str], args: str, result: int, path: str | None) -> Call:
+    match = match_exactly(pattern, args)
+    return Call(operation, effect, int(match.group(1)), match.group("path"), result=result)
 
 
 def _read_control(args: str, result: int, path: str | None) -> Call:
     """Read fcntl, which matters if it copies a number."""
-    return _about_fd("", "copies", _DUPLICATE)(args, result, path) if "F_DUPFD" in args else Call()
+    return _read_fd("", "copies", _DUPLICATE, args, result, path) if "F_DUPFD" in args else Call()
 
 
-def _no_file(what: str, pair: bool = False) -> Reader:
-    def read_call(args: str, result: int, path: str | None) -> Call:
-        match = _PAIR.fullmatch(args) if pair else None
-        new_fds = (int(match.group(1)), int(match.group(2))) if match else (() if pair else (result,))
-        return Call("", "no_file", fds=new_fds, what=what)
-
-    return read_call
+def _read_no_file(what: str, pair: bool, args: str, result: int, path: str | None) -> Call:
+    match = _PAIR.fullmatch(args) if pair else None
+    new_fds = (int(match.group(1)), int(match.group(2))) if match else (() if pair else (result,))
+    return Call("", "no_file", fds=new_fds, what=what)
 
 
 # Name of a call → its reader.
 CALLS: dict[str, Reader] = {
-    "read": _build_buffer_reader("read", False),
-    "write": _build_buffer_reader("write", False),
-    "pread64": _build_buffer_reader("read", True),
-    "pwrite64": _build_buffer_reader("write", True),
-    "readv": _build_vector_reader("read", False),
-    "writev": _build_vector_reader("write", False),
-    "preadv": _build_vector_reader("read", True),
-    "pwritev": _build_vector_reader("write", True),
-    "preadv2": _build_vector_reader("read", True),
-    "pwritev2": _build_vector_reader("write", True),
-    "open": _build_open_reader(),
-    "openat": _build_open_reader(),
-    "openat2": _build_open_reader(),
-    "creat": _build_open_reader("O_CREAT"),
-    "copy_file_range": _build_copy_reader(1),
-    "splice": _build_copy_reader(1),
-    "sendfile": _build_copy_reader(0),
-    "sendfile64": _build_copy_reader(0),
-    "close": _about_fd("close", "closes"),
-    "lseek": _about_fd("", "moves", _SEEK),
-    "dup": _about_fd("", "copies", _DUPLICATE),
-    "dup2": _about_fd("", "copies", _DUPLICATE),
-    "dup3": _about_fd("", "copies", _DUPLICATE),
+    "read": partial(_read_buffer, "read", False),
+    "write": partial(_read_buffer, "write", False),
+    "pread64": partial(_read_buffer, "read", True),
+    "pwrite64": partial(_read_buffer, "write", True),
+    "readv": partial(_read_vector, "read", False),
+    "writev": partial(_read_vector, "write", False),
+    "preadv": partial(_read_vector, "read", True),
+    "pwritev": partial(_read_vector, "write", True),
+    "preadv2": partial(_read_vector, "read", True),
+    "pwritev2": partial(_read_vector, "write", True),
+    "open": partial(_read_open, ""),
+    "openat": partial(_read_open, ""),
+    "openat2": partial(_read_open, ""),
+    "creat": partial(_read_open, "O_CREAT"),
+    "copy_file_range": partial(_read_copy, 1),
+    "splice": partial(_read_copy, 1),
+    "sendfile": partial(_read_copy, 0),
+    "sendfile64": partial(_read_copy, 0),
+    "close": partial(_read_fd, "close", "closes", _ABOUT_FD),
+    "lseek": partial(_read_fd, "", "moves", _SEEK),
+    "dup": partial(_read_fd, "", "copies", _DUPLICATE),
+    "dup2": partial(_read_fd, "", "copies", _DUPLICATE),
+    "dup3": partial(_read_fd, "", "copies", _DUPLICATE),
     "fcntl": _read_control,
-    "fsync": _about_fd("fsync"),
-    "fdatasync": _about_fd("fdatasync"),
-    "ftruncate": _about_fd("truncate"),
-    "getdents": _about_fd("readdir"),
-    "getdents64": _about_fd("readdir"),
-    "fstat": _about_fd("fstat"),
-    "stat": _about_path("stat"),
-    "lstat": _about_path("stat"),
-    "newfstatat": _about_path("stat"),
-    "statx": _about_path("stat"),
-    "truncate": _about_path("truncate"),
-    "unlink": _about_path("unlink"),
-    "unlinkat": _about_path("unlink"),
-    "rmdir": _about_path("rmdir"),
-    "mkdir": _about_path("mkdir"),
-    "mkdirat": _about_path("mkdir"),
-    "rename": _about_path("rename"),
-    "renameat": _about_path("rename"),
-    "renameat2": _about_path("rename"),
-    "pipe": _no_file("pipes", True),
-    "pipe2": _no_file("pipes", True),
-    "socket": _no_file("sockets"),
-    "socketpair": _no_file("sockets", True),
-    "accept": _no_file("sockets"),
-    "accept4": _no_file("sockets"),
-    "eventfd2": _no_file("events"),
-    "eventfd": _no_file("events"),
-    "timerfd_create": _no_file("events"),
-    "signalfd4": _no_file("events"),
-    "inotify_init1": _no_file("events"),
-    "epoll_create1": _no_file("events"),
-    "memfd_create": _no_file("memory"),
-    "pidfd_open": _no_file("events"),
-    "perf_event_open": _no_file("events"),
+    "fsync": partial(_read_fd, "fsync", "", _ABOUT_FD),
+    "fdatasync": partial(_read_fd, "fdatasync", "", _ABOUT_FD),
+    "ftruncate": partial(_read_fd, "truncate", "", _ABOUT_FD),
+    "getdents": partial(_read_fd, "readdir", "", _ABOUT_FD),
+    "getdents64": partial(_read_fd, "readdir", "", _ABOUT_FD),
+    "fstat": partial(_read_fd, "fstat", "", _ABOUT_FD),
+    "stat": partial(_read_path, "stat"),
+    "lstat": partial(_read_path, "stat"),
+    "newfstatat": partial(_read_path, "stat"),
+    "statx": partial(_read_path, "stat"),
+    "truncate": partial(_read_path, "truncate"),
+    "unlink": partial(_read_path, "unlink"),
+    "unlinkat": partial(_read_path, "unlink"),
+    "rmdir": partial(_read_path, "rmdir"),
+    "mkdir": partial(_read_path, "mkdir"),
+    "mkdirat": partial(_read_path, "mkdir"),
+    "rename": partial(_read_path, "rename"),
+    "renameat": partial(_read_path, "rename"),
+    "renameat2": partial(_read_path, "rename"),
+    "pipe": partial(_read_no_file, "pipes", True),
+    "pipe2": partial(_read_no_file, "pipes", True),
+    "socket": partial(_read_no_file, "sockets", False),
+    "socketpair": partial(_read_no_file, "sockets", True),
+    "accept": partial(_read_no_file, "sockets", False),
+    "accept4": partial(_read_no_file, "sockets", False),
+    "eventfd2": partial(_read_no_file, "events", False),
+    "eventfd": partial(_read_no_file, "events", False),
+    "timerfd_create": partial(_read_no_file, "events", False),
+    "signalfd4": partial(_read_no_file, "events", False),
+    "inotify_init1": partial(_read_no_file, "events", False),
+    "epoll_create1": partial(_read_no_file, "events", False),
+    "memfd_create": partial(_read_no_file, "memory", False),
+    "pidfd_open": partial(_read_no_file, "events", False),
+    "perf_event_open": partial(_read_no_file, "events", False),
 }

@@ -38,11 +38,6 @@ class OpenFile:
     appends: bool = False
     what: str = ""
 
-    @property
-    def is_file(self) -> bool:
-        """Return whether it is a file, not a pipe, socket or terminal."""
-        return not self.what
-
 
 class OpenFiles:
     """The open files of every process, and numbers for their paths."""
@@ -147,5 +142,4 @@ def _no_file(path: str | None) -> str:
     """Return the kind of a non-file from its path in ``-y``; '' for a file."""
     if not path or path.startswith("/"):
         return next((what for begin, what in _NO_FILES.items() if path and path.startswith(begin)), "")
-    kind = path.partition(":")[0]
-    return _KINDS_OF_Y.get(kind, "")
+    return _KINDS_OF_Y.get(path.partition(":")[0], "")

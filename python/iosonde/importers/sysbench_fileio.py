@@ -19,10 +19,10 @@ import re
 
 from iosonde.core.message import Message
 
+from .damage import note_trouble
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import number, parse_integer, size_bytes
 from .text import Text
-from .trouble import note_trouble
 
 NAME = "sysbench-fileio"
 HEADLINE = ("bandwidth", "rate", "latency_p95")
@@ -87,8 +87,6 @@ def parse(text: Text) -> list[Parsed]:
 
 
 class _Reader:
-    """Reader of one execution."""
-
     def __init__(self, run: Parsed) -> None:
         self.run = run
         self._section = ""
@@ -153,8 +151,7 @@ class _Reader:
     def _read_old_result(self, at: int, match: re.Match[str]) -> None:
         """Read the result of 0.4 and 0.5, which print the bytes of each kind, and one rate for all."""
         for text, operation in ((match.group(1), "read"), (match.group(2), "write")):
-            size = size_bytes(text)
-            if size:
+            if size := size_bytes(text):
                 self.run.rows.append(Row(operation, "bytes", size, "bytes", at))
         rate = size_bytes(match.group(4))
         if rate is None:
@@ -165,9 +162,8 @@ class _Reader:
             self.run.rows.append(Row("event", "bandwidth_last_done", rate, "bytes/s", at))
 
     def _add_row(self, at: int, text: str, operation: str, metric: str, unit: str, factor: float, inside: str) -> None:
-        value = number(text)
-        if value is None:
+        if (value := number(text)) is None:
             self.run.lacks(at, Message("invalid-number", "'{cell}' is not a number: left out", cell=text[:40]))
         elif value > 0:  # 0.00 ms was rounded; a rate of 0 is a kind outside the test
-            value = value / 1000 if factor == 1e-3 else value * factor
-            self.run.rows.append(Row(operation, metric, value, unit, at, includes=inside))
+            base = value / 1000 if factor == 1e-3 else value * factor
+            self.run.rows.append(Row(operation, metric, base, unit, at, includes=inside))

@@ -74,10 +74,7 @@ class Text:
     @cached_property
     def lines(self) -> list[str]:
         """Return the lines, each cut at LINE_CHARACTERS."""
-        lines = self.content.split("\n")
-        if len(self.content) > LINE_CHARACTERS:
-            lines = [line if len(line) <= LINE_CHARACTERS else line[:LINE_CHARACTERS] for line in lines]
-        return lines
+        return [line[:LINE_CHARACTERS] for line in self.content.split("\n")]
 
     @property
     def first_line(self) -> str:
@@ -94,11 +91,8 @@ class Text:
 
     def find(self, *needles: str) -> tuple[int, str] | None:
         """Return (line number, needle) of the first of ``needles`` that occurs, in the order given."""
-        for needle in needles:
-            position = self.content.find(needle)
-            if position >= 0:
-                return self.line_of(position), needle
-        return None
+        hits = ((self.content.find(needle), needle) for needle in needles)
+        return next(((self.line_of(position), needle) for position, needle in hits if position >= 0), None)
 
     def search(
         self, pattern: re.Pattern[str], *having: str, first_lines: int | None = None
@@ -109,10 +103,10 @@ class Text:
         searches every file; without it, only ``first_lines``.
         """
         if not having:
-            for number, line in enumerate(self.lines[:first_lines], 1):
-                if line_match := pattern.match(line):
-                    return number, line_match
-            return None
+            numbered = enumerate(self.lines[:first_lines], 1)
+            return next(
+                ((number, line_match) for number, line in numbered if (line_match := pattern.match(line))), None
+            )
         matches = [match for words in having if (match := self._find_first(pattern, words))]
         if not matches:
             return None
@@ -217,10 +211,9 @@ class Text:
         commas = list(_COMMA.finditer(head))
         clear = [match for match in commas if _surely_decimal(match)]
         if not clear:
-            place = self._line_number(head, commas[0].start())
             self.notes.append(
                 Note(
-                    place,
+                    self._line_number(head, commas[0].start()),
                     Message(
                         "decimal-comma",
                         "'{cell}' may be a decimal comma or a list: not changed",
@@ -230,8 +223,7 @@ class Text:
             )
             return text
         only_clear = bool(_DOT.search(head))
-        sentence = Message("decimal-comma", "decimal commas were read as decimal points")
-        self._add_note(head, clear[0].group(), sentence)
+        self._add_note(head, clear[0].group(), Message("decimal-comma", "decimal commas were read as decimal points"))
 
         def replace_comma(match: re.Match[str]) -> str:
             return match.group() if only_clear and not _surely_decimal(match) else match.group().replace(",", ".")

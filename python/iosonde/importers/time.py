@@ -48,12 +48,10 @@ def claims(text: Text) -> Claim | None:
     ):
         if hit := text.search(pattern, words):
             return Claim.from_match(score + 10, hit)
-    if occurrence := text.find("Elapsed (wall clock) time"):
-        return Claim(LIKELY + 10, *occurrence)
-    hit = text.search(_LINE, "\nreal")
-    if hit and "user" in text.content and "sys" in text.content:
-        return Claim(LIKELY + 10, hit[0], hit[1].group()[:60])
-    return None
+    if claim := Claim.from_match(LIKELY + 10, text.find("Elapsed (wall clock) time")):
+        return claim
+    has_parts = "user" in text.content and "sys" in text.content
+    return Claim.from_match(LIKELY + 10, text.search(_LINE, "\nreal")) if has_parts else None
 
 
 def parse(text: Text) -> list[Parsed]:
@@ -138,16 +136,14 @@ class _Samples:
             run.rows.append(Row("command", metric, value, "s", at, None, len(self.runs) - 1))
 
     def _close_sample(self, run: Parsed, at: int) -> None:
-        values = {row.metric: row.value for row in run.rows}
-        if values.get("real") == 0:
+        if any(row.metric == "real" and row.value == 0 for row in run.rows):
             run.warn(
                 at, Message("low-resolution", "0 s: the clock of this time has too few digits for such a short command")
             )
 
     def end(self) -> None:
         if self._open is not None:
-            lacking = {"real", "user", "sys"} - {row.metric for row in self._open.rows}
-            if lacking:
+            if lacking := {"real", "user", "sys"} - {row.metric for row in self._open.rows}:
                 line = self._open.rows[-1].line if self._open.rows else 0
                 self._open.lacks(
                     line,

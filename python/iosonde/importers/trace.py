@@ -114,11 +114,10 @@ def record(
     records["phase"] = np.searchsorted(used, records["phase"]) if used else 0
     run.operations = records[np.lexsort((records["start_ns"], records["rank"]))]
     run.operation_names = tuple(names[place] for place in used)
-    ranks = sorted(hosts) if hosts else []
     run.phase_facts = {
         "comparable": comparable,
         "shared": shared,
-        "ranks": [{"rank": rank, "host": (hosts or {})[rank]} for rank in ranks],
+        "ranks": [{"rank": rank, "host": host} for rank, host in sorted((hosts or {}).items())],
     }
     run.unplaced = tuple(name for name in run.operation_names if name in unplaced)
 
@@ -158,8 +157,8 @@ def _summarise_phase(run: Parsed, name: str, records: Any, lines: Any, moved: An
         return
     summary_rows(run, name, records["duration_ns"][good] / 1e9, lines[good])
     if moved[good].any():
-        first = int(lines[good][0])
-        run.rows.append(Row(name, "bytes", float(moved[good].sum()), "bytes", first, count=int(good.sum())))
+        total = float(moved[good].sum())
+        run.rows.append(Row(name, "bytes", total, "bytes", int(lines[good][0]), count=int(good.sum())))
 
 
 def note_end(run: Parsed, text: Text) -> bool:

@@ -18,10 +18,10 @@ from datetime import datetime
 
 from iosonde.core.message import Message
 
+from .damage import note_trouble
 from .parsed import CERTAIN, LIKELY, Claim, Parsed, Row
 from .reading import number, size_bytes
-from .text import Text
-from .trouble import note_trouble
+from .text import Note, Text
 
 NAME = "vdbench"
 HEADLINE = ("rate", "bandwidth", "latency_mean")
@@ -96,10 +96,9 @@ _MOST_RATE = 999_988  # vdbench's number for "as fast as possible", and those of
 
 def claims(text: Text) -> Claim | None:
     """Recognise the words with which a run definition begins, or the header of the flatfile."""
-    if hit := text.search(_FLAT, "Interval ", "\ttod", " tod"):
-        return Claim.from_match(CERTAIN, hit)
-    occurrence = text.find("Starting RD=", "Vdbench distribution:")
-    return Claim(CERTAIN if occurrence and "Vdbench" in text.content else LIKELY, *occurrence) if occurrence else None
+    return Claim.from_match(CERTAIN, text.search(_FLAT, "Interval ", "\ttod", " tod")) or Claim.from_match(
+        CERTAIN if "Vdbench" in text.content else LIKELY, text.find("Starting RD=", "Vdbench distribution:")
+    )
 
 
 def parse(text: Text) -> list[Parsed]:
@@ -156,9 +155,10 @@ class _Reader:
                     Message("ended-early", "RD {rd} has no average: it ended early", rd=run.factors.get("rd", "?")),
                 )
         if not self.runs:
-            run = self._create_run()
-            template = "it contains only formatting runs" if self._formats else "it contains no run"
-            run.lacks(text.last_line, Message("no-results", template))
+            self._create_run().lacks(
+                text.last_line,
+                Message("no-results", "it contains only formatting runs" if self._formats else "it contains no run"),
+            )
         elif not self._done:
             self.runs[-1].warn(
                 text.last_line,
@@ -207,9 +207,11 @@ class _Reader:
                 at,
                 Message("too-short", "no interval followed the warm-up ({window}): it was too short", window=window),
             )
-            return
-        for column, cell in zip(self._columns, cells, strict=False):
-            _add_cell(run, at, column, cell)
+        else:
+            for column, cell in zip(self._columns, cells, strict=False):
+                meaning = _RAW.get(column) or _interpret_file_column(*column)
+                if meaning is not None and cell != "NaN":
+                    _add_number(run, at, meaning, cell, " ".join(column))
 
 
 def _match_columns(upper: list[str], lower: list[str]) -> list[tuple[str, str]]:
@@ -227,13 +229,6 @@ def _match_columns(upper: list[str], lower: list[str]) -> list[tuple[str, str]]:
     return columns
 
 
-def _add_cell(run: Parsed, at: int, column: tuple[str, str], cell: str) -> None:
-    meaning = _RAW.get(column) or _interpret_file_column(*column)
-    if meaning is None or cell == "NaN":
-        return
-    _add_number(run, at, meaning, cell, " ".join(column))
-
-
 def _add_number(run: Parsed, at: int, meaning: tuple[str, str, str, float], cell: str, name: str) -> None:
     operation, metric, unit, factor = meaning
     value = number(cell)
@@ -242,8 +237,7 @@ def _add_number(run: Parsed, at: int, meaning: tuple[str, str, str, float], cell
             at, Message("invalid-number", "'{cell}' of {column} is not a number: left out", cell=cell[:40], column=name)
         )
     elif value > 0:
-        value = value / 1000 if factor == 1e-3 else value * factor
-        run.rows.append(Row(operation, metric, value, unit, at))
+        run.rows.append(Row(operation, metric, value / 1000 if factor == 1e-3 else value * factor, unit, at))
 
 
 def _interpret_file_column(group: str, what: str) -> tuple[str, str, str, float] | None:
@@ -270,19 +264,15 @@ def _parse_flatfile(text: Text) -> list[Parsed]:
             name, window = row.get("run", "?"), row.get("interval", "")
             if name.startswith(_FORMATS):
                 continue
-            if not window.startswith("avg_"):
+            if window.startswith("avg_"):
+                begun.pop(name, None)
+                runs.append(_flat_row(at, row, len(plain.split()) == len(names)))
+            else:
                 begun.setdefault(name, at)
-                continue
-            begun.pop(name, None)
-            runs.append(_flat_row(at, row, len(plain.split()) == len(names)))
     for name, at in begun.items():
-        run = Parsed(factors={"rd": name[:60]})
-        run.lacks(at, Message("ended-early", "RD {rd} has no average: it ended early", rd=name[:60]))
-        runs.append(run)
-    if not runs:
-        runs.append(Parsed())
-        runs[0].lacks(text.last_line, Message("no-results", "it contains no run"))
-    return runs
+        note = Note(at, Message("ended-early", "RD {rd} has no average: it ended early", rd=name[:60]))
+        runs.append(Parsed(factors={"rd": name[:60]}, missing=[note]))
+    return runs or [Parsed(missing=[Note(text.last_line, Message("no-results", "it contains no run"))])]
 
 
 def _flat_row(at: int, row: dict[str, str], is_complete: bool) -> Parsed:
@@ -302,13 +292,11 @@ def _flat_row(at: int, row: dict[str, str], is_complete: bool) -> Parsed:
         meaning = _FLAT_COLUMNS.get(name)
         if meaning is None and kind and kind.group(1) != "resp":
             meaning = (kind.group(1), *(_RATE if kind.group(2) == "rate" else _TIME))
-        if meaning is None or cell in ("n/a", "NaN"):
-            continue
-        _add_number(run, at, meaning, cell, name)
+        if meaning is not None and cell not in ("n/a", "NaN"):
+            _add_number(run, at, meaning, cell, name)
     if not run.rows:
         run.lacks(at, Message("no-results", "the row holds no number"))
-    stamp = row.get("timestamp", "")
-    run.facts["ended"] = stamp[:40]
+    run.facts["ended"] = row.get("timestamp", "")[:40]
     return run
 
 

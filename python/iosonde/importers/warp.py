@@ -19,9 +19,8 @@ from typing import Any
 
 from iosonde.core.message import Message
 
-from .json_runs import runs_of
 from .parsed import CERTAIN, Claim, Parsed, Row
-from .reading import JsonDocument, Lines, finite, option, part, size_bytes, words_of
+from .reading import JsonDocument, Lines, finite, list_objects, option, part, read_json_runs, size_bytes, words_of
 from .text import Text
 
 NAME = "warp"
@@ -60,19 +59,19 @@ _OPTIONS = {
 
 def claims(text: Text) -> Claim | None:
     """Recognise the window, by its unique key in warp's JSON, or the header of its table."""
-    occurrence = text.find('"measure_duration_millis"')
-    if occurrence and text.find('"by_op_type"', '"operations"', '"mixed_server_stats"', '"total_requests"'):
+    if text.find('"by_op_type"', '"operations"', '"mixed_server_stats"', '"total_requests"') and (
+        occurrence := text.find('"measure_duration_millis"')
+    ):
         return Claim(CERTAIN, *occurrence)
-    if text.first_line.startswith(_TABLE) and "\tops_ended" in text.first_line:
-        return Claim(CERTAIN, 1, text.first_line[:60])
-    return None
+    is_table = text.first_line.startswith(_TABLE) and "\tops_ended" in text.first_line
+    return Claim(CERTAIN, 1, text.first_line[:60]) if is_table else None
 
 
 def parse(text: Text) -> list[Parsed]:
     """Return one Parsed for each document, or for the table."""
     if text.first_line.startswith(_TABLE):
         return [_parse_table(text)]
-    return runs_of(text, _read_document)
+    return read_json_runs(text, _read_document)
 
 
 def _read_document(run: Parsed, document: JsonDocument, lines: Lines) -> None:
@@ -82,13 +81,13 @@ def _read_document(run: Parsed, document: JsonDocument, lines: Lines) -> None:
     else:
         reader.old(document.value)
     if not run.rows:
-        at = lines.at(document.begin)
-        run.lacks(at, Message("ended-early", "no throughput: the run was too short for warp, or ended early"))
+        run.lacks(
+            lines.at(document.begin),
+            Message("ended-early", "no throughput: the run was too short for warp, or ended early"),
+        )
 
 
 class _Reader:
-    """Reader of one document."""
-
     def __init__(self, run: Parsed, lines: Lines, begin: int, end: int) -> None:
         self._run, self._lines, self._begin, self._end = run, lines, begin, end
 
@@ -111,10 +110,7 @@ class _Reader:
 
     def old(self, document: dict[str, Any]) -> None:
         """Read the form before 1.0: a list of operations."""
-        several = document.get("operations")
-        for operation in several if isinstance(several, list) else ():
-            if not isinstance(operation, dict):
-                continue
+        for operation in list_objects(document, "operations"):
             name = str(operation.get("type", "?"))
             if not self._run.started_at:
                 self._run.started_at = _parse_moment(operation.get("start_time"))
@@ -130,15 +126,14 @@ class _Reader:
             self._add_operation("all", {"throughput": document["mixed_server_stats"]}, "mixed_server_stats")
 
     def _find_line(self, needle: str) -> int:
-        return self._lines.locate_needle(needle, self._begin, self._end)[0]
+        return self._lines.find_line(needle, self._begin, self._end)
 
     def _read_command(self, command: str) -> None:
         if not command:
             return
         words = words_of(command)
         self._run.facts["command"] = _SECRET.sub(r"\1…", command)[:4000]
-        benchmark = next((word for word in words[1:] if not word.startswith("-")), "")
-        if benchmark:
+        if benchmark := next((word for word in words[1:] if not word.startswith("-")), ""):
             self._run.factors["benchmark"] = benchmark[:40]
         for name, factor in _OPTIONS.items():
             if (value := option(words, name)) is not None:
@@ -151,15 +146,13 @@ class _Reader:
             run.factors["concurrency"] = int(concurrency)
         for key, factor in (("clients", "nodes"), ("hosts", "servers")):
             value = section.get(key)
-            count = len(value) if isinstance(value, (list, dict)) else finite(value)
-            if count:
+            if count := len(value) if isinstance(value, (list, dict)) else finite(value):
                 run.factors.setdefault(factor, int(count))
 
     def _add_operation(self, operation: str, section: dict[str, Any], needle: str) -> None:
         run, window, at = self._run, part(section, "throughput"), self._find_line(f'"{needle}"')
         millis = finite(window.get("measure_duration_millis"))
-        errors = finite(section.get("total_errors", section.get("errors", window.get("errors"))))
-        if errors:
+        if errors := finite(section.get("total_errors", section.get("errors", window.get("errors")))):
             first = section.get("first_errors")
             why = f": {str(first[0])[:120]}" if isinstance(first, list) and first else ""
             run.lacks(
@@ -193,8 +186,7 @@ class _Reader:
             return
         if size := finite(section.get("obj_size")):
             self._run.factors.setdefault("object_size", int(size))
-        for row in _build_latencies(operation, section, at, int(requests)):
-            self._run.rows.append(row)
+        self._run.rows += _build_latencies(operation, section, at, int(requests))
 
     def _add_merged(self, operation: str, clients: dict[str, Any], needle: str) -> None:
         """Add latencies of all windows of all clients, as far as they can be merged exactly."""
@@ -207,9 +199,9 @@ class _Reader:
             and (requests := part(segment, "single_sized_requests"))
             and finite(requests.get("requests"))
         ]
+        merged = [finite(window.get("merged_entries")) for window in windows]
         if not windows:
             return
-        merged = [finite(window.get("merged_entries")) for window in windows]
         if len(windows) == 1 and merged[0] in (None, 0, 1):
             self._add_requests(operation, windows[0], needle)
             return
@@ -231,8 +223,7 @@ class _Reader:
             names = _REQUESTS if prefix == "latency" else _FIRST_BYTE
             keys = {statistic: key for key, statistic in names.items()}
             for statistic, value in _all_of(parts, windows, keys):
-                metric = f"{prefix}_{statistic}"
-                self._run.rows.append(Row(operation, metric, value / 1000, "s", at, count=n))
+                self._run.rows.append(Row(operation, f"{prefix}_{statistic}", value / 1000, "s", at, count=n))
         self._run.warn(
             at,
             Message(
@@ -292,9 +283,9 @@ def _parse_table(text: Text) -> Parsed:
         entry[1], entry[2], entry[3] = entry[1] + seconds, entry[2] + size, entry[3] + speed * seconds
         if errors:
             run.lacks(at, Message("operations-failed", "{n_errors:.0f} operations failed", n_errors=errors))
-    for operation, (first, seconds, size, objects) in sums.items():
+    for operation, (first, seconds, size, count) in sums.items():
         run.rows += [Row(operation, "bandwidth", size / seconds, "bytes/s", int(first))] if size else []
-        run.rows += [Row(operation, "rate", objects / seconds, "operations/s", int(first))] if objects else []
+        run.rows += [Row(operation, "rate", count / seconds, "operations/s", int(first))] if count else []
         run.facts[f"window of {operation}, ms"] = round(1000 * seconds)
     if not sums:
         run.lacks(text.last_line, Message("no-results", "the table has no rows"))

@@ -54,9 +54,13 @@ def _check_marker(store: Path) -> Iterator[Finding]:
     except (DataError, OSError, KeyError, TypeError):  # removed or damaged since the store was opened
         changed = True
     if changed:
-        action = f"restore {store / files.MARKER} from a copy"
-        sentence = Message("marker-changed", "{file} was changed after the store was created", file=files.MARKER)
-        yield Finding("D108", Severity.ERROR, sentence, {"path": files.MARKER}, action)
+        yield Finding(
+            "D108",
+            Severity.ERROR,
+            Message("marker-changed", "{file} was changed after the store was created", file=files.MARKER),
+            {"path": files.MARKER},
+            f"restore {store / files.MARKER} from a copy",
+        )
 
 
 def _check_runs(store: Path, contents: bool, read: Reader, documents: list[Document]) -> Iterator[Finding]:
@@ -108,8 +112,13 @@ def _changed_experiments(runs: Sequence[Document], experiments: Experiments) -> 
                 continue
             template = "experiment {experiment}: changed since run {run_id} was stored"
             sentence = Message("experiment-changed", template, experiment=name, run_id=changed[0])
-        action = f"restore {path} from a copy; without it the decisions before the measurement are unproven"
-        yield _build_finding("D107", Severity.ERROR, sentence, path, action)
+        yield _build_finding(
+            "D107",
+            Severity.ERROR,
+            sentence,
+            path,
+            f"restore {path} from a copy; without it the decisions before the measurement are unproven",
+        )
 
 
 def _check_experiments(store: Path) -> Iterator[Finding]:
@@ -119,9 +128,18 @@ def _check_experiments(store: Path) -> Iterator[Finding]:
         except (DataError, OSError) as error:
             action = f"restore {path} from a copy, or remove it"
             why = error.strerror if isinstance(error, OSError) else error.message
-            template = "experiment {experiment} cannot be read: {reason}"
-            sentence = Message("damaged-experiment", template, experiment=path.stem, reason=why)
-            yield _build_finding("D105", Severity.WARNING, sentence, path, action)
+            yield _build_finding(
+                "D105",
+                Severity.WARNING,
+                Message(
+                    "damaged-experiment",
+                    "experiment {experiment} cannot be read: {reason}",
+                    experiment=path.stem,
+                    reason=why,
+                ),
+                path,
+                action,
+            )
 
 
 def _check_notes(store: Path) -> Iterator[Finding]:

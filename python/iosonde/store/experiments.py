@@ -29,8 +29,12 @@ class Experiments:
             files.make_part(self._disk, self._directory)
             files.replace_file(self._disk, self.path(name), experiment_bytes(experiment))
         except OSError as error:
-            template = "cannot store experiment {experiment_id} in {store}"
-            raise files.write_failure(error, template, experiment_id=name, store=self._directory.parent) from error
+            raise files.write_failure(
+                error,
+                "cannot store experiment {experiment_id} in {store}",
+                experiment_id=name,
+                store=self._directory.parent,
+            ) from error
 
     def save_new(self, experiment: Experiment) -> None:
         """Save ``experiment`` unless one with its id exists; of concurrent processes the first wins. Raises

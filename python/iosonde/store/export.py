@@ -37,12 +37,11 @@ def operations_of(store: Store, run_ids: Sequence[str]) -> Iterator[pa.Table]:
     import pyarrow as pa
 
     text = pa.dictionary(pa.int32(), pa.string())
-    fields = [pa.field("run", text)]
-    fields += [
+    fields = (
         pa.field(field.name, text if field.name == "kind" else field.type, metadata=field.metadata)
         for field in tables.operation_schema()
-    ]
-    schema = pa.schema(fields)
+    )
+    schema = pa.schema([pa.field("run", text), *fields])
     yield schema.empty_table()
     for run_id in run_ids:
         names = None
@@ -92,11 +91,11 @@ def _write_json(batches: Iterator[pa.Table], file: BinaryIO) -> None:
     separator = "\n"
     for batch in batches:
         for row in batch.to_pylist():
-            text = json.dumps({name: _replace_nonfinite(value) for name, value in row.items()}, ensure_ascii=False)
+            cells = {
+                name: None if isinstance(value, float) and not math.isfinite(value) else value
+                for name, value in row.items()
+            }
+            text = json.dumps(cells, ensure_ascii=False)
             file.write((separator + text).encode("utf-8"))
             separator = ",\n"
     file.write(b"\n]}\n")
-
-
-def _replace_nonfinite(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -24,13 +24,12 @@ def read_parquet(path: Path) -> pa.Table:
     try:
         table = pq.ParquetFile(path).read()
     except (pa.ArrowException, OSError) as error:
-        first = str(error).splitlines()[0] if str(error) else "it cannot be read"
         raise DataError(
             "truncated-file",
             "{path} is not a complete Parquet file: {reason}",
             "check whether it was copied completely",
             path=path,
-            reason=first,
+            reason=str(error).splitlines()[0] if str(error) else "it cannot be read",
         ) from error
     names = table.column_names
     for place, name in enumerate(names, 1):
@@ -55,9 +54,12 @@ def table_from_stream(table: Any) -> pa.Table:
     try:
         result = pa.RecordBatchReader.from_stream(table).read_all()
     except (pa.ArrowException, TypeError, ValueError) as error:
-        reason = "; ".join(str(argument).splitlines()[0] for argument in error.args if str(argument))
-        hint = "give every column one type and a unique name, or convert the table to Arrow"
-        raise DataError("unreadable-table", "the table cannot be read: {reason}", hint, reason=reason) from error
+        raise DataError(
+            "unreadable-table",
+            "the table cannot be read: {reason}",
+            "give every column one type and a unique name, or convert the table to Arrow",
+            reason="; ".join(str(argument).splitlines()[0] for argument in error.args if str(argument)),
+        ) from error
     return _without_index(result)
 
 

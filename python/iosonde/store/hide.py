@@ -30,6 +30,7 @@ _OWN_KEYS = frozenset(
 _NODE_LIST = re.compile(r"(?P<stem>[A-Za-z][\w.-]*)\[(?P<numbers>[\d,-]+)\]")
 _ID_PATTERNS = [pattern for kind, pattern in PATTERNS if kind == "id"]
 _MIN_COMMON_ID_DIGITS = 5  # shorter numbers are replaced only where they are clearly an id
+_MIN_LENGTHS = {"secret": 3, "id": 3, "host": 2, "user": 2}
 _NUMBERED = re.compile(r"^(?P<stem>[A-Za-z][A-Za-z_-]*[A-Za-z_-])\d+$")
 
 
@@ -79,8 +80,7 @@ class Names:
                     self._note_names("host", item)
             self.learn(item, key)
             before = item if isinstance(item, str) else ""
-        words = [item for item in items if isinstance(item, str)]
-        self._learn_text(" ".join(words))
+        self._learn_text(" ".join([item for item in items if isinstance(item, str)]))
 
     def _learn_text(self, text: str) -> None:
         for kind, pattern in PATTERNS:
@@ -98,8 +98,7 @@ class Names:
             for form in (name, name.rstrip("."), unquote(name)):  # "the password is hunter2."
                 self._note_word(kind, form)
             return
-        parts = re.split(r"[\s,;|]+", name) if kind in ("host", "user") else [name]
-        for part in parts:
+        for part in re.split(r"[\s,;|]+", name) if kind in ("host", "user") else [name]:
             part = re.sub(r":[\d/].*$", "", part).strip("./:[]") if kind == "host" else part.strip(".:")
             self._note_word(kind, part)
             if kind == "host" and "." in part and not _is_address(part):
@@ -109,15 +108,16 @@ class Names:
 
     def _note_word(self, kind: str, word: str) -> None:
         plain = word.lower()
-        if not word or plain in HARMLESS or plain in self._pseudonyms or is_pseudonym(plain):
-            return
-        if kind == "id" and not re.search(r"\d", word):
-            return
-        if kind not in ("secret", "id") and (plain.isdigit() or _is_address(word)):
-            return  # addresses are found everywhere
-        if kind in ("secret", "id") and len(word) < 3 or kind in ("host", "user") and len(word) < 2:
-            return
-        self._assign_pseudonym(kind, plain)
+        if not (
+            len(word) < _MIN_LENGTHS.get(kind, 1)
+            or plain in HARMLESS
+            or plain in self._pseudonyms
+            or is_pseudonym(plain)
+            or (kind == "id" and not re.search(r"\d", word))
+            # Addresses are found everywhere.
+            or (kind not in ("secret", "id") and (plain.isdigit() or _is_address(word)))
+        ):
+            self._assign_pseudonym(kind, plain)
 
     def _assign_pseudonym(self, kind: str, word: str) -> str:
         """Return a pseudonym for ``word``; a host's short and full name share one."""
@@ -169,9 +169,8 @@ class Names:
 
     def _hide_address(self, match: re.Match[str]) -> str:
         word = match[0]
-        if (match["ip4"] or match["ip6"]) and not _is_address(word.partition("%")[0]):
-            return word
-        if word in ("::", "0.0.0.0", "127.0.0.1", "::1"):
+        is_number = (match["ip4"] or match["ip6"]) and not _is_address(word.partition("%")[0])
+        if is_number or word in ("::", "0.0.0.0", "127.0.0.1", "::1"):
             return word
         return self._mark_used(self._pseudonyms.get(word.lower()) or self._assign_pseudonym("address", word.lower()))
 

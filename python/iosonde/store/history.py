@@ -60,9 +60,9 @@ class History:
                 continue
             if not run.complete and not self.incomplete:
                 self.n_incomplete_omitted += 1
-                continue
-            order.append((run.started_at, run.id, place))
-            yield run
+            else:
+                order.append((run.started_at, run.id, place))
+                yield run
 
     def _build_table(
         self, runs: Sequence[tuple[str, str, int]], columns: dict[str, str], kinds: dict[str, dict[type, Any]]
@@ -85,7 +85,9 @@ class History:
             "target": [run.target for _, run, _ in read],
         }
         data = {
-            name: arrays.repeated(arrays.string([_clean_text(cell) for cell in cells]), n_rows)
+            name: arrays.repeated(
+                arrays.string([None if cell is None else tables.text(cell) for cell in cells]), n_rows
+            )
             for name, cells in facts.items()
         }
         data["complete"] = arrays.repeated(arrays.boolean([run.complete for _, run, _ in read]), n_rows)
@@ -116,10 +118,6 @@ def _find_type(level: Any) -> type:
     if isinstance(level, int) and not isinstance(level, bool):
         return int if -(2**63) <= level < 2**63 else complex
     return type(level)
-
-
-def _clean_text(value: str | None) -> str | None:
-    return None if value is None else tables.text(value)
 
 
 def _choose_free_name(title: str, taken: dict[str, Any]) -> str:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -124,8 +124,7 @@ class Index:
         for start in range(0, len(new), _AT_ONCE):
             say(start, len(new))
             unread += self._add_runs(store, number, new[start : start + _AT_ONCE])
-        dropped = sum(run not in there for run, *_ in rows)
-        return Refreshed(len(new) - unread, dropped, unread)
+        return Refreshed(len(new) - unread, sum(run not in there for run, *_ in rows), unread)
 
     def _add_runs(self, store: Store, number: int, names: Sequence[str]) -> int:
         """Read these runs; return the number of unreadable ones."""
@@ -143,14 +142,12 @@ class Index:
         return sum(run is None for *_, run, _ in read)
 
     def _refresh_experiments(self, store: Store, number: int) -> None:
-        folder = store.path / "experiments"
-        there = _list_documents(folder)
+        there = _list_documents(store.path / "experiments")
         with self.asking() as ask:
             rows = ask.execute("SELECT experiment, state FROM experiments WHERE store = ?", (number,))
             indexed = dict(rows.fetchall())
-        changed = [name for name in there if indexed.get(name) != there[name]]
         read = []
-        for name in changed:
+        for name in [name for name in there if indexed.get(name) != there[name]]:
             try:
                 experiment = store.experiment(name)
             except (DataError, InputError):  # damaged, or just removed: the store reports it
@@ -160,9 +157,7 @@ class Index:
                 (number, name, text_of(called), text_of(experiment.created_at), len(experiment.trials), there[name])
             )
         with self.asking(writing=True) as ask:
-            lost = [(number, name) for name in indexed if name not in there]
-            ask.executemany("DELETE FROM experiments WHERE store = ? AND experiment = ?", lost)
-            stale = [row[:2] for row in read]
+            stale = [*((number, name) for name in indexed if name not in there), *(row[:2] for row in read)]
             ask.executemany("DELETE FROM experiments WHERE store = ? AND experiment = ?", stale)
             ask.executemany("INSERT INTO experiments VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING", read)
 
@@ -176,12 +171,10 @@ class Index:
             ask.execute("DELETE FROM tags WHERE store = ?", (number,))
             ask.executemany("INSERT INTO tags VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows)
 
-    @contextmanager
-    def asking(self, writing: bool = False) -> Iterator[Asking]:
+    def asking(self, writing: bool = False) -> AbstractContextManager[Asking]:
         """Open a transaction: others see its writes afterwards, all or none. Raises SystemFaultError if the database
         cannot be used."""
-        with self.database.asking(writing) as ask:
-            yield ask
+        return self.database.asking(writing)
 
 
 def _insert_run(ask: Asking, number: int, name: str, state: str, run: StoredRun | None, problem: str) -> None:
@@ -208,8 +201,10 @@ def _insert_run(ask: Asking, number: int, name: str, state: str, run: StoredRun 
     ask.executemany(
         "INSERT INTO levels VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", [(*level, done[0]) for level in levels]
     )
-    there = [(name, kind, number, level) for name, kind, level in levels]
-    ask.executemany("INSERT INTO there VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", there)
+    ask.executemany(
+        "INSERT INTO there VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        [(name, kind, number, level) for name, kind, level in levels],
+    )
 
 
 def _read_signature(path: Path) -> str:
@@ -264,14 +259,11 @@ def _is_same(now: str | None, before: str) -> bool:
 def _list_documents(folder: Path) -> dict[str, str]:
     """Return name → state of each document in ``folder``."""
     states = {}
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.name.endswith(".json") and not entry.name.startswith(".") and entry.name.isprintable():
-                    about = entry.stat(follow_symlinks=False)
-                    states[entry.name.removesuffix(".json")] = f"{about.st_ino} {about.st_size} {about.st_mtime_ns}"
-    except OSError:
-        return states
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(".json") and not entry.name.startswith(".") and entry.name.isprintable():
+                about = entry.stat(follow_symlinks=False)
+                states[entry.name.removesuffix(".json")] = f"{about.st_ino} {about.st_size} {about.st_mtime_ns}"
     return states
 
 

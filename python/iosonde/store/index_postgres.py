@@ -48,8 +48,7 @@ class _Statements:
         return self.cursor
 
     def executemany(self, statement: str, rows: Iterable[Sequence[Any]], /) -> None:
-        several = list(rows)
-        if several:
+        if several := list(rows):
             self.cursor.executemany(_encode_statement(statement), several)
 
 

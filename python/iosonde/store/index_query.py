@@ -103,12 +103,12 @@ class IndexView:
             runs = tuple(_run_from_row(row[1:], _read_factors(ask, row[0])) for row in rows)
         return RunsPage(runs, int(total))
 
-    def ids(self, where: Sequence[Condition], most: int, sound: bool = True) -> list[tuple[int, str]]:
-        """Return (store, id) of the newest ``most`` matching runs; ``sound`` excludes unreadable ones."""
+    def ids(self, where: Sequence[Condition], most: int) -> list[tuple[int, str]]:
+        """Return (store, id) of the newest ``most`` matching runs, without unreadable ones."""
         with self.index.asking() as ask:
             text, values = self._build_conditions(ask, where)
-            text += " AND problem = ''" if sound else ""
-            rows = ask.execute(f"SELECT store, run FROM runs {self._by_time(text)} LIMIT ?", [*values, most])
+            selection = self._by_time(f"{text} AND problem = ''")
+            rows = ask.execute(f"SELECT store, run FROM runs {selection} LIMIT ?", [*values, most])
             return [(int(store), str(run)) for store, run in rows.fetchall()]
 
     def experiments(self, first: int = 0, most: int = 100, only: str | None = None) -> tuple[IndexedExperiment, ...]:
@@ -201,7 +201,6 @@ class IndexView:
         return [str(level) for (level,) in rows]
 
     def _build_conditions(self, ask: Asking, where: Sequence[Condition]) -> tuple[str, list[Any]]:
-        """Translate the conditions to SQL."""
         columns = self._find_columns(ask) if where else {}
         check_columns(where, [*_OWN, "tags", *columns])
         text, values = self._build_store_condition()

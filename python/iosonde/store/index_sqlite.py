@@ -49,12 +49,11 @@ class SqliteDatabase:
             with self._lock, self._connection:
                 yield self._connection
         except sqlite3.Error as error:
-            where = self.path or "in the directory of temporary files"
             raise SystemFaultError(
                 "unusable-index",
                 "cannot use the index {path}: {error}",
                 "make room there, or remove the index: it is rebuilt",
-                path=where,
+                path=self.path or "in the directory of temporary files",
                 error=error,
             ) from error
 
@@ -67,8 +66,7 @@ def _open_index(path: Path | None) -> sqlite3.Connection:
             os.close(os.open(path, os.O_CREAT | os.O_CLOEXEC, 0o600))  # the names of runs are private
             connection = _connect(str(path))
             version = connection.execute("PRAGMA user_version").fetchone()[0]
-            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if not tables:
+            if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 return _with_tables(connection)
             if version == VERSION:
                 return connection

@@ -19,8 +19,7 @@ def lock_experiment(store: Path, experiment: str) -> Iterator[None]:
     """Hold the experiment's lock. Raises InputError if another process holds it; a dead process holds nothing."""
     folder = store / LOCKS
     folder.mkdir(exist_ok=True)
-    path = folder / experiment
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    handle = os.open(folder / experiment, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

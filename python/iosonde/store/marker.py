@@ -27,8 +27,7 @@ def check_marker(store: Path) -> None:
     missing or damaged, SchemaTooNewError."""
     path = store / files.MARKER
     try:
-        marker = decode(files.read_plain(path))
-        layout, schema = _read_versions(marker)
+        layout, schema = _read_versions(decode(files.read_plain(path)))
     except (FileNotFoundError, NotADirectoryError):
         if holds_data(store):
             raise missing_marker(store) from None
@@ -64,8 +63,7 @@ def missing_marker(store: Path) -> DataError:
 
 def holds_data(store: Path) -> bool:
     """Return whether a directory without a marker has runs or experiments of a store."""
-    patterns = ("runs/*/run.json", "experiments/*.json")
-    return any(True for pattern in patterns for _ in store.glob(pattern))
+    return any(True for pattern in ("runs/*/run.json", "experiments/*.json") for _ in store.glob(pattern))
 
 
 def _read_versions(marker: Any) -> tuple[int, int]:

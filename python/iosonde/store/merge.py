@@ -47,10 +47,8 @@ def merge(target: Store, sources: Sequence[Store]) -> Merged:
         problems += findings
         damaged = {problem.evidence["path"] for problem in findings}
         for directory in run_directories(source.path):
-            if f"runs/{directory.name}" in damaged:
-                continue
-            is_present = _add_run(target, runs, directory)
-            there += is_present
+            if f"runs/{directory.name}" not in damaged:
+                there += _add_run(target, runs, directory)
         for experiment in source.experiments():
             _add_experiment(target, experiments, experiment, source)
     for experiment in experiments.values():

@@ -34,8 +34,7 @@ def finish_removals(store: Store) -> None:
     try:
         store.clean_leftovers()
     except OSError as error:
-        template = "cannot remove half-written files in {store}"
-        raise files.write_failure(error, template, store=store.path) from error
+        raise files.write_failure(error, "cannot remove half-written files in {store}", store=store.path) from error
     for marker in sorted((store.path / LOCKS).glob(f"{_BEGUN}*")):
         experiment = marker.name.removeprefix(_BEGUN)
         if not store.run_ids(experiment):  # its runs were removed, but not the experiment
@@ -60,8 +59,9 @@ def remove(store: Store, experiment: str, run_ids: list[str]) -> None:
                 _remove_begun(store, experiment, hidden)
                 raise
         except OSError as error:
-            template = "cannot remove {experiment} from {store}"
-            raise files.write_failure(error, template, experiment=experiment, store=store.path) from error
+            raise files.write_failure(
+                error, "cannot remove {experiment} from {store}", experiment=experiment, store=store.path
+            ) from error
 
 
 def _remove_begun(store: Store, experiment: str, hidden: Mapping[str, Path]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -56,14 +57,13 @@ def factor_columns(settings: Iterable[dict[str, Any]]) -> dict[str, str]:
 
 def run_columns(documents: Sequence[dict[str, Any]], tags: Sequence[list[str]]) -> dict[str, list[Any]]:
     """Return the columns for conditions on runs: column → one value per run."""
-    columns: dict[str, list[Any]] = {"run": [document["id"] for document in documents]}
-    for name in (*RUN_COLUMNS[1:], "seconds"):
-        columns[name] = [document[name] for document in documents]
-    columns["tags"] = list(tags)
     settings = settings_of(documents)
-    for name, column in factor_columns(settings).items():
-        columns[column] = [setting.get(name) for setting in settings]
-    return columns
+    return {
+        "run": [document["id"] for document in documents],
+        **{name: [document[name] for document in documents] for name in (*RUN_COLUMNS[1:], "seconds")},
+        "tags": list(tags),
+        **{title: [setting.get(name) for setting in settings] for name, title in factor_columns(settings).items()},
+    }
 
 
 def split(where: Conditions, columns: Iterable[str]) -> tuple[Conditions, Conditions]:
@@ -78,8 +78,6 @@ def results_table(
 ) -> pa.Table:
     """Return all results of these runs, each row with its run's ``names`` (see factor_columns): factors and options.
     Without ``ranks``, rows of single ranks are dropped from runs with very many."""
-    import io
-
     import pyarrow as pa
 
     schema = tables.result_schema().remove_metadata()
@@ -89,7 +87,9 @@ def results_table(
     n_rows = [len(part) for part in parts]
     columns: dict[str, Any] = {
         name: arrays.repeated(column(values), n_rows)
-        for name, values in zip(RUN_COLUMNS, _run_values([document for _, document in runs]), strict=True)
+        for name, values in (
+            (name, [document["id" if name == "run" else name] for _, document in runs]) for name in RUN_COLUMNS
+        )
     }
     columns |= {row_column: rows[name] for name, row_column in zip(RESULT_COLUMNS, ROW_COLUMNS, strict=True)}
     for name, title in names.items():
@@ -111,10 +111,6 @@ def _drop_single_ranks(part: pa.Table) -> pa.Table:
 def _cast_part(part: pa.Table, schema: pa.Schema) -> pa.Table:
     """Cast to the columns of the schema, unless they are equal."""
     return part.replace_schema_metadata(None) if part.schema.equals(schema) else part.cast(schema)
-
-
-def _run_values(documents: Sequence[dict[str, Any]]) -> list[list[Any]]:
-    return [[document["id" if name == "run" else name] for document in documents] for name in RUN_COLUMNS]
 
 
 def column(values: Sequence[Any]) -> pa.Array:

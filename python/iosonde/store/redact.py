@@ -146,9 +146,9 @@ def _collect_fields(run: Run) -> dict[str, Any]:
 
 
 def _to_plain(value: Any) -> Any:
-    if isinstance(value, list):
-        return [dataclasses.asdict(item) if isinstance(item, (Observation, Finding)) else item for item in value]
-    return value
+    if not isinstance(value, list):
+        return value
+    return [dataclasses.asdict(item) if isinstance(item, (Observation, Finding)) else item for item in value]
 
 
 def _hide_run(run: Run, names: Names) -> Run:
@@ -164,9 +164,17 @@ def _hide_run(run: Run, names: Names) -> Run:
         for finding in run.findings
     ]
     if skipped:
-        template = "left out of this redacted copy because they are not text: {files}"
-        sentence = Message("not-text", template, files=", ".join(skipped))
-        findings.append(Finding("D106", Severity.INFO, sentence))
+        findings.append(
+            Finding(
+                "D106",
+                Severity.INFO,
+                Message(
+                    "not-text",
+                    "left out of this redacted copy because they are not text: {files}",
+                    files=", ".join(skipped),
+                ),
+            )
+        )
     observations = [
         replace(row, **{key: names.hide(getattr(row, key)) for key in ("operation", "metric", "unit", "includes")})
         for row in run.observations
@@ -181,8 +189,7 @@ def _hide_run(run: Run, names: Names) -> Run:
 def _decode_text(content: bytes | Path) -> str | None:
     """Return the text in a raw file; None if it is binary (packed data could hide anything)."""
     try:
-        content = content.read_bytes() if isinstance(content, Path) else content
-        text = content.decode("utf-8")
+        text = (content.read_bytes() if isinstance(content, Path) else content).decode("utf-8")
     except UnicodeDecodeError:
         return None
     return None if "\0" in text else text

@@ -83,9 +83,8 @@ class Remains:
     def read(self, value: Any, key: str = "") -> None:
         """Read every text in ``value``, which has the key ``key``, including keys."""
         for text, under in _iter_texts(value, key):
-            if re.search(r"sha256|digest$", under):
-                continue
-            self._read_text(text)
+            if not re.search(r"sha256|digest$", under):
+                self._read_text(text)
 
     def read_sentence(self, text: str) -> None:
         """Read the text of a person or a tool: capitalised words, and those after "on", "by", "ask"."""

@@ -24,7 +24,7 @@ from iosonde.core.schema import OPERATION
 from iosonde.core.types import Run
 from iosonde.core.version import __version__
 
-from . import files
+from . import files, tables
 from .experiment_digest import ExperimentDigest
 from .files import Disk, Writer, is_temporary, new_file, read_plain, write_copy, write_new
 from .run_schema import RUN, check_types
@@ -84,8 +84,7 @@ def check_run(run: Run) -> None:
             raise InputError(
                 "invalid-file-name", "'{file}' is not a valid name of a raw file", "use a plain file name", file=name
             )
-    operations = run.operations
-    if operations is not None and getattr(operations, "dtype", None) != OPERATION:
+    if run.operations is not None and getattr(run.operations, "dtype", None) != OPERATION:
         raise InputError(
             "wrong-type",
             "the operations of run {run_id} do not have dtype OPERATION",
@@ -103,8 +102,6 @@ def is_flat_name(name: str) -> bool:
 def write_run(disk: Disk, directory: Path, run: Run, stored_at: str, experiment: ExperimentDigest | None) -> None:
     """Write every file of ``run`` into the existing empty ``directory``, each flushed; run.json is last. ``experiment``
     is the digest of its experiment, None if that is not stored."""
-    from . import tables
-
     files = {RESULTS: _write_table(disk, directory / RESULTS, tables.write_results, run.observations)}
     if run.operations is not None:
         files[OPERATIONS] = _write_table(disk, directory / OPERATIONS, tables.write_operations, run.operations)
@@ -166,8 +163,7 @@ def read_document(directory: Path) -> dict[str, Any]:
     except DataError as error:
         raise damaged(directory, error.message) from error
     except (AttributeError, KeyError, TypeError) as error:
-        what = Message("missing-key", "{file} lacks {name}", file=DOCUMENT, name=error)
-        raise damaged(directory, what) from error
+        raise damaged(directory, Message("missing-key", "{file} lacks {name}", file=DOCUMENT, name=error)) from error
     return document
 
 

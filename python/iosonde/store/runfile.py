@@ -105,7 +105,9 @@ def run_from(document: dict[str, Any], observations: list[Observation], raw: dic
     return Run(
         **{name: from_plain(document[name]) for name in _FIELDS},
         observations=observations,
-        findings=[_finding_from_json(item) for item in from_plain(document["findings"])],
+        findings=[
+            Finding(**{**item, "severity": Severity(item["severity"])}) for item in from_plain(document["findings"])
+        ],
         headlines=from_plain(document.get("headlines") or {}),
         raw=raw,
     )
@@ -204,10 +206,6 @@ def from_plain(value: Any) -> Any:
     if isinstance(value, list):
         return [from_plain(item) if type(item) in _NESTED else item for item in value]
     return value
-
-
-def _finding_from_json(item: dict[str, Any]) -> Finding:
-    return Finding(**{**item, "severity": Severity(item["severity"])})
 
 
 def _self_line(digest: str) -> bytes:

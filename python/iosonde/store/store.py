@@ -13,25 +13,26 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from iosonde.core.errors import DataError, InputError, IosondeError
+from iosonde.core.schema import OPERATION
 from iosonde.core.timestamps import format_now
-from iosonde.core.types import Experiment, Finding, Run
+from iosonde.core.types import Experiment, Finding, Observation, Run
 from iosonde.core.where import matching_rows, takes_incomplete
 from iosonde.foreign.reach import check_reachable
 
-from . import files, rundir
+from . import files, query, rundir, tables
 from .experiment_digest import ExperimentDigest
 from .experiments import Experiments
 from .lock import LOCKS
 from .marker import check_marker, holds_data, missing_marker, write_marker
 from .notes import Notes
+from .query import Conditions
 from .runfile import run_from
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
-
-    from .query import Conditions
 
 MARKER = files.MARKER
 _DIRECTORIES = ("runs", "experiments", "notes")
@@ -164,7 +165,7 @@ class Store:
         directory, now = self.path / "runs", format_now()
         there = [name for name in run_by_id if (directory / name).exists()]
         fills = {
-            name: partial(_fill_directory, run=run, now=now, experiment=self.experiment_digest(run.experiment))
+            name: partial(rundir.write_run, run=run, stored_at=now, experiment=self.experiment_digest(run.experiment))
             for name, run in run_by_id.items()
             if name not in there
         }
@@ -188,8 +189,9 @@ class Store:
         except OSError as error:
             if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR) and (runs / run_id).exists():
                 raise _build_duplicate_error(run_id, self.path) from error
-            template = "cannot store run {run_id} in {store}"
-            raise files.write_failure(error, template, run_id=run_id, store=self.path) from error
+            raise files.write_failure(
+                error, "cannot store run {run_id} in {store}", run_id=run_id, store=self.path
+            ) from error
 
     def save_experiment(self, experiment: Experiment) -> None:
         """Store ``experiment``, replacing an earlier one with its id. Raises SystemFaultError if the disk fails."""
@@ -222,14 +224,13 @@ class Store:
         names = dict.fromkeys(item.id for item in self.experiments())
         names |= dict.fromkeys(run["experiment"] for run in self.runs())
         if experiment not in names:
-            there = ", ".join(names) or "none"
             raise InputError(
                 "unknown-experiment",
                 "unknown experiment {experiment} in {path}",
                 "known: {experiments}",
                 experiment=experiment,
                 path=self.path,
-                experiments=there,
+                experiments=", ".join(names) or "none",
             )
 
     def runs(self, experiment: str | None = None, where: Conditions | None = None) -> list[dict[str, Any]]:
@@ -253,12 +254,10 @@ class Store:
 
         Raises InputError if there is none with this id, DataError if it is damaged.
         """
-        from . import tables
-
         directory, document = self._find_run(run_id)
         table = io.BytesIO(rundir.read_file(directory, document, rundir.RESULTS))
-        raw = rundir.read_raw(directory, document)
-        run = run_from(document, tables.observations_of(tables.read_results(table)), raw)
+        rows = [Observation(**row) for row in tables.read_results(table).to_pylist()]
+        run = run_from(document, rows, rundir.read_raw(directory, document))
         if operations and rundir.OPERATIONS in document["files"]:
             run.operations = self.operations(run_id)
         return run
@@ -277,8 +276,6 @@ class Store:
         are left out unless requested or named by a condition. Without ``ranks``, rows of single ranks are dropped from
         runs that have very many, besides rows of the whole.
         """
-        from . import query
-
         selected = self._select_runs(experiment, ())
         documents = [document for _, document in selected]
         names = query.factor_columns(query.settings_of(documents))
@@ -300,23 +297,11 @@ class Store:
 
     def operations(self, run_id: str) -> np.ndarray:
         """Return all recorded operations of a run, dtype ``schema.OPERATION``, by rank and start; may be empty."""
-        import numpy as np
-
-        from iosonde.core.schema import OPERATION
-
-        from . import tables
-
         path = self._operations_path(run_id)
         return np.empty(0, OPERATION) if path is None else tables.read_operations(path)
 
     def operation_columns(self, run_id: str, names: Sequence[str]) -> dict[str, np.ndarray]:
         """Return some columns of the operations, each as an array; all empty if none were recorded."""
-        import numpy as np
-
-        from iosonde.core.schema import OPERATION
-
-        from . import tables
-
         path = self._operations_path(run_id)
         if path is None:
             return {name: np.empty(0, OPERATION[name]) for name in names}
@@ -324,15 +309,11 @@ class Store:
 
     def operation_column_groups(self, run_id: str, names: Sequence[str]) -> Iterator[dict[str, np.ndarray]]:
         """Yield ``operation_columns`` in groups of a million rows, in order, for bounded memory."""
-        from . import tables
-
         path = self._operations_path(run_id)
         return iter(()) if path is None else tables.operation_column_groups(path, names)
 
     def operation_batches(self, run_id: str, rows: int = 1_000_000) -> Iterator[np.ndarray]:
         """Yield the operations in arrays of at most ``rows`` rows, for bounded memory."""
-        from . import tables
-
         path = self._operations_path(run_id)
         return iter(()) if path is None else tables.operation_batches(path, rows)
 
@@ -359,8 +340,6 @@ class Store:
         selected.sort(key=lambda item: (item[1]["started_at"], item[1]["id"]))
         if not where or not selected:
             return selected
-        from . import query
-
         documents = [document for _, document in selected]
         rows = matching_rows(query.run_columns(documents, self._read_tags(documents)), where)
         return [selected[row] for row in rows]
@@ -412,10 +391,6 @@ class Store:
 
     def _read_tags(self, documents: list[dict[str, Any]]) -> list[list[str]]:
         return [self.notes.tags(document["id"]) for document in documents]
-
-
-def _fill_directory(disk: files.Disk, directory: Path, run: Run, now: str, experiment: ExperimentDigest | None) -> None:
-    rundir.write_run(disk, directory, run, now, experiment)
 
 
 def _build_duplicate_error(run_id: str, path: Path) -> InputError:

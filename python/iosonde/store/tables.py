@@ -94,11 +94,6 @@ def read_results(file: Any) -> pa.Table:
     return pq.ParquetFile(file, pre_buffer=False).read(use_threads=False)
 
 
-def observations_of(table: pa.Table) -> list[Observation]:
-    """Convert the rows of a results table to Observations."""
-    return [Observation(**row) for row in table.to_pylist()]
-
-
 def write_operations(operations: np.ndarray, file: io.RawIOBase) -> None:
     """Write operations.parquet to an open file, sorted by rank and start, by row groups."""
     import pyarrow as pa

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.faults import BEGUN, ENDED
-from iosonde.core.server_calls import CALLS
 from iosonde.core.types import Observation
+from iosonde.core.wire import CALLS
 from iosonde.core.workload import MpiIo
 from iosonde.measure import spool
 from iosonde.measure.rank import cache
