@@ -79,8 +79,7 @@ def _format_table(anova: Anova) -> list[str]:
     if not anova.strata:
         rows.append(_format_residual("residual", anova.df_residual, anova.ss_residual, anova))
     rows.append(["total", str(anova.n - 1), significant(anova.ss_total, 5), "", "", "", ""])
-    header = ["term", "df", "sum of squares", "share", "interval", "F", "p"]
-    return table(header, rows, "lrrrrrr").splitlines()
+    return table(["term", "df", "sum of squares", "share", "interval", "F", "p"], rows, "lrrrrrr").splitlines()
 
 
 def _format_source(s: VariationSource) -> list[str]:

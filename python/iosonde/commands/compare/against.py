@@ -65,18 +65,16 @@ class PairVerdicts(Answer):
     def content(self) -> dict[str, Any]:
         """Return the content of ``iosonde compare --json``; a single primary verdict is repeated at the top."""
         listed = [{**item.to_json(), "sentence": sentence(item)} for item in self.items]
-        commands = [{"side": side, "command": command} for side, command in self.commands]
         only = listed[0] if len(self.primary) == 1 else {}
         only = only or {"sentence": " ".join(self.sentences)}
-        warnings = [*self.warnings, *only.get("warnings", [])]
         return {
             "level": self.rule.level,
             "group": self.rule.factor,
             "experiment": self.experiment,
             "sealed": self.rule.sealed(),
-            "commands": commands,
+            "commands": [{"side": side, "command": command} for side, command in self.commands],
             **only,
-            "warnings": warnings,
+            "warnings": [*self.warnings, *only.get("warnings", [])],
             "comparisons": listed,
             "fail_if": None if self.judged is None else self.judged.to_json(),
         }
@@ -220,8 +218,7 @@ def _list_names(source: Source, query: ResponseQuery, experiment: Experiment) ->
     rows = source.trials(query.choice).rows
     runs = {run.id for run in source.runs if run.experiment == experiment.id}
     columns = [rows.columns[name].values for name in ("run", "operation", "metric", "unit")]
-    names = {(str(o), str(m), str(u)): None for run, o, m, u in zip(*columns, strict=True) if run in runs}
-    return list(names)
+    return list({(str(o), str(m), str(u)): None for run, o, m, u in zip(*columns, strict=True) if run in runs})
 
 
 def _is_selected(pair_verdict: PairVerdict, response: Sequence[str]) -> bool:

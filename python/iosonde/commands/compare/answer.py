@@ -57,13 +57,12 @@ def compare(source: Source | None, query: ResponseQuery, sides: Sides) -> Compar
     """Compare the sides; for a store each response at each setting. Without DATA both sides are published. Pairs of
     ``run --against`` follow their sealed rule. Raises InputError, DataError."""
     if source is not None and source.where and not len(source.table):
-        conditions = " and ".join(f"{column}{op}{value}" for column, op, value in source.where)
         raise DataError(
             "no-matching-rows",
             "{name}: no row fulfils {conditions}",
             "look at the values of these columns",
             name=source.name,
-            conditions=conditions,
+            conditions=" and ".join(f"{column}{op}{value}" for column, op, value in source.where),
         )
     alone = source if sides.other is None else None
     if alone is not None and (pairs := sealed_pairs(alone, sides.group, bool(sides.published))):
@@ -229,14 +228,13 @@ def _with_caveats(mean: Overall, items: Sequence[ComparedCell]) -> Overall:
 def _build_untested(matched: InCells, level: float) -> Verdict:
     """Build the verdict of a cell with one trial of a side."""
     sides, part = (matched.pair.a, matched.pair.b), matched.pair.part
-    none = Estimate(None, None, None, level, min(side.values.size for side in sides))
     return Verdict(
         "difference",
         part.column,
         (sides[0].name, sides[1].name),
         VerdictState.NOT_TESTED,
         claim=part.label,
-        estimate=none,
+        estimate=Estimate(None, None, None, level, min(side.values.size for side in sides)),
         doubts=("few-trials",),
     )
 

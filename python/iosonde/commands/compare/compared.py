@@ -119,10 +119,9 @@ class ComparedCell:
 
     def name(self, several: bool) -> str:
         """Return its name among others; with its sides if there are ``several`` pairs."""
-        levels = zip(self.cell.items(), level_texts(self.cell, self.units), strict=True)
         labels = [
             show(value) if key in ("operation", "metric", "response") else text
-            for (key, value), text in levels
+            for (key, value), text in zip(self.cell.items(), level_texts(self.cell, self.units), strict=True)
             if key != "unit"
         ]
         a, b = self.sides
@@ -139,12 +138,11 @@ class ComparedCell:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        by_level = [{"at": level, "verdict": verdict} for level, verdict in self.by_level]
         return {
             "by": self.cell,
             "unit": self.unit,
             **self.comparison.to_json(),
-            "by_level": by_level,
+            "by_level": [{"at": level, "verdict": verdict} for level, verdict in self.by_level],
             "adjusted": list(self.adjusted),
             "warnings": self.warnings,
             "said": self.verdict_word,

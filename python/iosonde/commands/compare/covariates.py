@@ -28,12 +28,10 @@ def covariates(rows: Table, measured: Sequence[str], fixed_columns: Sequence[str
 def makes_cells(rows: Table, name: str, sides: str) -> bool:
     """Return whether a column can be held fixed. A number that hardly repeats qualifies if most of its values occur on
     several sides."""
-    column = rows.column(name)
-    if not _is_covariate(column):
+    if not _is_covariate(rows.column(name)):
         return True
-    keys = rows.groups([name])
     levels = rows.column(sides).codes()[0]
-    shared = sum(at.size for _, at in keys if len(set(levels[at].tolist())) > 1)
+    shared = sum(at.size for _, at in rows.groups([name]) if len(set(levels[at].tolist())) > 1)
     return 2 * shared >= len(rows)
 
 

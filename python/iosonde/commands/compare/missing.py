@@ -29,8 +29,7 @@ def missing_caveats(matched: InCells, comparison: Comparison, group: str) -> lis
         return []
     p = fisher_exact(gone[0], n[0], gone[1], n[1])
     counts = " and ".join(f"{k} of {m} of {side.name}" for k, m, side in zip(gone, n, sides, strict=True))
-    unlike = gone[0] * n[1] != gone[1] * n[0]
-    if not unlike:
+    if gone[0] * n[1] == gone[1] * n[0]:
         template = "values are missing: {counts}; the remaining values are compared"
         return [Caveat(Message("missing-values", template, counts=counts))]
     worse = sides[gone[1] * n[0] > gone[0] * n[1]].name
@@ -55,8 +54,7 @@ def _is_certain(comparison: Comparison, metric: Metric, more_of_b: bool) -> bool
     """Return whether the side that lacks more values is already the worse one: missing values only confirm that."""
     if comparison.verdict != DIFFERENT or not is_speed(metric):
         return False
-    b_is_worse = comparison.above == (metric.better is Better.LOWER)
-    return b_is_worse == more_of_b
+    return (comparison.above == (metric.better is Better.LOWER)) == more_of_b
 
 
 def _describe_worst_case(metric: Metric, sides: tuple[SideTrials, SideTrials], gone: tuple[int, ...]) -> str:

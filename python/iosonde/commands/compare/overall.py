@@ -160,8 +160,6 @@ def _compute_mean(
         assert comparison.ratio is not None
         speed, differ = comparison.ratio, comparison.cells_differ
     gone = dict.fromkeys(_get_operation(pair) for pair in pairs if _get_operation(pair) not in operations)
-    excluded = [*gone, *_describe_incomplete(chosen, used)]
-    unit = chosen[0].part.units.get(group, "")
     return Overall(
         *sides,
         operations,
@@ -170,8 +168,8 @@ def _compute_mean(
         b.size,
         speed,
         margin,
-        tuple(excluded),
-        unit,
+        (*gone, *_describe_incomplete(chosen, used)),
+        chosen[0].part.units.get(group, ""),
         group,
         settings_differ=differ,
     )

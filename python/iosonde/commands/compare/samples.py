@@ -222,10 +222,8 @@ def _match_trials(
         if side_trials.published is not None:
             raise InputError("conflicting-options", "a published side cannot be paired", "leave {spell.pair} out")
         rows = by_name[side_trials.name]
-        groups = rows.groups(pair)
-        twice = next(((key, at) for key, at in groups if at.size > 1), None)
+        twice = next(((key, at) for key, at in rows.groups(pair) if at.size > 1), None)
         if twice is not None:
-            key_text = ", ".join(f"{k}={show(v)}" for k, v in zip(pair, twice[0], strict=True))
             raise DataError(
                 "ambiguous-pair",
                 "{column}={level} has {n_trials} trials with {key}: which one is the partner?",
@@ -233,7 +231,7 @@ def _match_trials(
                 column=name,
                 level=side_trials.name,
                 n_trials=twice[1].size,
-                key=key_text,
+                key=", ".join(f"{k}={show(v)}" for k, v in zip(pair, twice[0], strict=True)),
             )
         keyed.append(_first_values(rows, column, pair))
     common = [key for key in keyed[0] if key in keyed[1]]

@@ -57,7 +57,6 @@ def _build_caveat(
         low, high = -high, -low
     explained = comparison.verdict != CANNOT_TELL and selection.explains(low, high)
     means = [x.mean() if comparison.ratio is None else np.exp(x.mean()) for x in (paired, unpaired)]
-    evidence = f"{' against '.join(map(significant, means))}, rank test p = {selection.p:.2g}"
     which = "lower" if selection.is_low else "higher"
     text = Message(
         "selected-pairs",
@@ -67,7 +66,7 @@ def _build_caveat(
         side=side,
         direction=which,
         n_unpaired=unpaired.size,
-        difference=evidence,
+        difference=f"{' against '.join(map(significant, means))}, rank test p = {selection.p:.2g}",
     )
     effect = "may explain the change" if comparison.verdict == DIFFERENT else "may hide a change"
     template = "the pairs are the {direction} values of {side}, so that regression to the mean " + effect

@@ -34,8 +34,7 @@ def markdown(answer: Comparisons | PairVerdicts) -> Iterator[str]:
     for item in answer.items:
         comparison = item.comparison
         numbers = [means(item), f"{comparison.a.side.n}+{comparison.b.side.n}", *decided_parts(item)]
-        strong = word(item)
-        yield _format_row([*cells_of(item, columns, sides), *numbers, strong])
+        yield _format_row([*cells_of(item, columns, sides), *numbers, word(item)])
     yield ""
     yield plain(legend(answer)) + "."
     notes = [

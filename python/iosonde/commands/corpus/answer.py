@@ -159,14 +159,13 @@ def corpus(source: Source, query: ResponseQuery, how: HowCorpus | None = None) -
     kinds = _list_kinds(rows, query.response)
     selected = _select_kinds(kinds, [work.systems(at) for _, at in kinds], how.every or bool(query.response))
     phases = [phase for kind, at in selected if (phase := work.phase(kind, at, own)) is not None]
-    everyone = np.arange(len(rows))
     return Corpus(
         source.name,
         query.level,
         clusters,
         on,
         len(set(rows.columns["run"].values)),
-        work.systems(everyone),
+        work.systems(np.arange(len(rows))),
         years_of(rows),
         tuple(phases),
         len(kinds) - len(selected),
@@ -189,13 +188,12 @@ def _list_kinds(rows: Table, operations: Sequence[str]) -> list[_Kind]:
     kinds = [((str(key[0]), str(key[1])), np.sort(at)) for key, at in rows.groups(["operation", "metric"])]
     for text in operations:
         if not any(text in (kind[0], " ".join(kind)) for kind, _ in kinds):
-            there = ", ".join(dict.fromkeys(kind[0] for kind, _ in kinds))
             raise InputError(
                 "unknown-operation",
                 "the corpus has no '{operation}'",
                 "there are: {operations}",
                 operation=text,
-                operations=there[:400],
+                operations=", ".join(dict.fromkeys(kind[0] for kind, _ in kinds))[:400],
             )
     if operations:
         kinds = [entry for entry in kinds if entry[0][0] in operations or " ".join(entry[0]) in operations]

@@ -127,8 +127,7 @@ def _standing_out(answer: Corpus) -> Iterator[str]:
         return
     yield ""
     yield "outliers (times the median system)"
-    ordered = sorted(by_system.items(), key=lambda item: (-len(item[1]), item[0]))
-    for system, several in ordered[:_OUT]:
+    for system, several in sorted(by_system.items(), key=lambda item: (-len(item[1]), item[0]))[:_OUT]:
         titles_text = ", ".join(f"{escape(title)} {significant(times, 2)}" for title, times in several[:3])
         more = f" and {len(several) - 3} more" if len(several) > 3 else ""
         yield from wrapped(f"{system}: {titles_text}{more}", "    ", "  ")

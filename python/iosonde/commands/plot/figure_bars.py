@@ -90,14 +90,13 @@ def bars_figure(bars: Bars, axis: str) -> Figure:
 def _build_row(cell: Cell, unit: str, axis: str, divisor: float) -> Row:
     estimate = cell.estimate
     low, high = ends(estimate, divisor) or (None, None)
-    tip = f"{counted(cell.nodes, axis)}: {estimate_text(estimate, unit)}\n{counted(estimate.n, 'trial')}"
     return {
         "x": str(cell.nodes),
         "y": short((estimate.value or 0.0) / divisor),
         "low": low,
         "high": high,
         "said": estimate_parts(estimate, divisor)[0],
-        "tip": tip,
+        "tip": f"{counted(cell.nodes, axis)}: {estimate_text(estimate, unit)}\n{counted(estimate.n, 'trial')}",
     }
 
 

@@ -108,8 +108,7 @@ def _assign_looks(panel: FactorPanel) -> list[_Look]:
     colours = colours_of(count)
     if count == 1:
         return [_Look(colours[0])]
-    levels = max(len(series.means) for series in panel.series)
-    step = min(_APART, 0.5 * _WIDE / max(levels, 1) / count)
+    step = min(_APART, 0.5 * _WIDE / max(max(len(series.means) for series in panel.series), 1) / count)
     around = len(_SHAPES)  # beyond, colours repeat with another shape
     return [
         _Look(colours[at], _SHAPES[(at + at // around) % around], round((at - (count - 1) / 2) * step, 1))

@@ -132,8 +132,7 @@ def _axis_options(texts: Sequence[str], width: int) -> dict[str, Any]:
     """Rotate labels that do not fit side by side, and keep all of them.
     Vega would drop a label whose box, which is larger than the rotated text, touches another.
     """
-    longest = max(map(len, texts), default=0)
-    if longest * _CHARACTER <= width / max(1, len(texts)):
+    if max(map(len, texts), default=0) * _CHARACTER <= width / max(1, len(texts)):
         return {"labelOverlap": False}
     return _label_options(texts, width) | {"labelAngle": -90, "labelAlign": "right", "labelBaseline": "middle"}
 
@@ -167,13 +166,12 @@ def _build_row(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, tex
     if point.mean.low is not None and point.mean.high is not None and point.mean.value:
         half = f"± {50 * (point.mean.high - point.mean.low) / abs(point.mean.value):.0f} %"
     interval = estimate_text(point.mean, panel.unit, (scale.divisor, scale.unit))
-    tip = f"{point.setting_text}\n{interval}\n{counted(point.mean.n, 'trial')}"
     return {
         "x": texts[0][point.x],
         "y": texts[1][point.color],
         "said": value_text,
         "half": half,
-        "tip": tip,
+        "tip": f"{point.setting_text}\n{interval}\n{counted(point.mean.n, 'trial')}",
         "value": short((point.mean.value or 0.0) / scale.divisor),
     }
 

@@ -35,11 +35,10 @@ def latency_figure(latency: Latency, axis: str) -> Figure:
     peak = max((max(series.shares, default=0.0) for series in latency.series), default=0.0) or 1.0
     step = peak * _ROW_OF_PEAK
     names = [counted(series.nodes, axis) for series in latency.series]
-    colour = legend(names, colours_of(len(names)), offset=8)
     x = _time_channel(latency)
     reach = [short(-step * (len(names) + 0.6)), short(peak * 1.08)]
     y = {"field": "y", "type": "quantitative", "axis": None, "scale": {"domain": reach, "zero": False, "nice": False}}
-    channels: Spec = {"x": x, "y": y, "color": colour}
+    channels: Spec = {"x": x, "y": y, "color": legend(names, colours_of(len(names)), offset=8)}
     rows = [
         row
         for place, series in enumerate(latency.series)

@@ -21,14 +21,13 @@ def timeline_figure(timeline: Timeline) -> Figure:
     ranks = [str(span.rank) for span in timeline.spans]
     every = max(1, math.ceil(len(ranks) / _MAX_LABELS))
     marks = [mark for mark in _KINDS if any(span.mark == mark for span in timeline.spans)]
-    colour = legend([_KINDS[mark][0] for mark in marks], [_KINDS[mark][1] for mark in marks], offset=8)
     since = "after the first start" if timeline.comparable else "since its own start"
     rows = [_build_row(span, divisor, unit) for span in timeline.spans]
     most = max((row["end"] for row in rows), default=1.0)
     channels = {
         "x": number(f"{unit} {since}", domain=(0, most), axis={"grid": True}),
         "x2": {"field": "end"},
-        "color": colour,
+        "color": legend([_KINDS[mark][0] for mark in marks], [_KINDS[mark][1] for mark in marks], offset=8),
         "y": names("rank", ranks, "y", {"values": ranks[::every], "domain": False}),
     }
     height = min(max(_ROW * len(ranks), _LEAST), _MOST)

@@ -128,11 +128,10 @@ def build_run_plot(source: Source, run: StoredRun, of: int, names: Sequence[str]
     if len(there) > MOST_PHASES:
         template = "{most} of {n_phases} phases are drawn: {spell.metric} chooses others"
         omissions.append(Message("truncated", template, most=MOST_PHASES, n_phases=len(there)))
-    factors = {name: run.level(name) for name in source.varying_factors.names}
     trial_text = f"trial {run.id}" + ("" if run.complete else ", incomplete")
     template = "{trial}, the last of {trials} with recorded operations: {spell.where:run=ID} draws another"
     which = Message("last-trial", template, trial=trial_text, trials=counted(of, "trial"))
-    setting = setting_text(factors, source.units())
+    setting = setting_text({name: run.level(name) for name in source.varying_factors.names}, source.units())
     heading = ", ".join([trial_text[0].upper() + trial_text[1:], *([setting] if setting else [])])
     return OverTimePlot(run.id, heading, phases, (which,) if of > 1 else (), tuple(omissions))
 

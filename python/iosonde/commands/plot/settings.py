@@ -141,8 +141,7 @@ def _build_stories(
     every, pilot = [cell for response_cells in cells for cell in response_cells], pilot_of(source)
     family_cells = [cell for response in family for cell in cells_of(response)]
     impossible = ProbedLimits((), level).impossible(every, source.runs)
-    rows = rows_of(every, level, pilot)
-    return stories(rows, every, level, family_cells, impossible, responses[0].together)
+    return stories(rows_of(every, level, pilot), every, level, family_cells, impossible, responses[0].together)
 
 
 # Factors
@@ -257,9 +256,8 @@ def _assign_scales(measurements: Sequence[_Measured]) -> dict[str, str]:
     """Map responses to their scales: one per metric, or one per response if they lie far apart."""
     tops: dict[tuple[str, str], dict[str, float]] = {}
     for measurement in measurements:
-        values = [abs(point.mean.value or 0.0) for _, point in measurement.points]
         tops.setdefault((measurement.metric, measurement.response.unit), {})[measurement.response.title] = max(
-            values, default=0.0
+            [abs(point.mean.value or 0.0) for _, point in measurement.points], default=0.0
         )
     scales: dict[str, str] = {}
     for (metric, unit), top_by_title in tops.items():

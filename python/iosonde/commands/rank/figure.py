@@ -73,8 +73,7 @@ def importance_figure(item: Importance) -> Figure:
         for bar, name in zip(bars, bar_names, strict=True)
         if bar.zero_line is not None
     ]
-    colour = legend([_FIRST, _TOTAL, _DUMMY], [BLUE, _LIGHT, VERMILION], offset=8)
-    channels = {"x": x, "y": y, "color": colour}
+    channels = {"x": x, "y": y, "color": legend([_FIRST, _TOTAL, _DUMMY], [BLUE, _LIGHT, VERMILION], offset=8)}
     spec = view(
         layer(total, "bar", channels, height={"band": 0.74}, clip=True),
         layer(first, "bar", channels, height={"band": 0.42}, clip=True),

@@ -187,8 +187,7 @@ def _rank_factors(data: Examples, effects: ResponseEffects | None, besides: Besi
 
 
 def _choose_model(data: Examples, level: float) -> Choice:
-    models = candidates(_FAMILIES, int(data.cells.max()) + 1)
-    return choose(data, models, groups(data), None, level, _SEED)
+    return choose(data, candidates(_FAMILIES, int(data.cells.max()) + 1), groups(data), None, level, _SEED)
 
 
 def _judge_model(data: Examples, choice: Choice, level: float) -> content.JudgedModel:

@@ -101,10 +101,9 @@ def _format_shares(ranking: Ranking) -> Iterator[str]:
     rows = []
     for factor in ranking.factors:
         s = factor.over_all
-        name = factor.name + (" (fixed)" if factor.fixed else "")
         rows.append(
             [
-                name,
+                factor.name + (" (fixed)" if factor.fixed else ""),
                 share(s.s1),
                 span(s.s1),
                 number(s.s1_corrected),

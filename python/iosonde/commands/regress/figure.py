@@ -72,10 +72,9 @@ def _draw_fit(plots: ModelPlots, divisor: float, unit: str) -> Figure:
     scale, x_title = (1.0, plots.x_name) if plots.low is not None else (divisor, f"{plots.x_name}, {unit}".rstrip(", "))
     x = number(x_title, axis={**ticks, "labelExpr": "format(datum.value, '.5~r')"} if ticks else {}, room=8)
     y = number("", "y", axis=flat(unit or plots.response), room=8)
-    line = line_of(_thin_line(plots.line_x) / scale, _thin_line(plots.line), divisor)
     spec = view(
         *_draw_bands(plots, divisor, x, y),
-        _draw_line(line, x, y),
+        _draw_line(line_of(_thin_line(plots.line_x) / scale, _thin_line(plots.line), divisor), x, y),
         _draw_points(plots, plots.x / scale, plots.y, divisor, unit, x, y),
     )
     bands = f"\n{100 * plots.level:g} % bands: mean; dashed: one new trial" if plots.low is not None else ""
@@ -95,13 +94,12 @@ def _describe_caveats(plots: ModelPlots) -> str:
 def _draw_bands(plots: ModelPlots, divisor: float, x: Spec, y: Spec) -> list[Spec]:
     if plots.mean_low is None or plots.mean_high is None or plots.low is None or plots.high is None:
         return []
-    ends = [(plots.mean_low, plots.mean_high), (plots.low, plots.high)]
     mean, new = (
         [
             {"x": short(at), "low": short(low / divisor), "high": short(high / divisor)}
             for at, low, high in zip(_thin_line(plots.line_x), *map(_thin_line, pair), strict=True)
         ]
-        for pair in ends
+        for pair in [(plots.mean_low, plots.mean_high), (plots.low, plots.high)]
     )
     area = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
     return [

@@ -79,8 +79,7 @@ def models_of_store(
             if on:
                 raise
             missing.setdefault(error.message, []).append(title)
-    notes = tuple(map(as_sentence, missing))
-    return Section(tuple(items), notes)
+    return Section(tuple(items), tuple(map(as_sentence, missing)))
 
 
 def _fit_model(
@@ -126,9 +125,8 @@ def _analyse_variation(
     levels = {name: len(set(regression.model.values[name].tolist())) for name in factors}
     many = [name for name, count in levels.items() if 2 * count > n]
     if many or sum(levels.values()) > _MOST_PARAMETERS:
-        factor_names = ", ".join(many or factors)
         template = "{factors}: too many levels for an allocation by levels; the regression says what they explain."
-        return (), Message("too-many-levels", template, factors=factor_names)
+        return (), Message("too-many-levels", template, factors=", ".join(many or factors))
     if any(count < 2 for count in levels.values()):
         return (), ""
     terms = list(dict.fromkeys(":".join(factor.column for factor in term.factors) for term in regression.model.terms))
@@ -137,10 +135,9 @@ def _analyse_variation(
         table_of = anova(table, response, [*terms, *pairs], level)
     except IosondeError as error:
         return (), missing_part("No allocation by levels", error)
-    warnings = list(map(as_sentence, table_of.warnings))
     more = besides_rows(table, response, by_levels(table, list(factors)), names, level)
     answer = AnalysisOfVariance(table_of, besides=more, other_p_values=tuple(other_p_values))
-    return _parts(table_of), " ".join([answer.sentence, *warnings])
+    return _parts(table_of), " ".join([answer.sentence, *map(as_sentence, table_of.warnings)])
 
 
 def _pair_terms(terms: Sequence[str], levels: dict[str, int], n: int) -> list[str]:

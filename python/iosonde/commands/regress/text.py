@@ -128,10 +128,9 @@ def _format_ratio(point: Point, first: Point, ratio: Estimate, width: float | No
 
 def _by_level(decisions: Mapping[float, bool]) -> str:
     """Format ``by level: significant at 90 % and 95 %; not significant at 99 %``."""
-    wordings = {"significant": True, "not significant": False}
     at = {
         words: [f"{100 * level:g} %" for level, above in decisions.items() if above is is_so]
-        for words, is_so in wordings.items()
+        for words, is_so in {"significant": True, "not significant": False}.items()
     }
     return "by level: " + "; ".join(f"{words} at {listed(levels)}" for words, levels in at.items() if levels)
 

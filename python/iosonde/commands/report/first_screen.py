@@ -33,10 +33,9 @@ def first_screen(
     clock: str,
 ) -> FirstScreen:
     """Build the first screen; ``clock`` describes the clock of the rates."""
-    what = [*measured(runs, overview, axis, chosen.seed), *([chosen.note] if chosen.note else [])]
     return FirstScreen(
         headline=headline(target, tools_of(runs), runs, overview, axis),
-        what=tuple(what),
+        what=(*measured(runs, overview, axis, chosen.seed), *([chosen.note] if chosen.note else [])),
         fast=" ".join(filter(None, (_describe_sizes(runs, clock), wire.words(runs)))) if overview.rows else "",
         sure=(interval_words(overview),) if overview.rows else (),
         wrong=wrong(findings, bool(runs)),
@@ -78,5 +77,4 @@ def _describe_sizes(runs: Sequence[StoredRun], clock: str) -> str:
 
 
 def _describe_cache(runs: Sequence[StoredRun]) -> str:
-    states = sorted({str(run.factors.get("client_cache") or "unknown") for run in runs})
-    return " or ".join(states)
+    return " or ".join(sorted({str(run.factors.get("client_cache") or "unknown") for run in runs}))

@@ -25,8 +25,7 @@ _SIZES = ("nodes", "ranks_per_node", "ranks")
 
 def target_of(runs: Sequence[StoredRun], otherwise: str) -> str:
     """Return the measured directory, or the store for imported runs."""
-    targets = dict.fromkeys(run.target for run in runs if run.target is not None)
-    return ", ".join(targets) or otherwise
+    return ", ".join(dict.fromkeys(run.target for run in runs if run.target is not None)) or otherwise
 
 
 def find_experiment_name(experiments: Sequence[Experiment]) -> str:
@@ -102,10 +101,9 @@ def _describe_size(runs: Sequence[StoredRun], axis: Axis) -> list[str]:
     sizes = sorted({axis.size(run.factors) for run in runs})
     levels = [run.factors.get("ranks_per_node") for run in runs]
     each = sorted({count_of(level) for level in levels if level is not None})
-    series = f"{', '.join(map(str, sizes))} {axis.noun if sizes == [1] else plural(axis.noun)}"
     on_each = "" if sizes == [1] else " on each"
     per_node = f", {counted(each[0], 'rank')}{on_each}" if len(each) == 1 and axis.factor == "nodes" else ""
-    return [series + per_node]
+    return [f"{', '.join(map(str, sizes))} {axis.noun if sizes == [1] else plural(axis.noun)}" + per_node]
 
 
 def _stood_in(runs: Sequence[StoredRun], axis: Axis) -> bool:
@@ -116,9 +114,8 @@ def _stood_in(runs: Sequence[StoredRun], axis: Axis) -> bool:
 def _describe_factors(overview: Overview) -> str:
     """List the factors and their levels: ``t 64 KiB, 1 MiB and 4 MiB; transfer_size 4 KiB to 1 MiB``."""
     names = [name for name in overview.by if name not in _SIZES]
-    texts = [f"{name} {_levels(name, overview)}" for name in names[:_MOST_SWEPT]]
     more = [f"{len(names) - _MOST_SWEPT} factors more"] if len(names) > _MOST_SWEPT else []
-    return "; ".join([*texts, *more])
+    return "; ".join([*(f"{name} {_levels(name, overview)}" for name in names[:_MOST_SWEPT]), *more])
 
 
 def _levels(name: str, overview: Overview) -> str:

@@ -46,10 +46,9 @@ _DROPPED = ("on", "color", "panel", "adjust", "columns")
 
 def read_questions(source: Source) -> list[DeclaredQuestion]:
     """Return the questions of the newest experiment of a store."""
-    experiments = source.experiments[-1:]
     return [
         question
-        for experiment in experiments
+        for experiment in source.experiments[-1:]
         for question in questions.read(experiment.settings.get(questions.KEY, ()), _list_declared_names(experiment))
     ]
 
@@ -88,13 +87,12 @@ def _answer_question(question: DeclaredQuestion, opened: Open, how: ResponseQuer
         answer = _ASK[question.kind](source, replace(how, response=question.metric, on=(), metric=()), question)
     except IosondeError as error:
         template = "{reason} ({hint})" if error.hint else "{reason}"
-        missing = Message(error.code, template, **{**error.values, "reason": error.message, "hint": error.hint})
         return AnsweredQuestion(
             question.text,
             question.kind,
             shlex.join(question.command(name)),
             None,
-            missing,
+            Message(error.code, template, **{**error.values, "reason": error.message, "hint": error.hint}),
             question.published,
             constant,
         )

@@ -22,9 +22,8 @@ def reproduce_of(runs: Sequence[StoredRun], seed: int | None, store: str, comman
     else:
         commands = _build_repeat_command(last, seed)
     commands += [("Make this page", shlex.join(command))] if command else []
-    versions = dict(flat(last.versions)) | dict(flat(last.facts.get("software") or {}))
     facts = [("seed of the order", str(seed))] if seed is not None else []
-    facts += versions.items()
+    facts += (dict(flat(last.versions)) | dict(flat(last.facts.get("software") or {}))).items()
     ids = dict.fromkeys(run.experiment for run in runs)
     return Reproduce(tuple(commands), (*facts, ("experiment", ", ".join(ids) or "none"), ("store", store)))
 

@@ -132,9 +132,8 @@ def _build_axis(rows: tuple[SummaryRow, ...]) -> StripAxis | None:
     values = [row.mean.value for row in rows if row.mean.value is not None]
     if not values:
         return None
-    highs = [row.mean.high for row in rows if row.mean.high is not None]
     lows = [row.mean.low for row in rows if row.mean.low is not None]
-    most = max([*values, *highs])
+    most = max([*values, *(row.mean.high for row in rows if row.mean.high is not None)])
     reach = _MOST_STRETCH * max(abs(value) for value in values)
     least = min(values)
     return StripAxis(least if least > 0 else max(-reach, min([least, *lows])), min(most, reach))

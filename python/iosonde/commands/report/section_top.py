@@ -194,7 +194,6 @@ def _build_table(
     labels: tuple[str, tuple[str, ...], Sequence[str], str], rows: Sequence[TopRow], frame: _Frame
 ) -> TopTable:
     title, heads, columns, scaling = labels
-    below = format_spread([row.mean.n for row in frame.cells], [row.cv for row in frame.cells])
     ticks = frame.axis.ticks(frame.unit) if frame.axis else ()
     scaling_text = scaling if any(row.scaling for row in rows) else ""
     return TopTable(
@@ -204,7 +203,7 @@ def _build_table(
         tuple(rows),
         ticks,
         bool(frame.axis and frame.axis.logarithmic),
-        below,
+        format_spread([row.mean.n for row in frame.cells], [row.cv for row in frame.cells]),
         scaling_text,
     )
 

@@ -37,9 +37,8 @@ def summaries_of(
 
 def _row(row: OverviewRow, overview: Overview, efficiency: dict[tuple[Any, ...], Estimate]) -> SummaryRow:
     setting = tuple(row.by.get(name) for name in overview.by)
-    level_texts = tuple(format_levels(overview.by, row.by, overview.units))
     return SummaryRow(
-        level_texts,
+        tuple(format_levels(overview.by, row.by, overview.units)),
         setting,
         row.mean,
         row.median,

@@ -98,9 +98,8 @@ def _mark_ranks(times: Mapping[int, tuple[float, float]]) -> dict[int, str]:
         return {}
     end = max(end for _, end in times.values())
     marks = {rank: "late" for rank, (start, _) in times.items() if start > _LATE * end}
-    last = max(times, key=lambda rank: times[rank][1])
     tied = min(end for _, end in times.values()) == end
-    return marks if tied else marks | {last: "last"}
+    return marks if tied else marks | {max(times, key=lambda rank: times[rank][1]): "last"}
 
 
 def _choose_ranks(times: Mapping[int, tuple[float, float]], marks: Mapping[int, str]) -> set[int]:
@@ -111,8 +110,7 @@ def _choose_ranks(times: Mapping[int, tuple[float, float]], marks: Mapping[int, 
     by_end = sorted(times, key=lambda rank: times[rank][1])
     chosen = {*by_start[-_END_RANKS:], *by_end[-_END_RANKS:], *(rank for rank, mark in marks.items() if mark == "last")}
     others = sorted(set(times) - chosen)
-    step = -(-len(others) // (MAX_DISPLAYED_RANKS - len(chosen)))
-    return chosen | set(others[::step])
+    return chosen | set(others[:: -(-len(others) // (MAX_DISPLAYED_RANKS - len(chosen)))])
 
 
 def _note(

@@ -152,7 +152,6 @@ def export(chosen: ChosenRuns, form: str, file: BinaryIO, operations: bool = Fal
 
 def _iterate_batches(chosen: ChosenRuns, operations: bool, incomplete: bool) -> Iterator[Any]:
     if operations:
-        runs = [run.id for run in chosen.runs if incomplete or run.complete]
-        return operations_of(chosen.store, runs)
+        return operations_of(chosen.store, [run.id for run in chosen.runs if incomplete or run.complete])
     results = chosen.store.results(experiment=chosen.experiment, where=chosen.conditions, include_incomplete=incomplete)
     return iter([results])

@@ -155,8 +155,7 @@ def rows_of(tool: str, phase: StoredPhase, work: Work, inside: frozenset[str]) -
 
 def settings_of(run: StoredRun) -> Mapping[str, Any]:
     """Return the settings of a run's native workload; empty if it has none, or several."""
-    steps = run.facts.get("steps") or ()
-    native = [step for step in steps if isinstance(step, dict) and "workload" in step]
+    native = [step for step in run.facts.get("steps") or () if isinstance(step, dict) and "workload" in step]
     return native[0] if len(native) == 1 else {}
 
 

@@ -93,7 +93,6 @@ class FaultEffect:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        estimates = {"stall_s": self.stall, "stall_before_s": self.usual, "heal_s": self.heal}
         return {
             "fault": self.fault,
             "operation": self.operation,
@@ -104,7 +103,7 @@ class FaultEffect:
             "of": self.kind,
             "durations_of": self.slow,
             "parts": [part.to_json() for part in self.parts],
-            **_flatten_estimates(estimates),
+            **_flatten_estimates({"stall_s": self.stall, "stall_before_s": self.usual, "heal_s": self.heal}),
             "not_well": self.n_unhealed,
             "sentence": self.sentence,
         }

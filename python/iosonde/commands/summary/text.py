@@ -224,8 +224,7 @@ def _format_latency(overview: Overview) -> Iterator[str]:
 
 def _format_kinds(each: Sequence[str]) -> str:
     """Format ``write (2 settings) and close``."""
-    several = Counter(each).items()
-    return listed([f"{kind} ({counted(n, 'setting')})" if n > 1 else kind for kind, n in several])
+    return listed([f"{kind} ({counted(n, 'setting')})" if n > 1 else kind for kind, n in Counter(each).items()])
 
 
 def _select_filling(latency: Sequence[OverviewLatency]) -> list[OverviewLatency]:

@@ -25,9 +25,8 @@ def _try_all(
 ) -> tuple[int, ...]:
     places = range(len(columns))
     choices = (above for size in places[1:] for above in combinations(places, size))
-    fitting = [above for above in choices if sum(widths) - sum(widths[place] for place in above) <= free]
     return min(
-        fitting,
+        [above for above in choices if sum(widths) - sum(widths[place] for place in above) <= free],
         key=lambda above: len(set(zip(keys, *(columns[place] for place in above), strict=True))),
         default=tuple(places),
     )

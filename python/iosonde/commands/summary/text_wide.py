@@ -67,8 +67,7 @@ def _split_columns(widths: Sequence[int], before: int) -> list[list[int]]:
     """Split the columns into parts that fit after the ``before`` columns of the settings."""
     parts: list[list[int]] = [[]]
     for place, wide in enumerate(widths):
-        taken = before + sum(widths[at] + _GAP for at in parts[-1])
-        if parts[-1] and taken + wide > room():
+        if parts[-1] and before + sum(widths[at] + _GAP for at in parts[-1]) + wide > room():
             parts.append([])
         parts[-1].append(place)
     return parts
