@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from iosonde.commands.plot.bars_content import Bars
+from iosonde.commands.plot.content import Bars
 from iosonde.commands.report.axis import metric_title
 from iosonde.commands.report.sentences import missing_part
 from iosonde.commands.report.terms import select_metric

@@ -28,7 +28,6 @@ from iosonde.stats.estimate.compare import Comparison
 from iosonde.stats.estimate.within_cells import compare_within
 
 from .against import PairVerdicts, against, sealed_pairs
-from .asked import Sides
 from .caveat import Caveat
 from .cells import InCells, adjusted, describe_exclusive_cells, in_bring_ups
 from .compared import WITHIN_RUN, ComparedCell, Comparisons
@@ -38,6 +37,7 @@ from .overall import Overall, overall
 from .own_caveats import own_caveats
 from .parts import DATA, ComparedPart, list_store_parts, list_table_parts, part_of
 from .samples import BASE_IS_A, BASE_IS_FIRST, ChosenLevels, SidePair, chosen_levels, pairs_of, sample, sample_of
+from .sides import Sides
 from .two import match_sources
 
 __all__ = ["WITHIN_RUN", "ComparedCell", "Comparisons", "Sides", "compare"]

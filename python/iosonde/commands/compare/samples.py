@@ -22,8 +22,8 @@ from iosonde.stats.estimate.compare import Group
 from iosonde.stats.overview.cells import means_of
 from iosonde.stats.overview.shared_bring_ups import Key, numbered, shared_by
 
-from .asked import Sides
 from .parts import DATA, ROW, ComparedPart
+from .sides import Sides
 
 BASE_IS_A = Message("base-is-a", "it is given as A")
 BASE_IS_FIRST = Message("base-is-first", "it is given first")

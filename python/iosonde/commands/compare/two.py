@@ -23,10 +23,10 @@ from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.data.varying import NAMES
 
-from .asked import Sides
 from .caveat import Caveat
 from .cells import describe_exclusive_cells
 from .parts import DATA, ROW, ComparedPart, average_runs, kind_of, numbered, part_of, trial_caveats
+from .sides import Sides
 
 
 @dataclass(frozen=True)

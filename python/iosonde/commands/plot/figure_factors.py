@@ -29,7 +29,7 @@ from iosonde.layout.vocabulary import (
     view,
 )
 
-from .panel import FactorPanel, PanelSeries
+from .content import FactorPanel, PanelSeries
 
 _MAX_COLUMNS = 62  # characters of a sentence above a panel
 _WIDTH, _HEIGHT = 330, 210

@@ -13,7 +13,7 @@ from iosonde.layout.figure import Figure
 from iosonde.layout.text import estimate_parts, estimate_text
 from iosonde.layout.vocabulary import INK, MUTED, PAPER, SHADES, Row, Spec, layer, names, short, unique, view
 
-from .figure_scales import WIDE, PanelScale, scales_of
+from .figure_bars import WIDE, PanelScale, scales_of
 from .figure_settings import columns_of, gathered, panel_title
 from .settings_plot import SettingPoint, SettingsPanel, SettingsPlot
 

@@ -24,7 +24,7 @@ from iosonde.layout.vocabulary import (
     view,
 )
 
-from .latency_content import Latency, LatencySeries
+from .content import Latency, LatencySeries
 
 _SHAPES = {"p50": "circle", "p99": "square", "p99.9": "diamond"}
 _ROW_OF_PEAK = 0.13  # height of a row of percentiles, as a share of the highest peak

@@ -28,8 +28,7 @@ from iosonde.layout.vocabulary import (
 )
 from iosonde.stats.overview.fault_effect import UNDONE, WELL
 
-from .over_time import OverTimePlot, PhaseOverTime
-from .over_time_classes import ClassesOverTime
+from .over_time import ClassesOverTime, OverTimePlot, PhaseOverTime
 
 _TITLE = "Rate and latency over time"
 _SMALL = {"subtitleFontSize": 11, "subtitleColor": MUTED, "subtitleLineHeight": 14, "subtitlePadding": 4}

@@ -34,7 +34,7 @@ from iosonde.layout.vocabulary import (
     view,
 )
 
-from .figure_scales import PanelScale, scales_of
+from .figure_bars import PanelScale, scales_of
 from .settings_plot import SettingPoint, SettingsPanel, SettingsPlot
 
 # Panels in a row → width and height of each, px.

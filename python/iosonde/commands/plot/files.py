@@ -13,7 +13,7 @@ from iosonde.core.front_end import front_end
 from iosonde.core.option_kinds import FIGURE_FORMATS, figure_format
 
 if TYPE_CHECKING:
-    from .drawn import Drawn
+    from .content import Drawn
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from iosonde.layout.figure import Figure
 
     from .ask import PlotQuery
-    from .drawn import Drawn
+    from .content import Drawn
 
 _KINDS = (*BY_SETTINGS, OVER_TIME, *OF_PAGE)
 

@@ -29,10 +29,9 @@ from iosonde.stats.overview.probed_limits import ProbedLimits
 from iosonde.stats.overview.story import sentences, stories
 from iosonde.stats.overview.types import ResponseStory
 
-from .best import best_and_worst
 from .chosen import resolve_role_names, responses_by, select_experiment
 from .layout import HUES, SHADES, PlotLayout, PlotRoles, layout
-from .settings_plot import SettingPoint, SettingsPanel, SettingsPlot
+from .settings_plot import SettingPoint, SettingsPanel, SettingsPlot, best_and_worst
 
 MOST_PANELS = 16
 _MAX_SENTENCES = 12  # sentences

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from iosonde.answers.answer import Answer, level_columns
+from iosonde.core.estimate_text import estimate_text
 from iosonde.core.factor_levels import FactorLevels
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Verdict
+from iosonde.data.responses import Response
 from iosonde.page.tables import DataTable
 from iosonde.stats.overview.types import ResponseStory
 
@@ -119,3 +121,30 @@ class SettingsPlot(Answer):
             for point in panel.points
             for numbers in [{**point.mean.flat("mean"), "n": point.mean.n}]
         ]
+
+
+def best_and_worst(name: str, metric: str, response: Response, points: Sequence[SettingPoint]) -> str:
+    """Return ``write: best bandwidth 340 (320–360) MiB/s at t=1 MiB, n=2; worst …``; '' without measurements. The mean
+    of the best of many settings tends to be too good; its interval is not corrected for that."""
+    ranked = sorted(
+        (point for point in points if point.mean.value is not None), key=lambda point: point.mean.value or 0.0
+    )
+    if not ranked:
+        return ""
+    what = "" if name == metric else f"{metric} "
+    if len(ranked) == 1:
+        at = f" at {ranked[0].setting_text}" if ranked[0].setting else ""
+        return f"{name}: {what}{estimate_text(ranked[0].mean, response.unit)}{at}"
+    best, worst = (ranked[0], ranked[-1]) if response.lower_is_better else (ranked[-1], ranked[0])
+    text = f"{name}: best {what}{_at(best, response)}; worst {_at(worst, response)}"
+    return f"{text}; their intervals overlap" if _has_overlap(best.mean, worst.mean) else text
+
+
+def _at(point: SettingPoint, response: Response) -> str:
+    return f"{estimate_text(point.mean, response.unit)} at {point.setting_text}"
+
+
+def _has_overlap(estimate: Estimate, other: Estimate) -> bool:
+    if estimate.low is None or estimate.high is None or other.low is None or other.high is None:
+        return False
+    return estimate.low <= other.high and other.low <= estimate.high

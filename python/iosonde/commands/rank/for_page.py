@@ -31,7 +31,6 @@ from iosonde.page.tables import Section
 from iosonde.stats.regression.effect_types import ResponseEffects
 
 from . import content
-from . import page_what_if as what_if
 from .answer import with_besides
 
 MOST_ROWS = 2000
@@ -150,7 +149,7 @@ def _influence(request: _InfluenceRequest, names: Sequence[str], options: Influe
         ranking,
         _judge_model(data, choice, level),
         _build_tree(data, choice),
-        what_if.rows_of(data, choice.model, request.better, level, violation),
+        content.what_if_rows(data, choice.model, request.better, level, violation),
         tuple(missing),
     )
 

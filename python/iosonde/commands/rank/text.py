@@ -12,8 +12,7 @@ from iosonde.core.units import common_scale, significant
 from iosonde.core.words import listed
 from iosonde.layout.text import WIDTH, table, wrapped
 
-from .text_blocks import block_lines
-from .text_numbers import number, p_text, share, span
+from .text_blocks import block_lines, number, p_text, share, span
 
 if TYPE_CHECKING:
     from iosonde.model.sensitivity.effects import Level

@@ -10,22 +10,52 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
+from iosonde.answers.answer import Answer
 from iosonde.commands.advise.content import ResponseAdvice
 from iosonde.commands.bound.content import Bound
-from iosonde.commands.plot.bars_content import Bars
-from iosonde.commands.plot.latency_content import Latency
+from iosonde.commands.plot.content import Bars, Latency, Timeline
 from iosonde.commands.plot.over_time import OverTimePlot
 from iosonde.commands.plot.settings_plot import SettingsPlot
-from iosonde.commands.plot.timeline_content import Timeline
 from iosonde.commands.rank.content import Influence
 from iosonde.commands.regress.content import ResponseRegression, ResponseSummary
 from iosonde.commands.summary.faults import FaultEffect
+from iosonde.core.headlines import without_usual_clock
 from iosonde.core.types import Finding
 from iosonde.core.verdict import Verdict
 from iosonde.page.tables import DataTable, Section
 from iosonde.page.words import FactGroup, FirstScreen, Reproduce
 
-from .question import AnsweredQuestion
+
+@dataclass(frozen=True)
+class AnsweredQuestion:
+    """A question with the ``answer`` of ``command``, of this ``kind``; None with the reason in ``missing``.
+    ``published``: the result in its source, in words. ``constant``: factors of the question with only one level in
+    these trials. ``columns``: the factor whose levels are the columns of a summary."""
+
+    question: str
+    kind: str
+    command: str
+    answer: Answer | None
+    missing: str = ""
+    published: str = ""
+    constant: tuple[str, ...] = ()
+    columns: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """Return the answer in one sentence; empty if it has none."""
+        return without_usual_clock(str(getattr(self.answer, "sentence", "")))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stable JSON form; the answer has its command's ``--json``."""
+        return {
+            "question": self.question,
+            "command": self.command,
+            "missing": self.missing,
+            "published": self.published,
+            "constant": list(self.constant),
+            "answer": None if self.answer is None else self.answer.to_dict(),
+        }
 
 
 class PagePart(Protocol):

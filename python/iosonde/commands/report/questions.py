@@ -37,7 +37,7 @@ from iosonde.core.types import Experiment
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 
-from .question import AnsweredQuestion
+from .content import AnsweredQuestion
 
 Open = Callable[[Sequence[str]], Source]
 _Ask = Callable[[Source, ResponseQuery, DeclaredQuestion], Answer]

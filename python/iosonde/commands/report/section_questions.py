@@ -28,7 +28,7 @@ from iosonde.core.words import listed
 from iosonde.layout.figure import Figure
 from iosonde.layout.text import wide
 
-from .question import AnsweredQuestion
+from .content import AnsweredQuestion
 
 _COLUMNS = 100
 FOLDED = 60  # lines; longer answers are folded below their sentences

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from iosonde.commands.plot.timeline_content import RankSpan, Timeline
+from iosonde.commands.plot.content import RankSpan, Timeline
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.units import format_rate

@@ -223,7 +223,7 @@ def _write_printed(options: ShowOptions) -> None:
 
 
 def _write_totals(options: ShowOptions) -> None:
-    from .thesis import build_thesis_document
+    from .as_tool import build_thesis_document
 
     document = build_thesis_document(choose_runs(options))
     with front_end().open_output("json", options.output) as file:
