@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale, significant
 from iosonde.layout.text import escape, table, wrapped
+from iosonde.stats.regression.anova import Anova, VariationSource
+from iosonde.stats.regression.contrasts import Contrast
 
-if TYPE_CHECKING:
-    from iosonde.core.types import Estimate
-    from iosonde.stats.regression.anova import Anova, VariationSource
-    from iosonde.stats.regression.contrasts import Contrast
-
-    from .answer import AnalysisOfVariance
+from .answer import AnalysisOfVariance
 
 
 def lines(answer: AnalysisOfVariance) -> Iterator[str]:

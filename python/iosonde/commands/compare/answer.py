@@ -89,8 +89,7 @@ def _plan_comparison(source: Source | None, query: ResponseQuery, sides: Sides) 
     group = (sides.group,) if sides.by and sides.group else ()
     source, note = by_itself(source, (*sides.by, *group))
     plan = _plan_single(source, query, sides)
-    notes = [*([note] if note else []), *source.table.warnings]
-    return replace(plan, caveats=(*map(Caveat, notes), *plan.caveats))
+    return replace(plan, caveats=(*map(Caveat, [*([note] if note else []), *source.table.warnings]), *plan.caveats))
 
 
 def _plan_single(source: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
@@ -122,8 +121,7 @@ def _plan_groups(source: Source, query: ResponseQuery, sides: Sides) -> _Compari
             names=", ".join(names),
         )
     chosen = ChosenLevels((), BASE_IS_A) if sides.group is None else chosen_levels(source, sides.group, sides)
-    list_parts = list_store_parts if source.knows_factors else list_table_parts
-    parts = list(list_parts(source, query, sides))
+    parts = list((list_store_parts if source.knows_factors else list_table_parts)(source, query, sides))
     pairs, unpaired = [], []
     for part in parts:
         part_pairs = list(pairs_of(part, chosen.levels, sides))
@@ -202,8 +200,6 @@ def _build_comparisons(plan: _ComparisonPlan, query: ResponseQuery, sides: Sides
         [*plan.exclusions, *map(_describe_single, single), *(text for matched in ready for text in matched.exclusions)]
     )
     pairs = [matched.pair for matched in ready]
-    judged = None if sides.gate is None else gate_cells(sides.gate, items, query.level)
-    together = [_with_caveats(mean, items) for mean in overall(pairs, query.level, sides.margin, sides.group or "")]
     return Comparisons(
         items,
         sides.group,
@@ -211,8 +207,8 @@ def _build_comparisons(plan: _ComparisonPlan, query: ResponseQuery, sides: Sides
         tuple(dict.fromkeys([*(each.text for each in plan.caveats), *notes])),
         plan.base,
         tuple(excluded),
-        tuple(together),
-        judged,
+        tuple(_with_caveats(mean, items) for mean in overall(pairs, query.level, sides.margin, sides.group or "")),
+        None if sides.gate is None else gate_cells(sides.gate, items, query.level),
         tuple(_build_untested(matched, query.level) for matched in single),
     )
 

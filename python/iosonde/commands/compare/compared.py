@@ -65,8 +65,7 @@ class ComparedCell:
     @property
     def every_caveat(self) -> tuple[Caveat, ...]:
         """Return its own caveats and the shared ones."""
-        within = (Caveat(WITHIN_RUN, "within-run"),) if self.within_run else ()
-        return (*self.caveats, *self.shared, *within)
+        return (*self.caveats, *self.shared, *((Caveat(WITHIN_RUN, "within-run"),) if self.within_run else ()))
 
     @property
     def by_level(self) -> tuple[tuple[float, str], ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from iosonde.core.deciding import Name, is_among
 from iosonde.core.gate import Gate, GateItem, GateVerdict
@@ -14,8 +13,7 @@ from iosonde.data.query import ResponseQuery
 from iosonde.stats.estimate.pair_words import gate_name
 from iosonde.stats.estimate.pairs import PairVerdict
 
-if TYPE_CHECKING:
-    from .compared import ComparedCell
+from .compared import ComparedCell
 
 _NOT_REQUESTED = "not selected"
 

@@ -34,8 +34,7 @@ def own_caveats(matched: InCells, comparison: Comparison, sides: Sides) -> tuple
     column = DATA if sides.other is not None else sides.group
     if column is None:
         return ()
-    by_rows = sides.other is None and ROW in matched.pair.part.rows.columns
-    order = order_caveats(matched, comparison, column, by_rows)
+    order = order_caveats(matched, comparison, column, sides.other is None and ROW in matched.pair.part.rows.columns)
     selection = selection_caveats(matched, comparison, column, sides.pair) if sides.pair else ()
     return (*order, *selection, *missing_caveats(matched, comparison, column), *_covariate_caveats(matched, column))
 

@@ -134,12 +134,11 @@ def with_group(source: Source, group: str | None) -> tuple[str, ...]:
 def part_of(response: Response, cell: dict[str, Any], rows: Table, adjust: tuple[str, ...]) -> ComparedPart:
     """Build a cell of a response."""
     base = _BASES.get(response.transform)
-    metric = response.metric if base is None else replace(response.metric, unit=response.measured_unit)
     return ComparedPart(
         cell,
         rows,
         response.title,
-        metric,
+        response.metric if base is None else replace(response.metric, unit=response.measured_unit),
         base,
         adjust,
         response.within_run,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iosonde.core.level_text import format_level, format_levels
 from iosonde.core.units import human_scale, percent, ratio_text, significant
@@ -14,11 +14,8 @@ from iosonde.layout.text import WIDTH, estimate_parts, fitting, wrapped
 from iosonde.stats.estimate.compare import BY_CHANCE, CANNOT_TELL, EQUAL, NEGLIGIBLE, Comparison
 
 from . import text_against as against
-from .compared import WITHIN_RUN, Comparisons
-
-if TYPE_CHECKING:
-    from .against import PairVerdicts
-    from .compared import ComparedCell
+from .against import PairVerdicts
+from .compared import WITHIN_RUN, ComparedCell, Comparisons
 
 _LABEL = 16  # columns before the evidence
 _MOST_ALONE = 3  # comparisons with the same warning that each get a sentence of their own

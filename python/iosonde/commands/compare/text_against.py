@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from iosonde.core.units import human_scale, percent, ratio_text, significant
 from iosonde.layout.text import escape, fitting, wrapped
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE
+from iosonde.stats.estimate.pairs import PairVerdict
 
-if TYPE_CHECKING:
-    from iosonde.stats.estimate.pairs import PairVerdict
-
-    from .against import PairVerdicts
+from .against import PairVerdicts
 
 _MARKS = {DIFFERENT: "≠", NEGLIGIBLE: "≈", EQUAL: "=", CANNOT_TELL: "~"}
 
@@ -62,7 +59,6 @@ def legend() -> str:
 def _format_row(verdict: PairVerdict, columns: list[str]) -> list[object]:
     operation, metric, _ = verdict.name
     ratio, estimate = verdict.ratio, verdict.typical()
-    interval = "~" if ratio.low is None or ratio.high is None else f"{ratio_text(ratio.low)}–{ratio_text(ratio.high)}"
     return [
         ">" if verdict.primary else "",
         f"{operation} {metric}",
@@ -70,7 +66,7 @@ def _format_row(verdict: PairVerdict, columns: list[str]) -> list[object]:
         verdict.n,
         "~" if estimate is None else _format_values(*estimate, verdict.name[2]),
         "~" if ratio.value is None else ratio_text(ratio.value),
-        interval,
+        "~" if ratio.low is None or ratio.high is None else f"{ratio_text(ratio.low)}–{ratio_text(ratio.high)}",
         _MARKS[verdict.verdict],
     ]
 

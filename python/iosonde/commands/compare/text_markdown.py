@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from iosonde.layout.text import escape
 
 from . import text_against as against
+from .against import PairVerdicts
 from .compared import Comparisons
 from .text import cells_of, decided_parts, legend, means, side_columns, sides_of, telling, word
-
-if TYPE_CHECKING:
-    from .against import PairVerdicts
 
 _SPECIAL = "\\`*_[]<>#|~"
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from iosonde.core.level_text import format_level
+from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale
 from iosonde.core.words import counted, percent, percent_interval
 from iosonde.layout.figure import Figure, together
@@ -32,12 +32,9 @@ from iosonde.layout.vocabulary import (
     unique,
     view,
 )
+from iosonde.stats.overview.systems import BySetting, CorpusPhase
 
-if TYPE_CHECKING:
-    from iosonde.core.types import Estimate
-    from iosonde.stats.overview.systems import BySetting, CorpusPhase
-
-    from .answer import Corpus
+from .answer import Corpus
 
 _ROW = 26  # px
 _WIDE = 460

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from iosonde.core.estimate_text import estimate_parts
+from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale, significant
 from iosonde.core.words import counted, decimals
 from iosonde.layout.text import CANNOT_TELL, escape, table, wrapped
+from iosonde.stats.overview.systems import CorpusPhase
 
-if TYPE_CHECKING:
-    from iosonde.core.types import Estimate
-    from iosonde.stats.overview.systems import CorpusPhase
-
-    from .answer import Corpus
+from .answer import Corpus
 
 _COLUMNS = 3  # covariates side by side
 _OUT = 8  # outlying systems

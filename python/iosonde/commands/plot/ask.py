@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iosonde.commands.plot.kinds import BY_SETTINGS, FACTORS, OF_PAGE, OVER_TIME, PAGE
 from iosonde.commands.show.answer import choose
@@ -16,14 +16,12 @@ from iosonde.core.message import Message, spell
 from iosonde.data.query import LAST_DONE, ResponseQuery
 from iosonde.data.source import Source, by_itself
 from iosonde.importers import thesis_results
+from iosonde.page.tables import Section
 from iosonde.stats.estimate.summarise import mean
 
 from .content import Bars, Cell, Drawn
 from .layout import PlotRoles
 from .settings import Fits
-
-if TYPE_CHECKING:
-    from iosonde.page.tables import Section
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,6 @@ def plot_of(
     panels, across, omissions = (
         _build_panels(measurements, levels, places, fits.panels) if levels else (_by_operation(measurements), 0, [])
     )
-    x = levels[places.x] if levels else _operations(measurements)
     response_stories = () if compared else _build_stories(source, responses, cells, query.level, family)
     texts = list(sentences(response_stories, source.units())) or [
         best_and_worst(
@@ -115,7 +114,7 @@ def plot_of(
     ]
     return SettingsPlot(
         _format_title(measurements, levels, places),
-        x,
+        levels[places.x] if levels else _operations(measurements),
         levels.get(places.color),
         tuple(panels),
         across,
@@ -364,6 +363,5 @@ def _describe_missing(
     there = len({tuple(setting[name] for name in levels) for setting in settings})
     if not grid > there > grid / 2:
         return []
-    verb = "has" if grid - there == 1 else "have"
-    template = "{n_missing} of {n_settings} settings " + verb + " no trial"
+    template = "{n_missing} of {n_settings} settings " + ("has" if grid - there == 1 else "have") + " no trial"
     return [Message("missing-settings", template, n_missing=grid - there, n_settings=grid)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from iosonde.core.types import Estimate
 from iosonde.layout.figure import Figure, together
@@ -23,8 +22,7 @@ from iosonde.layout.vocabulary import (
     view,
 )
 
-if TYPE_CHECKING:
-    from .answer import Rankings
+from .answer import Rankings
 
 _MOST = 20  # factors in one panel
 _ROW = 30  # px

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from iosonde.core.level_text import format_level
 from iosonde.core.types import Estimate
 from iosonde.core.units import common_scale, significant
 from iosonde.core.words import listed
 from iosonde.layout.text import WIDTH, table, wrapped
+from iosonde.model.sensitivity.effects import Level
+from iosonde.model.sensitivity.ranking import FactorRank, Ranking
 
+from .answer import Rankings
 from .text_blocks import block_lines, number, p_text, share, span
-
-if TYPE_CHECKING:
-    from iosonde.model.sensitivity.effects import Level
-    from iosonde.model.sensitivity.ranking import FactorRank, Ranking
-
-    from .answer import Rankings
 
 BY_S1 = "s1"
 LOGARITHMS = {"log": math.e, "log2": 2.0, "log10": 10.0}

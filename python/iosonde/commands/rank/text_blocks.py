@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from iosonde.core.types import Estimate
 from iosonde.layout.text import table
-
-if TYPE_CHECKING:
-    from iosonde.model.sensitivity.blocks import Blocks
-    from iosonde.model.sensitivity.types import VariancePart
+from iosonde.model.sensitivity.blocks import Blocks
+from iosonde.model.sensitivity.types import VariancePart
 
 
 def share(estimate: Estimate | None) -> str:

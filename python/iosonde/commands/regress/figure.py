@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from iosonde.core.errors import InputError
 from iosonde.core.units import human_scale, significant
@@ -23,12 +24,8 @@ from iosonde.layout.vocabulary import (
     zoom,
 )
 
+from .answer import LeastSquares
 from .content import ModelPlots
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from .answer import LeastSquares
 
 _LINE_POINTS = 25
 _FEW = 10  # up to this many settings are labelled on the axis

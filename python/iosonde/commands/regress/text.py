@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
+from iosonde.core.types import Estimate
 from iosonde.core.units import fitted
 from iosonde.core.words import listed
 from iosonde.layout.text import estimate_text, table, wrapped
+from iosonde.stats.regression.ols import Coefficient
+from iosonde.stats.regression.regress import Regression
+from iosonde.stats.regression.types import Point
+from iosonde.stats.regression.without import Without
 
-if TYPE_CHECKING:
-    from iosonde.core.types import Estimate
-    from iosonde.stats.regression.ols import Coefficient
-    from iosonde.stats.regression.regress import Regression
-    from iosonde.stats.regression.types import Point
-    from iosonde.stats.regression.without import Without
-
-    from .answer import LeastSquares
+from .answer import LeastSquares
 
 
 def lines(answer: LeastSquares) -> Iterator[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from iosonde.answers.columns import with_computed
 from iosonde.answers.operations import visit
+from iosonde.commands.advise.for_page import Choosing
 from iosonde.commands.bound.for_page import start
 from iosonde.commands.corpus.answer import corpus
 from iosonde.commands.corpus.for_page import CorpusPage, corpus_page
@@ -32,9 +32,6 @@ from .content import Page
 from .experiment import Opener, open_chosen
 from .of_store import page_of_store
 from .of_table import TableOptions, page_of_table
-
-if TYPE_CHECKING:
-    from iosonde.commands.advise.for_page import Choosing
 
 
 @dataclass(frozen=True)

@@ -82,11 +82,10 @@ def _trials(source: Source, by: Sequence[str]) -> tuple[dict[tuple[Any, ...], tu
         return {}, {}
     table = source.run_rows
     values = table.numbers("value")
-    trials = {key: tuple(values[rows].tolist()) for key, rows in table.groups(["operation", "metric", *by])}
     inside = {
         key[:2]: str(key[2] or "").replace(",", ", ") for key, _ in table.groups(["operation", "metric", "includes"])
     }
-    return trials, inside
+    return {key: tuple(values[rows].tolist()) for key, rows in table.groups(["operation", "metric", *by])}, inside
 
 
 def bars_section(bars: Sequence[Bars], runs: Sequence[StoredRun]) -> Section[Bars]:

@@ -60,8 +60,7 @@ def at_the_top(models: Section[ResponseRegression]) -> list[Finding]:
     groups: dict[tuple[str, str], list[tuple[str, Finding]]] = {}
     for model in models.items:
         for finding in model.findings:
-            words = _NUMBER.sub("", finding.sentence)
-            groups.setdefault((finding.code, words), []).append((model.title, finding))
+            groups.setdefault((finding.code, _NUMBER.sub("", finding.sentence)), []).append((model.title, finding))
     top_findings = []
     for pairs in groups.values():
         title, first = pairs[0]

@@ -96,7 +96,6 @@ def _answer_question(question: DeclaredQuestion, opened: Open, how: ResponseQuer
             question.published,
             constant,
         )
-    columns = str(question.words.get("columns", "")) if isinstance(answer, Summary) else ""
     return AnsweredQuestion(
         question.text,
         question.kind,
@@ -105,7 +104,7 @@ def _answer_question(question: DeclaredQuestion, opened: Open, how: ResponseQuer
         "",
         question.published,
         constant,
-        columns,
+        str(question.words.get("columns", "")) if isinstance(answer, Summary) else "",
     )
 
 

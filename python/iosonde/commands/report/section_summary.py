@@ -105,7 +105,6 @@ def _build_line(row: SummaryRow, divisor: float, axis: StripAxis | None, levels:
     def format_plain(value: float | None) -> str:
         return CANNOT_TELL if value is None else significant(value / divisor)
 
-    cv = CANNOT_TELL if row.cv is None else f"{significant(100 * row.cv, 2)} %"
     return TableLine(
         levels,
         row.mean.n,
@@ -113,7 +112,7 @@ def _build_line(row: SummaryRow, divisor: float, axis: StripAxis | None, levels:
         estimate_parts(row.median, divisor),
         _format_harmonic(row, divisor),
         format_plain(row.sd),
-        cv,
+        CANNOT_TELL if row.cv is None else f"{significant(100 * row.cv, 2)} %",
         _format_efficiency(row),
         _place_mark(row, axis),
     )

@@ -194,17 +194,15 @@ def _build_table(
     labels: tuple[str, tuple[str, ...], Sequence[str], str], rows: Sequence[TopRow], frame: _Frame
 ) -> TopTable:
     title, heads, columns, scaling = labels
-    ticks = frame.axis.ticks(frame.unit) if frame.axis else ()
-    scaling_text = scaling if any(row.scaling for row in rows) else ""
     return TopTable(
         title,
         heads,
         tuple(columns),
         tuple(rows),
-        ticks,
+        frame.axis.ticks(frame.unit) if frame.axis else (),
         bool(frame.axis and frame.axis.logarithmic),
         format_spread([row.mean.n for row in frame.cells], [row.cv for row in frame.cells]),
-        scaling_text,
+        scaling if any(row.scaling for row in rows) else "",
     )
 
 

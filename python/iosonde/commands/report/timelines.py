@@ -31,8 +31,7 @@ def timelines_of(runs: Sequence[StoredRun], axis: Axis) -> tuple[Section[Timelin
     size = counted(axis.size(run.factors), axis.noun)
     label = f"trial {run.id}, {size}" + (", incomplete" if run.missing else "")
     items = tuple(_build_timeline(phase, label) for phase in sorted(_timed(run), key=lambda p: place(p.name)))
-    chosen = f"Shown phase by phase: the trial with {most} ranks whose ranks ended furthest apart."
-    return Section(items), chosen
+    return Section(items), f"Shown phase by phase: the trial with {most} ranks whose ranks ended furthest apart."
 
 
 def _alone(runs: Sequence[StoredRun]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iosonde.core.level_text import format_level
 from iosonde.core.stored import StoredRun
@@ -11,8 +11,7 @@ from iosonde.core.types import Observation
 from iosonde.core.units import format_rate, format_seconds, format_size
 from iosonde.layout.text import WIDTH, table, width, wrapped
 
-if TYPE_CHECKING:
-    from .answer import Detail, Listing
+from .answer import Detail, Listing
 
 _MOST_FACTS = 24
 # Facts that readers look for first.

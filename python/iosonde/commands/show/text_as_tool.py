@@ -6,13 +6,12 @@ columns, no banner. Every function takes blocks (operation, iteration, rows) and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iosonde.core.units import binary_or_decimal
 from iosonde.layout.text import escape, wrapped
 
-if TYPE_CHECKING:
-    from .as_tool import AsTool, ToolPhase
+from .as_tool import AsTool, ToolPhase
 
 NAMES = {"ior": "IOR", "mdtest": "mdtest", "iozone": "IOzone", "fio": "fio", "elbencho": "elbencho"}
 _MIB = 2**20

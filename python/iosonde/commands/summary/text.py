@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from iosonde.core.clock_words import clock_words
 from iosonde.core.column_units import titled
@@ -18,13 +17,11 @@ from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency, 
 
 from . import text_calls as calls
 from . import text_faults as faults
+from .answer import Summary
 from .text_cells import check_unit, every_cell, responses_of, title_of, with_titles
 from .text_layout import SEVERAL
 from .text_settings import block, by_level, column_factor, fits
 from .text_wide import check_column, wide
-
-if TYPE_CHECKING:
-    from .answer import Summary
 
 _SHARE = 0.2
 _SAME_MEAN = 0.01  # relative distance from the mean below which a harmonic mean is not shown

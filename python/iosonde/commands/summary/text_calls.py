@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from iosonde.core.estimate_text import estimate_text
 from iosonde.core.types import Estimate
 from iosonde.layout.text import escape, estimate_parts, table, wrapped
-
-if TYPE_CHECKING:
-    from iosonde.stats.overview.calls import PhaseCalls
+from iosonde.stats.overview.calls import PhaseCalls
 
 _MOST = 8  # blocks on a screen; --json has all
 _LEAST = 0.01  # calls per operation from which a kind of call has a row

@@ -6,7 +6,6 @@ import re
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
-from typing import TYPE_CHECKING
 
 from iosonde.core.column_units import bytes_per_s, titled
 from iosonde.core.errors import InputError
@@ -16,8 +15,7 @@ from iosonde.core.units import human_scale, percent
 from iosonde.layout.text import broken, escape, estimate_parts, room, table, width, wrapped
 from iosonde.stats.overview.types import Overview, OverviewRow
 
-if TYPE_CHECKING:
-    from .answer import Summary
+from .answer import Summary
 
 Response = tuple[tuple[str, str], list[OverviewRow]]
 _SHARING = 2  # least mean number of cells per heading line, if a table with truncated names would fit too

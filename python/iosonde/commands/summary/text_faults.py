@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale
 from iosonde.layout.text import escape, estimate_parts, table, wrapped
 
-if TYPE_CHECKING:
-    from .faults import FaultEffect
+from .faults import FaultEffect
 
 HEADERS = ("part", "seconds", "rate", "interval", "p50", "p99")
 
