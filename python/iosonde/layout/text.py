@@ -137,6 +137,12 @@ def wrapped(text: str, indent: str = "", first: str = "", limit: int | None = No
     return lines or [first]
 
 
+def paragraphs(texts: Iterable[str], indent: str = "", mark: str = "") -> Iterator[str]:
+    """Yield the wrapped lines of each text, after its ``mark``."""
+    for text in texts:
+        yield from wrapped(f"{mark}{text}", indent)
+
+
 def _fits_limit(widths: Sequence[int], sides: str, limit: int) -> bool:
     """Return whether a table with two-space gaps fits once its columns are truncated as far as allowed."""
     least = [min(width, _LEAST_COLUMN) if side == "l" else width for width, side in zip(widths, sides, strict=False)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale, significant
-from iosonde.layout.text import escape, table, wrapped
+from iosonde.layout.text import escape, paragraphs, table, wrapped
 from iosonde.stats.regression.anova import Anova, VariationSource
 from iosonde.stats.regression.contrasts import Contrast
 
@@ -30,8 +30,9 @@ def lines(answer: AnalysisOfVariance) -> Iterator[str]:
         yield from ["", *wrapped(f"{contrast.text} = {_format_contrast(contrast, answer.unit)}")]
     if anova.warnings or anova.findings:
         yield ""
-    for text in [*(f"~ {w}" for w in anova.warnings), *(f"{f.code} {f.sentence}" for f in anova.findings)]:
-        yield from wrapped(text, "  ")
+    yield from paragraphs(
+        [*(f"~ {w}" for w in anova.warnings), *(f"{f.code} {f.sentence}" for f in anova.findings)], "  "
+    )
     yield ""
     yield from wrapped(answer.sentence)
 

@@ -184,7 +184,6 @@ def _list_commands(experiment: Experiment, rule: PairRule) -> list[tuple[str, st
 
 
 def _collect_runs(source: Source, experiment: Experiment, rule: PairRule) -> Iterator[PairedRun]:
-    """Yield the complete runs."""
     cells = others(rule, experiment.factors)
     rows: dict[str, list[tuple[str, str, str, float, str]]] = {}
     table = source.run_rows

@@ -40,7 +40,9 @@ def adjusted(pair: SidePair) -> InCells:
     names = pair.part.adjust
     if not names or pair.a.published or pair.b.published:
         return InCells(pair, (), ())
-    varying = [place for place in range(len(names)) if len({cell[place] for cell in _list_cells(pair)}) > 1]
+    varying = [
+        place for place in range(len(names)) if len({cell[place] for cell in (*pair.a.cells, *pair.b.cells)}) > 1
+    ]
     shared_places = [place for place in varying if _intersect_cells(pair, [place])]
     apart = (_build_unshared_caveat(pair, place) for place in varying if place not in shared_places)
     caveats = tuple(caveat for caveat in apart if caveat is not None)
@@ -96,10 +98,6 @@ def in_bring_ups(matched: InCells) -> InCells:
     return replace(
         matched, cells=tuple(compared), display_cells=plain, shared=(*matched.shared, Caveat(AVERAGED_BRING_UPS))
     )
-
-
-def _list_cells(pair: SidePair) -> list[Key]:
-    return [*pair.a.cells, *pair.b.cells]
 
 
 def _intersect_cells(pair: SidePair, places: Sequence[int]) -> set[Key]:

@@ -145,7 +145,7 @@ def _compute_mean(
 ) -> Overall | None:
     usable = [pair for pair in pairs if _is_usable(pair)]
     names = _select_headlines(usable)
-    chosen = [pair for pair in usable if _get_title(pair) in names]
+    chosen = [pair for pair in usable if (_get_operation(pair), pair.part.metric.name) in names]
     operations = tuple(dict.fromkeys(_get_operation(pair) for pair in chosen))
     if len(operations) < 2:
         return None
@@ -183,10 +183,6 @@ def _is_usable(pair: SidePair) -> bool:
         and not pair.part.within_run
         and all(side_trials.trials and np.all(side_trials.values > 0) for side_trials in (pair.a, pair.b))
     )
-
-
-def _get_title(pair: SidePair) -> tuple[str, str]:
-    return _get_operation(pair), pair.part.metric.name
 
 
 def _get_operation(pair: SidePair) -> str:

@@ -40,7 +40,6 @@ def own_caveats(matched: InCells, comparison: Comparison, sides: Sides) -> tuple
 
 
 def _covariate_caveats(matched: InCells, side_column: str) -> list[Caveat]:
-    """Return the caveats of covariates that differ between the sides."""
     part, caveats = matched.pair.part, []
     codes, levels = part.rows.column(side_column).codes()
     names = np.array([str(levels[code]) for code in codes])

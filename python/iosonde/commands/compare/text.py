@@ -10,7 +10,7 @@ from iosonde.core.level_text import format_level, format_levels
 from iosonde.core.units import human_scale, percent, ratio_text, significant
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import listed
-from iosonde.layout.text import WIDTH, estimate_parts, fitting, wrapped
+from iosonde.layout.text import WIDTH, estimate_parts, fitting, paragraphs, wrapped
 from iosonde.stats.estimate.compare import BY_CHANCE, CANNOT_TELL, EQUAL, NEGLIGIBLE, Comparison
 
 from . import text_against as against
@@ -31,11 +31,9 @@ def lines(answer: Comparisons | PairVerdicts) -> Iterator[str]:
         yield from _format_notes(answer)
         return
     yield from _format_single(answer) if len(answer.items) == 1 else _format_several(answer)
-    for overall in answer.overall:
-        yield from wrapped(overall.sentence)
+    yield from paragraphs(overall.sentence for overall in answer.overall)
     if answer.judged is not None:
-        for text in answer.judged.sentences:
-            yield from wrapped(text)
+        yield from paragraphs(answer.judged.sentences)
 
 
 def _format_single(comparisons: Comparisons) -> Iterator[str]:
@@ -93,10 +91,11 @@ def _list_evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
         yield test, f"t = {comparison.t:.3f}, df = {comparison.df:.4g}, p = {comparison.p:.2g}"
     if comparison.rank_test is not None:
         shift, interval = estimate_parts(comparison.rank_test.shift, _means_scale(item)[0])
+        g = "~" if comparison.effect_size is None else f"{comparison.effect_size:.2f}"
         yield comparison.rank_test.name, f"p = {comparison.rank_test.p:.2g}; shift {shift} ({interval})"
         yield (
             "effect",
-            f"Hedges' g = {_format_effect_size(comparison)}, P(B > A) = {comparison.rank_test.superiority:.2f}",
+            f"Hedges' g = {g}, P(B > A) = {comparison.rank_test.superiority:.2f}",
         )
     if item.by_level:
         yield "by level", "; ".join(f"{name} at {listed(at)}" for name, at in _levels_of(item).items())
@@ -163,7 +162,6 @@ def cells_of(item: ComparedCell, columns: Sequence[str], sides: Sequence[str]) -
 
 
 def _side_name(item: ComparedCell, name: str) -> str:
-    """Format the level of a side."""
     return format_level(name, item.units.get(item.group or "", ""))
 
 
@@ -242,10 +240,8 @@ def _format_warnings(comparisons: Comparisons, columns: Sequence[str], n_sides: 
 
 
 def _format_notes(comparisons: Comparisons) -> Iterator[str]:
-    for warning in comparisons.warnings:
-        yield from wrapped(f"! {warning}")
-    for text in comparisons.exclusions:
-        yield from wrapped(f"! left out: {text}")
+    yield from paragraphs(comparisons.warnings, mark="! ")
+    yield from paragraphs(comparisons.exclusions, mark="! left out: ")
 
 
 def telling(cells: Sequence[dict[str, Any]]) -> list[str]:
@@ -296,7 +292,3 @@ def _format_ratio(comparison: Comparison) -> str:
 
 def _format_difference(item: ComparedCell) -> str:
     return "{} ({}) {}".format(*_difference_parts(item), _means_scale(item)[1]).rstrip()
-
-
-def _format_effect_size(comparison: Comparison) -> str:
-    return "~" if comparison.effect_size is None else f"{comparison.effect_size:.2f}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iosonde.core.units import human_scale, percent, ratio_text, significant
-from iosonde.layout.text import escape, fitting, wrapped
+from iosonde.layout.text import escape, fitting, paragraphs, wrapped
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE
 from iosonde.stats.estimate.pairs import PairVerdict
 
@@ -25,14 +25,12 @@ def lines(pair_verdicts: PairVerdicts) -> Iterator[str]:
     yield ""
     if pair_verdicts.items:
         yield from _format_table(pair_verdicts)
-    for warning in pair_verdicts.warnings:
-        yield from wrapped(f"! {warning}")
+    yield from paragraphs(pair_verdicts.warnings, mark="! ")
     for place, sentence in enumerate(pair_verdicts.sentences):
         yield from [""] if place or pair_verdicts.items else []
         yield from wrapped(sentence)
     if pair_verdicts.judged is not None:
-        for text in pair_verdicts.judged.sentences:
-            yield from wrapped(text)
+        yield from paragraphs(pair_verdicts.judged.sentences)
 
 
 def grid(pair_verdicts: PairVerdicts) -> tuple[list[str], list[list[object]], str]:

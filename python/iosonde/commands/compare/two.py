@@ -222,7 +222,7 @@ def _find_cell_columns(
             set(),
         )
     candidates = [name for name in candidates if name in table.columns]
-    between = [name for name in candidates if _is_constant(table, name)]
+    between = [name for name in candidates if len(table.groups([DATA, name])) == len(table.groups([DATA]))]
     caveats = tuple(
         Caveat(
             Message(
@@ -245,11 +245,6 @@ def _list_settings(source: Source, query: ResponseQuery) -> list[str]:
         return source.varying_factors.names
     measured = [response.measured or response.title for response in responses(source, query)]
     return [name for name in roles.guess(source.table, measured).settings if name not in NAMES]
-
-
-def _is_constant(table: Table, name: str) -> bool:
-    """Return whether each side has one level."""
-    return len(table.groups([DATA, name])) == len(table.groups([DATA]))
 
 
 def _format_levels(table: Table, name: str, names: Sequence[str]) -> str:

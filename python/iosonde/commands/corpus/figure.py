@@ -90,7 +90,6 @@ def _draw_panel(phases: Sequence[CorpusPhase], answer: Corpus) -> Figure:
 
 
 def _draw_strips(strips: Sequence[_Strip], phase: CorpusPhase) -> Spec:
-    """Draw a row per strip, in the unit of ``phase``."""
     divisor, x = _build_scale(phase, [value for strip in strips for value, _ in strip.runs], "x")
     runs: list[Row] = []
     medians: list[Row] = []

@@ -8,7 +8,7 @@ from iosonde.core.estimate_text import estimate_parts
 from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale, significant
 from iosonde.core.words import counted, decimals
-from iosonde.layout.text import CANNOT_TELL, escape, table, wrapped
+from iosonde.layout.text import CANNOT_TELL, escape, paragraphs, table, wrapped
 from iosonde.stats.overview.systems import CorpusPhase
 
 from .answer import Corpus
@@ -45,8 +45,7 @@ def lines(answer: Corpus) -> Iterator[str]:
         notes.append(f"~ {what} of fewer systems, or parts of these: --all, or --response by name")
     if notes:
         yield ""
-    for note in notes:
-        yield from wrapped(note, "  ")
+    yield from paragraphs(notes, "  ")
     if answer.sentence:
         yield ""
         yield from wrapped(answer.sentence)

@@ -28,7 +28,7 @@ from iosonde.layout.vocabulary import (
 )
 
 from .content import Bars, Cell
-from .settings_plot import SettingPoint, SettingsPanel
+from .settings_plot import SettingsPanel
 
 _LABELLED = 5  # bars with their value upon them
 _ROOM = 1.14  # above the highest
@@ -163,9 +163,6 @@ def _build_scale(panels: Sequence[SettingsPanel], bars: bool) -> PanelScale:
     if not bars and values and min(values) > 0 and max(means) / min(means) > WIDE:
         return PanelScale(divisor, unit, min(values) / divisor / 1.3, max(values) / divisor * 1.3, True)
     low, high = min([0.0, *values]), max([0.0, *values])
-    most = min(max([high, *_list_highs(points)]), MOST_STRETCH * high) if high > 0 else high
+    highs = [point.mean.high for point in points if point.mean.high is not None]
+    most = min(max([high, *highs]), MOST_STRETCH * high) if high > 0 else high
     return PanelScale(divisor, unit, low / divisor * _HEADROOM, (most or 1.0) / divisor * _ROOM)
-
-
-def _list_highs(points: Sequence[SettingPoint]) -> list[float]:
-    return [point.mean.high for point in points if point.mean.high is not None]

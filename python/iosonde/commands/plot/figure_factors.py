@@ -103,7 +103,6 @@ def _build_title(panel: FactorPanel, names: Sequence[str]) -> list[str]:
 
 
 def _assign_looks(panel: FactorPanel) -> list[_Look]:
-    """Assign a colour, a shape and an offset to each response."""
     count = len(panel.series)
     colours = colours_of(count)
     if count == 1:
@@ -117,7 +116,6 @@ def _assign_looks(panel: FactorPanel) -> list[_Look]:
 
 
 def _build_keys(names: Sequence[str], looks: Sequence[_Look]) -> Spec:
-    """Build the legend to the right of the data."""
     colour = legend(names, [look.colour for look in looks], orient="right", direction="vertical", columns=1, offset=14)
     shapes = {**colour, "scale": {"domain": list(names), "range": [look.shape for look in looks]}}
     rows = [{"series": name} for name in names]

@@ -57,14 +57,12 @@ def _compute_size(plot: SettingsPlot, across: int) -> tuple[int, int]:
 
 
 def _has_room(plot: SettingsPlot, across: int) -> bool:
-    """Return whether cells have room for their value."""
     assert plot.color is not None
     width, height = _compute_size(plot, across)
     return width / len(plot.x) > _READABLE and height / len(plot.color) > _READABLE * 0.75
 
 
 def _describe_numbers(plot: SettingsPlot, across: int) -> str:
-    """Describe the numbers in the cells."""
     means = [point.mean for panel in plot.panels for point in panel.points]
     if not any(mean.low is not None for mean in means):
         return "Single trials: no intervals" if means else "Nothing to draw"

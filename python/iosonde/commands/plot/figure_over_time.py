@@ -81,7 +81,6 @@ def _draw_phase(phase: PhaseOverTime) -> Spec:
 
 
 def _draw_classes(phase: PhaseOverTime, classes: ClassesOverTime, x: Spec, over: float) -> Spec:
-    """Draw the share of operation time of each class."""
     names, colour = class_series(classes.diagnosis, _LEGEND)
     stack = shares(classes.diagnosis.drawn.times, ClassPanel(names, colour, x, over, classes.after_s))
     return view(stack, *_draw_marks(phase, x, over), width=_WIDTH, height=_CLASSES)

@@ -148,7 +148,12 @@ def _draw_panel(panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> Spec:
     channels = _build_channels(panel, scale, drawn)
     rows = [_build_row(point, panel, scale, drawn) for point in panel.points if point.mean.value is not None]
     points = panel.points if _shows_trials(drawn.plot) else ()
-    trials = [row for point in points if len(point.trials) > 1 for row in _build_trials(point, panel, scale, drawn)]
+    trials = [
+        _build_placed(point, drawn, short(trial / scale.divisor))
+        for point in points
+        if len(point.trials) > 1
+        for trial in point.trials
+    ]
     means, alone = ([row for row in rows if (row["low"] is None) is hollow] for hollow in (False, True))
     colour: dict[str, str] = {} if drawn.colors else {"color": BLUE}
     marks = (
@@ -193,7 +198,6 @@ def panel_title(panel: SettingsPanel, plot: SettingsPlot, width: int) -> Spec:
 
 
 def _break_lines(text: str, characters: float) -> list[str]:
-    """Wrap a heading."""
     return wrapped(text, limit=max(20, int(characters)))
 
 
@@ -278,10 +282,6 @@ def _build_row(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, dra
     tip = f"{point.setting_text}\n{mean_text}\n{counted(point.mean.n, 'trial')}"
     value = short((point.mean.value or 0.0) / scale.divisor)
     return {**_build_placed(point, drawn, value), "low": low, "high": high, "tip": tip}
-
-
-def _build_trials(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> list[Row]:
-    return [_build_placed(point, drawn, short(trial / scale.divisor)) for trial in point.trials]
 
 
 def _build_placed(point: SettingPoint, drawn: _Drawn, value: float | None) -> Row:

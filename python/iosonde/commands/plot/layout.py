@@ -65,7 +65,8 @@ def layout(
             n_levels=len(levels[roles.color]),
         )
     free = sorted(
-        (factor_levels for factor_levels in levels.values() if factor_levels.factor not in roles.factors), key=_first
+        (factor_levels for factor_levels in levels.values() if factor_levels.factor not in roles.factors),
+        key=lambda each: (-len(each), each.kind == NAMES),
     )
     x = roles.x or (free.pop(0).factor if free else "")
     fits = (
@@ -81,10 +82,6 @@ def layout(
         in_a_panel = _count(settings, list(levels)) / _count(settings, [*panels, factor_levels.factor])
         (panels if in_a_panel >= max(_LEAST, _FULL * room) else rest).append(factor_levels.factor)
     return PlotLayout(x, color, tuple(panels), tuple(rest))
-
-
-def _first(factor_levels: FactorLevels) -> tuple[int, bool]:
-    return -len(factor_levels), factor_levels.kind == NAMES
 
 
 def _count(settings: Sequence[Mapping[str, Cell]], names: Sequence[str]) -> int:

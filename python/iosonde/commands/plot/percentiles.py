@@ -69,7 +69,6 @@ def percentiles_plot(source: Source, query: ResponseQuery, roles: PlotRoles, fit
 
 
 def _collect_recorded(source: Source, every: Sequence[Response], level: float) -> Iterable[Response]:
-    """Yield the percentiles of each trial's recorded operations."""
     if not source.runs:
         return
     first = every[0]
@@ -87,7 +86,6 @@ def _collect_recorded(source: Source, every: Sequence[Response], level: float) -
 
 
 def _collect_stated(every: Sequence[Response]) -> Iterable[Response]:
-    """Yield the percentiles that a tool states."""
     samples: dict[tuple[str, str], tuple[Response, _PercentileSample]] = {}
     for response in every:
         match = _STATED.fullmatch(response.metric.name)

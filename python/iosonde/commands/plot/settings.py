@@ -135,7 +135,6 @@ def _build_stories(
     level: float,
     family: Sequence[Response],
 ) -> tuple[ResponseStory, ...]:
-    """Return the stories of a summary of the same settings."""
     every, pilot = [cell for response_cells in cells for cell in response_cells], pilot_of(source)
     family_cells = [cell for response in family for cell in cells_of(response)]
     impossible = ProbedLimits((), level).impossible(every, source.runs)
@@ -215,7 +214,7 @@ def _build_panels(
         [
             SettingsPanel(
                 _format_heading(measurement, measurements) if len(measurements) > 1 else "",
-                _format_panel_setting(key, levels, places),
+                ", ".join(levels[name].describe_level(at) for name, at in zip(places.panels, key, strict=True)),
                 measurement.metric,
                 measurement.response.unit,
                 scales[measurement.response.title],
@@ -238,10 +237,6 @@ def _count_columns(settings: int) -> int:
 
 def _build_panel_key(cell: TrialCell, levels: Mapping[str, FactorLevels], places: PlotLayout) -> tuple[int, ...]:
     return tuple(levels[name].place[cell.by[name]] for name in places.panels)
-
-
-def _format_panel_setting(key: Sequence[int], levels: Mapping[str, FactorLevels], places: PlotLayout) -> str:
-    return ", ".join(levels[name].describe_level(at) for name, at in zip(places.panels, key, strict=True))
 
 
 def _where(keys: Sequence[tuple[int, ...]], room: int, levels: Mapping[str, FactorLevels], places: PlotLayout) -> str:
@@ -305,7 +300,6 @@ def _format_heading(measurement: _Measured, measurements: Sequence[_Measured]) -
 
 
 def _format_title(measurements: Sequence[_Measured], levels: Mapping[str, FactorLevels], places: PlotLayout) -> str:
-    """Return the title: the metrics and their factors."""
     metrics = list(dict.fromkeys(measurement.metric for measurement in measurements))
     what = listed(metrics) if len(metrics) <= 3 else counted(len(measurements), "metric")
     names = list(dict.fromkeys(measurement.name for measurement in measurements))

@@ -140,7 +140,8 @@ def _influence(request: _InfluenceRequest, names: Sequence[str], options: Influe
     ranking = _run_or_report(
         lambda: _rank_factors(data, tested, _collect_covariates(request, names, options)), "No ranking", missing
     )
-    choice = _run_or_report(lambda: _choose_model(data, level), "No model", missing)
+    models = candidates(_FAMILIES, int(data.cells.max()) + 1)
+    choice = _run_or_report(lambda: choose(data, models, groups(data), None, level, _SEED), "No model", missing)
     if choice is None:
         return content.Influence(request.title, data.unit, ranking, None, None, None, tuple(missing))
     return content.Influence(
@@ -183,10 +184,6 @@ def _rank_factors(data: Examples, effects: ResponseEffects | None, besides: Besi
         for factor in ranking.factors
     )
     return content.ResponseRanking(head, ranking.sentence, ranking.warnings, shares)
-
-
-def _choose_model(data: Examples, level: float) -> Choice:
-    return choose(data, candidates(_FAMILIES, int(data.cells.max()) + 1), groups(data), None, level, _SEED)
 
 
 def _judge_model(data: Examples, choice: Choice, level: float) -> content.JudgedModel:

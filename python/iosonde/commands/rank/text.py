@@ -9,7 +9,7 @@ from iosonde.core.level_text import format_level
 from iosonde.core.types import Estimate
 from iosonde.core.units import common_scale, significant
 from iosonde.core.words import listed
-from iosonde.layout.text import WIDTH, table, wrapped
+from iosonde.layout.text import WIDTH, paragraphs, table, wrapped
 from iosonde.model.sensitivity.effects import Level
 from iosonde.model.sensitivity.ranking import FactorRank, Ranking
 
@@ -26,8 +26,7 @@ _MOST = 24  # rankings that are shown whole
 def lines(answer: Rankings) -> Iterator[str]:
     """Yield the lines of the text, with an empty line between rankings."""
     if len(answer.rankings) > _MOST:
-        for ranking in answer.rankings:
-            yield from wrapped(f"{ranking.response}: {ranking.sentence}", "  ")
+        yield from paragraphs((f"{ranking.response}: {ranking.sentence}" for ranking in answer.rankings), "  ")
         text = f"{len(answer.rankings)} responses in a sentence each: --response shows one in detail; for results of"
         yield from ["", *wrapped(f"{text} many systems see iosonde corpus")]
     else:
@@ -71,8 +70,7 @@ def format_ranking(ranking: Ranking, assumed: bool = False, explained: bool = Tr
         yield from wrapped(f"{listed(turned)}: the means include effects of the other factors, the slope does not")
     if ranking.warnings:
         yield ""
-    for text in ranking.warnings:
-        yield from wrapped(f"~ {text}", "  ")
+    yield from paragraphs(ranking.warnings, "  ", "~ ")
 
 
 def _format_head(ranking: Ranking, assumed: bool) -> Iterator[str]:
@@ -114,7 +112,6 @@ def _format_shares(ranking: Ranking) -> Iterator[str]:
 
 
 def _describe_columns(ranking: Ranking) -> str:
-    """Explain the short headings of non-empty columns."""
     shares = "S1" if ranking.importance_of == BY_S1 else "adjusted share"
     notes = [f"VI: {shares} over the sum of all {shares}{'' if shares == 'S1' else 's'}"]
     if any(factor.zero_line is not None for factor in ranking.factors):
@@ -226,7 +223,7 @@ def _format_slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]
         rows.append(
             [
                 factor.name,
-                _format_scaled(raw.value, divisor),
+                "~" if raw.value is None else significant(raw.value / divisor),
                 _format_ends(raw, divisor),
                 share(standardised),
                 span(standardised),
@@ -268,10 +265,6 @@ def _format_level(level: Level) -> str:
         return level.name
     low, high = (f"{end:.3g}" for end in (level.low, level.high))
     return f"{low}–{high}" if isinstance(level.low, (int, float)) and level.low >= 0 else f"{low} to {high}"
-
-
-def _format_scaled(value: float | None, divisor: float) -> str:
-    return "~" if value is None else significant(value / divisor)
 
 
 def _format_ends(estimate: Estimate, divisor: float) -> str:

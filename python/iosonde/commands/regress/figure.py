@@ -137,10 +137,6 @@ def _by_prediction(plots: ModelPlots, divisor: float, unit: str) -> Figure:
     return _draw_residuals(plots, plots.predicted / divisor, divisor, unit, TITLES[1], axis_title)
 
 
-def _by_order(plots: ModelPlots, divisor: float, unit: str) -> Figure:
-    return _draw_residuals(plots, plots.order, divisor, unit, TITLES[2], "experiment number")
-
-
 def _draw_residuals(plots: ModelPlots, at: np.ndarray, divisor: float, unit: str, title: str, x_title: str) -> Figure:
     """Draw residuals against ``at``, with the zero line."""
     x, y = number(x_title, room=8), number("", "y", axis=flat(_residual_title(unit)), room=8)
@@ -186,6 +182,8 @@ def _residual_title(unit: str) -> str:
 KINDS: dict[str, Callable[[ModelPlots, float, str], Figure]] = {
     "fit": _draw_fit,
     "residuals": _by_prediction,
-    "order": _by_order,
+    "order": lambda plots, divisor, unit: _draw_residuals(
+        plots, plots.order, divisor, unit, TITLES[2], "experiment number"
+    ),
     "qq": _draw_qq,
 }

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from iosonde.core.types import Estimate
 from iosonde.core.units import fitted
 from iosonde.core.words import listed
-from iosonde.layout.text import estimate_text, table, wrapped
+from iosonde.layout.text import estimate_text, paragraphs, table, wrapped
 from iosonde.stats.regression.ols import Coefficient
 from iosonde.stats.regression.regress import Regression
 from iosonde.stats.regression.types import Point
@@ -34,7 +34,8 @@ def lines(answer: LeastSquares) -> Iterator[str]:
     ]
     yield from table(["variation", "df", "sum of squares", "share"], rows, "lrrr").splitlines()
     yield ""
-    error = f"{fitted(f.s_e / divisor)} ({_format_share(f.s_e, f.mean_y)} of the mean)"
+    share = f"{100 * f.s_e / abs(f.mean_y):.1f} %" if f.mean_y else "~"
+    error = f"{fitted(f.s_e / divisor)} ({share} of the mean)"
     yield f"R² = {f.r2:.4f}, adjusted {f.adjusted_r2:.4f}; s_e = {error}"
     yield (
         f"F = {_format_number(f.f, 4)} on {f.k} and {f.df} df; critical {f.f_critical:.4g}; p = "
@@ -58,10 +59,8 @@ def lines(answer: LeastSquares) -> Iterator[str]:
         yield from _format_without(regression, answer.without, divisor)
     if regression.warnings or regression.findings:
         yield ""
-    for warning in regression.warnings:
-        yield from wrapped(f"~ {warning}", "  ")
-    for finding in regression.findings:
-        yield from wrapped(f"{finding.code} {finding.sentence}", "     ")
+    yield from paragraphs(regression.warnings, "  ", "~ ")
+    yield from paragraphs((f"{finding.code} {finding.sentence}" for finding in regression.findings), "     ")
     yield ""
     yield from wrapped(answer.sentence)
 
@@ -119,8 +118,7 @@ def _format_ratio(point: Point, first: Point, ratio: Estimate, width: float | No
     """Format the ratio of the mean response to that at the first point, with its uncertainty."""
     wide = f"; {width:.3g} times as wide an interval" if width is not None else ""
     yield from wrapped(f"{_format_point(point)} ÷ {_format_point(first)}: {estimate_text(ratio, '')}{wide}", "  ")
-    for warning in ratio.warnings:
-        yield from wrapped(f"~ {warning}", "  ")
+    yield from paragraphs(ratio.warnings, "  ", "~ ")
 
 
 def _by_level(decisions: Mapping[float, bool]) -> str:
@@ -130,7 +128,3 @@ def _by_level(decisions: Mapping[float, bool]) -> str:
         for words, is_so in {"significant": True, "not significant": False}.items()
     }
     return "by level: " + "; ".join(f"{words} at {listed(levels)}" for words, levels in at.items() if levels)
-
-
-def _format_share(part: float, total: float) -> str:
-    return f"{100 * part / abs(total):.1f} %" if total else "~"

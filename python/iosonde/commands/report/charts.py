@@ -210,17 +210,16 @@ def _others(overview: Overview, axis: Axis, drawn: set[tuple[str, str]]) -> Data
             entry.kind,
             axis.size(entry.by),
             _name(entry.percentile),
-            *_unpack_estimate(entry.duration),
+            entry.duration.value,
+            entry.duration.low,
+            entry.duration.high,
+            entry.duration.n,
         )
         for entry in overview.latency
         if (entry.operation, entry.kind) not in drawn
     )
     columns = ("phase", "operation", axis.factor, "percentile", "value (s)", "low (s)", "high (s)", "trials")
     return DataTable("The other operations inside these phases", columns, rows) if rows else None
-
-
-def _unpack_estimate(estimate: Estimate) -> tuple[float | None, float | None, float | None, int]:
-    return estimate.value, estimate.low, estimate.high, estimate.n
 
 
 def _name(percentile: float) -> str:

@@ -37,18 +37,17 @@ def facts_of(runs: Sequence[StoredRun]) -> Section[FactGroup]:
         return Section(missing=(Message("no-facts", "No facts of the machine are stored with these runs."),))
     if structure := runs[-1].structure:
         machine = {**machine, "filesystem": {**(machine.get("filesystem") or {}), "structure": structure}}
+    titles = list(_MACHINE_TITLES)
     groups = [
         FactGroup(_MACHINE_TITLES.get(name, str(name)), tuple(flat(value)))
-        for name, value in sorted(machine.items(), key=lambda item: _find_position(item[0]))
+        for name, value in sorted(
+            machine.items(), key=lambda item: titles.index(item[0]) if item[0] in titles else len(titles)
+        )
         if value
     ]
     differing = sum(deep(run.facts, "machine", "host", "boot_id") != deep(machine, "host", "boot_id") for run in runs)
     why = (f"Last trial; {counted(differing, 'trial')} ran after another boot or on another machine.",)
     return Section(tuple(group for group in groups if group.rows), why if differing else ())
-
-
-def _find_position(name: str) -> int:
-    return list(_MACHINE_TITLES).index(name) if name in _MACHINE_TITLES else len(_MACHINE_TITLES)
 
 
 def flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:

@@ -100,7 +100,6 @@ def page_of_table(table: Table, path: str, options: TableOptions) -> Page:
 
 
 def _refuse_predictors(roles: Roles, predictors: Sequence[str]) -> None:
-    """Raise InputError if a response is also a predictor."""
     if both := [name for name in roles.responses if name in predictors]:
         raise InputError(
             "conflicting-roles",
@@ -155,7 +154,7 @@ def _build_first_screen(
         ),
         what=("; ".join(parts) + ".",),
         fast="",
-        sure=tuple(sentence for sentence in (interval_words(survey), _describe_unseen(unseen)) if sentence),
+        sure=tuple(filter(None, (interval_words(survey), f"Not seen: {'; '.join(unseen)}." if unseen else ""))),
         wrong=wrong(findings, True),
         sentence=survey.sentence,
     )
@@ -175,10 +174,6 @@ def _headline(cell_overview: Overview, response: str, of: str) -> str:
         f"{estimate_text(row.mean, row.unit)} at {setting_text(row.by, cell_overview.units)}" for row in (least, most)
     )
     return f"{response}{of}: {ends}"
-
-
-def _describe_unseen(unseen: Sequence[str]) -> str:
-    return f"Not seen: {'; '.join(unseen)}." if unseen else ""
 
 
 def _worst_first(findings: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -31,7 +31,7 @@ from iosonde.core.units import common_scale, significant
 from iosonde.core.words import counted, plural
 from iosonde.layout.figure import Figure
 from iosonde.layout.text import estimate_parts, estimate_text
-from iosonde.layout.vocabulary import Spec, page_config, page_spec
+from iosonde.layout.vocabulary import page_config, page_spec
 from iosonde.page.carried import asset, json_in_script, page_policy, to_jsonable
 from iosonde.page.environment import make_environment
 from iosonde.page.library import library
@@ -69,7 +69,7 @@ def render(
             tops=tops,
             first_tops=on_first_screen(tops),
             absent=absent(page),
-            first_ranked=_first_ranked(page),
+            first_ranked=next((number for number, item in enumerate(page.influences.items, 1) if item.ranking), 0),
             most_findings=MOST_FINDINGS,
             bar_groups=bar_groups(page),
             most_open=MOST_OPEN,
@@ -122,11 +122,6 @@ def absent(page: Page) -> list[tuple[str, str]]:
     return [(name, " ".join(section.missing)) for name, section in parts if section.missing and not section.items]
 
 
-def _first_ranked(page: Page) -> int:
-    """Return the number of the first part with a ranking, which explains the signs; 0 without any."""
-    return next((number for number, item in enumerate(page.influences.items, 1) if item.ranking), 0)
-
-
 def bar_groups(page: Page) -> list[tuple[str, list[tuple[int, Bars]]]]:
     """Return (title, [(number, bars)]): one group without a title, or groups by metric if they are too many."""
     numbered = list(enumerate(page.bars.items, 1))
@@ -166,11 +161,7 @@ def page_specs(page: Page, sections: Mapping[str, PageSection] = MappingProxyTyp
 
 
 def _build_spec(figure: Figure, is_fixed: bool) -> Any:
-    return page_spec(_remove_title(figure.spec), is_fixed)
-
-
-def _remove_title(spec: Spec) -> Spec:
-    return {key: value for key, value in spec.items() if key != "title"}
+    return page_spec({key: value for key, value in figure.spec.items() if key != "title"}, is_fixed)
 
 
 def _iterate_figures(page: Page) -> Iterator[tuple[str, Figure]]:

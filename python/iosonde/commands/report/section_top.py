@@ -69,7 +69,11 @@ class TopTable:
     @property
     def unsure(self) -> bool:
         """Return whether any value is unknown."""
-        return any(CANNOT_TELL in (number.value, number.interval) for row in self.rows for number in _list_numbers(row))
+        return any(
+            CANNOT_TELL in (number.value, number.interval)
+            for row in self.rows
+            for number in (*row.numbers, *([row.scaling] if row.scaling else []))
+        )
 
     @property
     def is_cut(self) -> bool:
@@ -235,7 +239,3 @@ def _place_mark(mean: Estimate, place: int, count: int, axis: StripAxis) -> Mark
     y = STRIP_HEIGHT / 2 if count == 1 else 6 + (STRIP_HEIGHT - 12) * place / (count - 1)
     low, high = (None if end is None else axis.place(end) for end in (mean.low, mean.high))
     return Mark(place, axis.place(mean.value or 0.0), low, high, y, kind, axis.cut(mean.low, mean.high))
-
-
-def _list_numbers(row: TopRow) -> list[Number]:
-    return [*row.numbers, *([row.scaling] if row.scaling else [])]

@@ -27,7 +27,10 @@ def timelines_of(runs: Sequence[StoredRun], axis: Axis) -> tuple[Section[Timelin
     most = max(_ranks(run) for run in complete)
     if most < 2:
         return Section(missing=(_alone(runs),)), ""
-    run = max((run for run in complete if _ranks(run) == most), key=_sum_spread)
+    run = max(
+        (run for run in complete if _ranks(run) == most),
+        key=lambda run: sum((phase.end_spread_ns or 0) / (phase.duration_ns or 1) for phase in _timed(run)),
+    )
     size = counted(axis.size(run.factors), axis.noun)
     label = f"trial {run.id}, {size}" + (", incomplete" if run.missing else "")
     items = tuple(_build_timeline(phase, label) for phase in sorted(_timed(run), key=lambda p: place(p.name)))
@@ -56,11 +59,6 @@ def _timed(run: StoredRun) -> list[StoredPhase]:
 
 def _ranks(run: StoredRun) -> int:
     return max(len(phase.ranks) for phase in _timed(run))
-
-
-def _sum_spread(run: StoredRun) -> float:
-    """Sum over phases the share between the first and the last rank's end."""
-    return sum((phase.end_spread_ns or 0) / (phase.duration_ns or 1) for phase in _timed(run))
 
 
 def _build_timeline(phase: StoredPhase, label: str) -> Timeline:

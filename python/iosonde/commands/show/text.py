@@ -121,7 +121,6 @@ def detail_lines(detail: Detail) -> Iterator[str]:
 
 
 def _format_remounts(stored: StoredRun) -> Iterator[str]:
-    """Format the remounts: a line for each time, with all its nodes."""
     times: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for phase, remount in stored.remounts:
         times.setdefault((phase, str(remount["mount"])), []).append(remount)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from iosonde.core.units import binary_or_decimal
-from iosonde.layout.text import escape, wrapped
+from iosonde.layout.text import escape, paragraphs, wrapped
 
 from .as_tool import AsTool, ToolPhase
 
@@ -34,8 +34,7 @@ def lines(as_tool: AsTool) -> Iterator[str]:
         }
         if reasons:
             yield ""
-        for why, names in reasons.items():
-            yield from wrapped(f"left out ({why}): {', '.join(names)}", "  ")
+        yield from paragraphs((f"left out ({why}): {', '.join(names)}" for why, names in reasons.items()), "  ")
 
 
 def title(tool: str, of: str) -> str:

@@ -12,7 +12,7 @@ from iosonde.core.headlines import metric_words
 from iosonde.core.level_text import format_levels
 from iosonde.core.units import human_scale
 from iosonde.core.words import counted, listed
-from iosonde.layout.text import estimate_parts, estimate_text, table, wrapped
+from iosonde.layout.text import estimate_parts, estimate_text, paragraphs, table, wrapped
 from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency, OverviewRow
 
 from . import text_calls as calls
@@ -69,10 +69,8 @@ def lines(answer: Summary, every: bool = False, columns: str | None = None, unit
     notes = list(dict.fromkeys([*overview.warnings, *warnings]))
     if notes or overview.findings:
         yield ""
-    for note in notes:
-        yield from wrapped(f"~ {note}", "  ")
-    for finding in overview.findings:
-        yield from wrapped(f"{finding.code} {finding.sentence}", "     ")
+    yield from paragraphs(notes, "  ", "~ ")
+    yield from paragraphs((f"{finding.code} {finding.sentence}" for finding in overview.findings), "     ")
     yield ""
     yield from wrapped(overview.sentence)
 
@@ -157,8 +155,7 @@ def _format_spread(answer: Summary) -> Iterator[str]:
     if grid:
         yield from with_titles([*overview.by, "of the trials", "value", "interval"], grid, titles)
     few = [estimate.warnings[0] for each in answer.spread for estimate in each.by_label.values() if estimate.warnings]
-    for note in dict.fromkeys(few):
-        yield from wrapped(f"~ {note}", "  ")
+    yield from paragraphs(dict.fromkeys(few), "  ", "~ ")
 
 
 def _format_harmonic(overview: Overview) -> Iterator[str]:
@@ -216,12 +213,8 @@ def _format_latency(overview: Overview) -> Iterator[str]:
         headers = [*by, *(text for p in percentiles for text in (f"p{100 * p:g}", "interval"))]
         yield from with_titles(headers, grid, titles)
     if few:
-        yield from wrapped(f"too few calls for any percentile of {_format_kinds(few)}", "  ")
-
-
-def _format_kinds(each: Sequence[str]) -> str:
-    """Format ``write (2 settings) and close``."""
-    return listed([f"{kind} ({counted(n, 'setting')})" if n > 1 else kind for kind, n in Counter(each).items()])
+        kinds = listed([f"{kind} ({counted(n, 'setting')})" if n > 1 else kind for kind, n in Counter(few).items()])
+        yield from wrapped(f"too few calls for any percentile of {kinds}", "  ")
 
 
 def _select_filling(latency: Sequence[OverviewLatency]) -> list[OverviewLatency]:

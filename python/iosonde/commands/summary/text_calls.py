@@ -18,7 +18,7 @@ def lines(phases: Sequence[PhaseCalls]) -> Iterator[str]:
     for phase in phases[:_MOST]:
         yield escape(", ".join(part for part in (f"calls to the servers: {phase.operation}", phase.setting) if part))
         rows = [
-            [escape(kind), *_format_kind(phase, kind)]
+            [escape(kind), *_format_estimate(phase.client.get(kind)), *_format_estimate(phase.servers.get(kind))]
             for kind in dict.fromkeys([*phase.servers, *phase.client])
             if _largest_count(phase, kind) >= _LEAST
         ]
@@ -31,10 +31,6 @@ def lines(phases: Sequence[PhaseCalls]) -> Iterator[str]:
         )
     if len(phases) > _MOST:
         yield f"  {len(phases) - _MOST} more are in --json"
-
-
-def _format_kind(phase_calls: PhaseCalls, kind: str) -> list[str]:
-    return [*_format_estimate(phase_calls.client.get(kind)), *_format_estimate(phase_calls.servers.get(kind))]
 
 
 def _format_estimate(estimate: Estimate | None) -> list[str]:
