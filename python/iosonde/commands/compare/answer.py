@@ -275,9 +275,8 @@ def _compare_cell(matched: InCells, query: ResponseQuery, sides: Sides) -> Compa
     pair = matched.pair
     part = pair.part
     if matched.cells:
-        names = (pair.a.name, pair.b.name)
         return compare_within(
-            names,
+            (pair.a.name, pair.b.name),
             matched.cells,
             query.level,
             sides.margin,

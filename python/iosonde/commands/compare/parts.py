@@ -219,8 +219,7 @@ def makes_cells(rows: Table, name: str, sides: str) -> bool:
     if not _is_covariate(rows.column(name)):
         return True
     levels = rows.column(sides).codes()[0]
-    shared = sum(at.size for _, at in rows.groups([name]) if len(set(levels[at].tolist())) > 1)
-    return 2 * shared >= len(rows)
+    return 2 * sum(at.size for _, at in rows.groups([name]) if len(set(levels[at].tolist())) > 1) >= len(rows)
 
 
 def _is_covariate(column: Column) -> bool:

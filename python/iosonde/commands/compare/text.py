@@ -176,10 +176,8 @@ def _levels_of(item: ComparedCell) -> dict[str, list[str]]:
     levels_by_word: dict[str, list[str]] = {}
     for level, verdict in item.by_level:
         way = item.words.way(item.comparison)
-        verdict_text = {CANNOT_TELL: "inconclusive", EQUAL: "practically equal", NEGLIGIBLE: f"≈ {way}"}.get(
-            verdict, way
-        )
-        levels_by_word.setdefault(verdict_text, []).append(f"{100 * level:g} %")
+        words = {CANNOT_TELL: "inconclusive", EQUAL: "practically equal", NEGLIGIBLE: f"≈ {way}"}
+        levels_by_word.setdefault(words.get(verdict, way), []).append(f"{100 * level:g} %")
     return levels_by_word
 
 

@@ -122,8 +122,7 @@ def _draw_strips(strips: Sequence[_Strip], phase: CorpusPhase) -> Spec:
             )
     y = names("", [strip.name for strip in strips], "y", {"domain": False})
     series_names = [_RUNS, _MEDIAN, _MINE] if mine else [_RUNS, _MEDIAN]
-    colour = legend(series_names, [BLUE, INK, VERMILION][: len(series_names)], offset=8)
-    channels = {"x": x, "y": y, "color": colour}
+    channels = {"x": x, "y": y, "color": legend(series_names, [BLUE, INK, VERMILION][: len(series_names)], offset=8)}
     return view(
         layer(runs, "tick", channels, size=14, thickness=1, opacity=0.35),
         *interval(medians, y, x, across=True, cap=10, strokeWidth=2),
@@ -180,14 +179,11 @@ def distribution(phase: CorpusPhase) -> Figure:
     channels = {"x": x, "y": number("% of systems at or below", "y", (0, 100))}
     mine = []
     if phase.placed is not None:
-        tip = (
-            f"yours {_format_value(phase.placed.value, phase)}\nexceeds {percent_interval(phase.placed.share)} of "
-            "the systems"
-        )
         row = {
             "x": short(phase.placed.value / divisor),
             "y": short(100 * (phase.placed.share.value or 0.0)),
-            "tip": tip,
+            "tip": f"yours {_format_value(phase.placed.value, phase)}\nexceeds {percent_interval(phase.placed.share)} of "
+            "the systems",
         }
         mine = [
             layer([{"x": row["x"]}], "rule", {"x": x}, color=VERMILION, strokeWidth=1.6),

@@ -43,21 +43,20 @@ _LINES = (("maximum", ORANGE), ("p99", VERMILION), ("p50", BLUE))
 def over_time_figure(plot: OverTimePlot) -> Figure:
     """Draw two panels per phase, one above the other, on one time axis."""
     names = ", ".join(phase.title for phase in plot.phases)
-    title = {
-        "text": _TITLE,
-        "subtitle": [escape(f"{plot.setting}.")],
-        "anchor": "start",
-        "frame": "bounds",
-        "fontSize": 14,
-        "offset": 14,
-        "limit": 1000,
-        **_SMALL,
-    }
     spec = {
         "concat": [_draw_phase(phase) for phase in plot.phases],
         "columns": 2,
         "spacing": 30,
-        "title": title,
+        "title": {
+            "text": _TITLE,
+            "subtitle": [escape(f"{plot.setting}.")],
+            "anchor": "start",
+            "frame": "bounds",
+            "fontSize": 14,
+            "offset": 14,
+            "limit": 1000,
+            **_SMALL,
+        },
         "resolve": {"scale": dict.fromkeys(("x", "y", "color"), "independent")},
     }
     return Figure(spec, "", f"{_TITLE} in {names}; {plot.setting}.")

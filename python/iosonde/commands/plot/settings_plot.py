@@ -44,16 +44,15 @@ class SettingsPanel:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        points = [
-            {"setting": dict(point.setting), "mean": point.mean.to_json(), "trials": list(point.trials)}
-            for point in self.points
-        ]
         return {
             "title": self.title,
             "setting": self.setting,
             "metric": self.metric,
             "unit": self.unit,
-            "points": points,
+            "points": [
+                {"setting": dict(point.setting), "mean": point.mean.to_json(), "trials": list(point.trials)}
+                for point in self.points
+            ],
         }
 
 
@@ -109,8 +108,7 @@ class SettingsPlot(Answer):
             for panel in self.panels
             for point in panel.points
         )
-        columns = ("panel", "at", "setting", "mean", "low", "high", "unit", "trials")
-        return DataTable(self.title, columns, rows)
+        return DataTable(self.title, ("panel", "at", "setting", "mean", "low", "high", "unit", "trials"), rows)
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per point."""

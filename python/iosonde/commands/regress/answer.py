@@ -205,7 +205,6 @@ def _judge_slope(regression: Regression, coefficient: Coefficient, doubts: tuple
     significant = is_significant(regression, coefficient)
     state = VerdictState.DIFFERENT if significant else VerdictState.INCONCLUSIVE
     direction = (Direction.UP if coefficient.estimate > 0 else Direction.DOWN) if significant else None
-    estimate = Estimate(coefficient.estimate, coefficient.low, coefficient.high, regression.fit.level, regression.fit.n)
     return Verdict(
         "slope",
         regression.response,
@@ -213,7 +212,7 @@ def _judge_slope(regression: Regression, coefficient: Coefficient, doubts: tuple
         state,
         direction,
         "",
-        estimate,
+        Estimate(coefficient.estimate, coefficient.low, coefficient.high, regression.fit.level, regression.fit.n),
         coefficient.p,
         regression.fit.k,
         doubts,

@@ -150,10 +150,10 @@ def _pair_terms(terms: Sequence[str], levels: dict[str, int], n: int) -> list[st
 
 
 def _parts(table: Anova) -> tuple[VariationRow, ...]:
-    rest = VariationRow(
-        "residual", table.df_residual, table.ss_residual, table.ss_residual / table.ss_total, None, None
+    return (
+        *(VariationRow(s.name, s.df, s.ss, s.share, s.f, s.p) for s in table.sources),
+        VariationRow("residual", table.df_residual, table.ss_residual, table.ss_residual / table.ss_total, None, None),
     )
-    return (*(VariationRow(s.name, s.df, s.ss, s.share, s.f, s.p) for s in table.sources), rest)
 
 
 def _list_facts(

@@ -77,8 +77,7 @@ def _format_without(regression: Regression, other: Without, divisor: float) -> I
     ]
     after = {c.name: c for c in other.regression.fit.coefficients()}
     for c in regression.fit.coefficients():
-        ends = [_format_coefficient(coefficient, divisor) for coefficient in (c, after.get(c.name))]
-        rows.append([c.name, *ends])
+        rows.append([c.name, *[_format_coefficient(coefficient, divisor) for coefficient in (c, after.get(c.name))]])
     yield from table(["", "all rows", "without"], rows, "lrr").splitlines()
     yield from wrapped("Exclude a row only for a reason other than its value: find out what happened there.")
 

@@ -50,8 +50,7 @@ def bars_of(overview: Overview, source: Source, axis: Axis) -> tuple[Bars, ...]:
             for row in sorted(rows, key=lambda row: axis.size(row.by))
         )
         name = titles[operation, metric] + format_rest(rest, overview.units)
-        inside = includes.get((operation, metric), "")
-        bars.append(Bars(operation, metric, name, rows[0].unit, cells, includes=inside))
+        bars.append(Bars(operation, metric, name, rows[0].unit, cells, includes=includes.get((operation, metric), "")))
     return tuple(sorted(bars, key=lambda chart: place(chart.operation)))
 
 

@@ -30,7 +30,7 @@ def title(effect: FaultEffect) -> str:
 def grid(effect: FaultEffect) -> tuple[str, list[list[str]]]:
     """Return (unit of the rates, a row per part)."""
     divisor, unit = human_scale(max((part.rate.value or 0.0 for part in effect.parts), default=0.0), effect.unit)
-    rows = [
+    return unit, [
         [
             f"{part.name}, n={part.rate.n}" if part.rate.n != effect.n else part.name,
             estimate_parts(part.seconds, 1.0)[0],
@@ -40,7 +40,6 @@ def grid(effect: FaultEffect) -> tuple[str, list[list[str]]]:
         ]
         for part in effect.parts
     ]
-    return unit, rows
 
 
 def _format_time(estimate: Estimate | None) -> str:

@@ -64,8 +64,7 @@ def by_level(
         divisor, unit = scale_of(rows, unit_option)
         cells = {row.by.get(overview.by[0]): row for row in rows}
         grid.append([title, unit, *(part for level in levels for part in _format_parts(cells.get(level), divisor))])
-    lines = table(["", "", *heads], grid, "lL" + "r" * 2 * len(levels)).splitlines()
-    return [*lines, _format_beneath(overview.rows)]
+    return [*table(["", "", *heads], grid, "lL" + "r" * 2 * len(levels)).splitlines(), _format_beneath(overview.rows)]
 
 
 def fits(lines: Sequence[str]) -> bool:
