@@ -319,7 +319,7 @@ ADDS_FOR_LAYOUT = {
     "layout/text.py",
     "commands/summary/text_settings.py",
     "commands/show/text.py",
-    "commands/summary/text_wide.py",
+    "commands/summary/text_settings.py",
 }
 
 

@@ -56,9 +56,7 @@ def _format_weights(anova: Anova) -> Iterator[str]:
 
 
 def _format_count(anova: Anova) -> str:
-    if not anova.strata:
-        return f"n = {anova.n}"
-    return f"n = {anova.n} trials in {anova.strata[0].n} bring-ups"
+    return f"n = {anova.n} trials in {anova.strata[0].n} bring-ups" if anova.strata else f"n = {anova.n}"
 
 
 def _format_table(anova: Anova) -> list[str]:

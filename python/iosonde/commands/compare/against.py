@@ -13,6 +13,7 @@ from iosonde.core import decision
 from iosonde.core.deciding import Name, own_clock
 from iosonde.core.errors import InputError
 from iosonde.core.gate import Gate, GateVerdict, gate_of
+from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
 from iosonde.core.pair_rule import PairRule, pair_rule
 from iosonde.core.types import Experiment
@@ -185,12 +186,12 @@ def _list_commands(experiment: Experiment, rule: PairRule) -> list[tuple[str, st
 
 def _collect_runs(source: Source, experiment: Experiment, rule: PairRule) -> Iterator[PairedRun]:
     cells = others(rule, experiment.factors)
-    rows: dict[str, list[tuple[str, str, str, float, str]]] = {}
     table = source.run_rows
     columns = [table.columns[name].values for name in ("run", "operation", "metric", "unit", "value", "includes")]
-    for run, operation, metric, unit, value, inside in zip(*columns, strict=True):
-        row = (str(operation), str(metric), str(unit), float(value), str(inside or ""))
-        rows.setdefault(str(run), []).append(row)
+    rows = group_by_key(
+        (str(run), (str(operation), str(metric), str(unit), float(value), str(inside or "")))
+        for run, operation, metric, unit, value, inside in zip(*columns, strict=True)
+    )
     for stored_run in source.runs:
         if stored_run.experiment == experiment.id and stored_run.id in rows:
             yield paired_run(rule, cells, stored_run.factors, own_clock(rows[stored_run.id]))

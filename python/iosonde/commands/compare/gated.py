@@ -50,16 +50,17 @@ def gate_cells(gate: Gate, cells: Sequence[ComparedCell], level: float) -> GateV
     """Gate comparisons, which share one error rate. Comparisons that are inconclusive through a failed assumption
     decide nothing."""
     several = len({cell.sides for cell in cells}) > 1
-    items = [
-        GateItem(
-            cell.title(several),
-            cell.comparison,
-            cell.metric,
-            level,
-            cell.sides,
-            "",
-            cell.overridden is not None and cell.state is VerdictState.INCONCLUSIVE,
-        )
-        for cell in cells
-    ]
-    return gate.judge(items)
+    return gate.judge(
+        [
+            GateItem(
+                cell.title(several),
+                cell.comparison,
+                cell.metric,
+                level,
+                cell.sides,
+                "",
+                cell.overridden is not None and cell.state is VerdictState.INCONCLUSIVE,
+            )
+            for cell in cells
+        ]
+    )

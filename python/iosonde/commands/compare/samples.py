@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
 from iosonde.core.stored import plain
@@ -47,9 +48,7 @@ class SideTrials:
 
     def by_cell(self) -> dict[Key, npt.NDArray[np.float64]]:
         """Map cells to their values."""
-        places: dict[Key, list[int]] = {}
-        for place, cell in enumerate(self.cells):
-            places.setdefault(cell, []).append(place)
+        places = group_by_key((cell, place) for place, cell in enumerate(self.cells))
         return {cell: self.values[at] for cell, at in places.items()}
 
     def take(self, places: Sequence[int]) -> SideTrials:

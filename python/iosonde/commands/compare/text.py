@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import format_level, format_levels
 from iosonde.core.units import human_scale, percent, ratio_text, significant
 from iosonde.core.verdict import VerdictState
@@ -173,12 +174,9 @@ def _format_numbers(item: ComparedCell) -> list[str]:
 
 def _levels_of(item: ComparedCell) -> dict[str, list[str]]:
     """Return verdict in words → the levels at which it holds."""
-    levels_by_word: dict[str, list[str]] = {}
-    for level, verdict in item.by_level:
-        way = item.words.way(item.comparison)
-        words = {CANNOT_TELL: "inconclusive", EQUAL: "practically equal", NEGLIGIBLE: f"≈ {way}"}
-        levels_by_word.setdefault(words.get(verdict, way), []).append(f"{100 * level:g} %")
-    return levels_by_word
+    way = item.words.way(item.comparison)
+    words = {CANNOT_TELL: "inconclusive", EQUAL: "practically equal", NEGLIGIBLE: f"≈ {way}"}
+    return group_by_key((words.get(verdict, way), f"{100 * level:g} %") for level, verdict in item.by_level)
 
 
 def word(item: ComparedCell) -> str:

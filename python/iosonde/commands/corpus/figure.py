@@ -91,35 +91,34 @@ def _draw_panel(phases: Sequence[CorpusPhase], answer: Corpus) -> Figure:
 
 def _draw_strips(strips: Sequence[_Strip], phase: CorpusPhase) -> Spec:
     divisor, x = _build_scale(phase, [value for strip in strips for value, _ in strip.runs], "x")
-    runs: list[Row] = []
-    medians: list[Row] = []
-    mine: list[Row] = []
-    for strip in strips:
-        runs += [
-            {"y": strip.name, "x": short(value / divisor), "series": _RUNS, "tip": tip} for value, tip in strip.runs
-        ]
-        low, high = ends(strip.median, divisor) or (None, None)
-        if strip.median.value is not None:
-            tip = f"{strip.name}\nmedian of {strip.systems} systems {estimate_text(strip.median, phase.unit)}"
-            medians.append(
-                {
-                    "y": strip.name,
-                    "x": short(strip.median.value / divisor),
-                    "low": low,
-                    "high": high,
-                    "tip": tip,
-                    "series": _MEDIAN,
-                }
-            )
-        if strip.mine is not None:
-            mine.append(
-                {
-                    "y": strip.name,
-                    "x": short(strip.mine / divisor),
-                    "series": _MINE,
-                    "tip": f"{strip.name}\nyours {_format_value(strip.mine, phase)}",
-                }
-            )
+    runs = [
+        {"y": strip.name, "x": short(value / divisor), "series": _RUNS, "tip": tip}
+        for strip in strips
+        for value, tip in strip.runs
+    ]
+    medians = [
+        {
+            "y": strip.name,
+            "x": short(strip.median.value / divisor),
+            "low": low,
+            "high": high,
+            "tip": f"{strip.name}\nmedian of {strip.systems} systems {estimate_text(strip.median, phase.unit)}",
+            "series": _MEDIAN,
+        }
+        for strip in strips
+        if strip.median.value is not None
+        for low, high in [ends(strip.median, divisor) or (None, None)]
+    ]
+    mine = [
+        {
+            "y": strip.name,
+            "x": short(strip.mine / divisor),
+            "series": _MINE,
+            "tip": f"{strip.name}\nyours {_format_value(strip.mine, phase)}",
+        }
+        for strip in strips
+        if strip.mine is not None
+    ]
     y = names("", [strip.name for strip in strips], "y", {"domain": False})
     series_names = [_RUNS, _MEDIAN, _MINE] if mine else [_RUNS, _MEDIAN]
     channels = {"x": x, "y": y, "color": legend(series_names, [BLUE, INK, VERMILION][: len(series_names)], offset=8)}
@@ -182,8 +181,8 @@ def distribution(phase: CorpusPhase) -> Figure:
         row = {
             "x": short(phase.placed.value / divisor),
             "y": short(100 * (phase.placed.share.value or 0.0)),
-            "tip": f"yours {_format_value(phase.placed.value, phase)}\nexceeds {percent_interval(phase.placed.share)} of "
-            "the systems",
+            "tip": f"yours {_format_value(phase.placed.value, phase)}\n"
+            f"exceeds {percent_interval(phase.placed.share)} of the systems",
         }
         mine = [
             layer([{"x": row["x"]}], "rule", {"x": x}, color=VERMILION, strokeWidth=1.6),

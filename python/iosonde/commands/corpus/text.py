@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iosonde.core.estimate_text import estimate_parts
+from iosonde.core.grouping import group_by_key
 from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale, significant
 from iosonde.core.words import counted, decimals
@@ -115,10 +116,9 @@ def _format_explained(answer: Corpus) -> Iterator[str]:
 
 
 def _standing_out(answer: Corpus) -> Iterator[str]:
-    by_system: dict[str, list[tuple[str, float]]] = {}
-    for phase in answer.phases:
-        for out in phase.standing_out:
-            by_system.setdefault(out.system, []).append((phase.name, out.times))
+    by_system = group_by_key(
+        (out.system, (phase.name, out.times)) for phase in answer.phases for out in phase.standing_out
+    )
     if not by_system:
         return
     yield ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from iosonde.commands.plot.kinds import BY_SETTINGS, FACTORS, OF_PAGE, OVER_TIME, PAGE
+from iosonde.commands.plot.layout import BY_SETTINGS, FACTORS, OF_PAGE, OVER_TIME, PAGE
 from iosonde.commands.show.answer import choose
 from iosonde.commands.show.as_tool import build_thesis_document
 from iosonde.core.errors import DataError, InputError

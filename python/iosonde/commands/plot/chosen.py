@@ -9,6 +9,7 @@ import numpy as np
 
 from iosonde.commands.report.axis import is_part
 from iosonde.core.errors import DataError, IosondeError
+from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import SPEEDS
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import CLOCKS, ResponseQuery
@@ -89,9 +90,7 @@ _HEADLINES = [tuple(f"{kind}_{clock}" for clock in CLOCKS) for kind in SPEEDS]
 def headlines(candidates: Sequence[Response]) -> list[Response]:
     """Return the bandwidth of each operation, else its rate; everything if no operation has one. Parts of operations,
     as a write before its fsync, have to be named."""
-    operations: dict[str, list[Response]] = {}
-    for response in candidates:
-        operations.setdefault(response.operation, []).append(response)
+    operations = group_by_key((response.operation, response) for response in candidates)
     chosen = [
         response for operation, group in operations.items() if not is_part(operation) for response in _headline(group)
     ]

@@ -147,12 +147,13 @@ class Timeline:
 
     def table(self) -> DataTable:
         """Return one row per rank, in s."""
-        rows = tuple(
-            (span.rank, span.host, span.start_s, span.end_s, span.end_s - span.start_s, span.mark)
-            for span in self.spans
-        )
         return DataTable(
-            f"{self.title}, {self.trial}", ("rank", "host", "start (s)", "end (s)", "length (s)", "mark"), rows
+            f"{self.title}, {self.trial}",
+            ("rank", "host", "start (s)", "end (s)", "length (s)", "mark"),
+            tuple(
+                (span.rank, span.host, span.start_s, span.end_s, span.end_s - span.start_s, span.mark)
+                for span in self.spans
+            ),
         )
 
 

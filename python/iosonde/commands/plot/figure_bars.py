@@ -33,6 +33,8 @@ from .settings_plot import SettingsPanel
 _LABELLED = 5  # bars with their value upon them
 _ROOM = 1.14  # above the highest
 MOST_STRETCH = 2.0  # of the highest mean: a longer interval is cut
+_HEADROOM = 1.06  # of the highest value of panels that share an axis
+WIDE = 60.0  # ratio of largest to smallest value beyond which the axis is logarithmic
 
 
 def bars_figure(bars: Bars, axis: str) -> Figure:
@@ -129,10 +131,6 @@ def scale_of(bars: Bars) -> tuple[float, str]:
     return human_scale(max(values) if max(values) / min(values) > LOG_BEYOND else min(values), bars.unit)
 
 
-_HEADROOM = 1.06  # of the highest value
-WIDE = 60.0  # ratio of largest to smallest value beyond which the axis is logarithmic
-
-
 @dataclass(frozen=True)
 class PanelScale:
     """Axis of values in ``unit`` after division by ``divisor``, from ``low`` to ``high``; ``log`` if logarithmic."""
@@ -165,4 +163,4 @@ def _build_scale(panels: Sequence[SettingsPanel], bars: bool) -> PanelScale:
     low, high = min([0.0, *values]), max([0.0, *values])
     highs = [point.mean.high for point in points if point.mean.high is not None]
     most = min(max([high, *highs]), MOST_STRETCH * high) if high > 0 else high
-    return PanelScale(divisor, unit, low / divisor * _HEADROOM, (most or 1.0) / divisor * _ROOM)
+    return PanelScale(divisor, unit, low / divisor * _HEADROOM, (most or 1.0) / divisor * _HEADROOM)

@@ -131,13 +131,13 @@ def _map_places(panel: FactorPanel, aside: float) -> tuple[dict[float, Any], Spe
             {at: text for (at, _), text in zip(panel.ticks, texts, strict=True)},
             names(title, texts, axis={"labelLimit": 90}),
         )
-    axis: dict[str, Any] = {"values": [short(at) for at, _ in panel.ticks]}
-    axis["labelExpr"] = SIZES if panel.sizes else "format(datum.value, '.7~r')"
+    labels = SIZES if panel.sizes else "format(datum.value, '.7~r')"
     positions = [at for series in panel.series for at, _ in series.means]
     low, high = (min(positions), max(positions)) if positions else (0.0, 1.0)
     share = 0.04 + aside / _WIDE
     room = (high / low) ** share if panel.logarithmic else (high - low or abs(high) or 1.0) * share
     reach = (low / room, high * room) if panel.logarithmic else (low - room, high + room)
+    axis = {"values": [short(at) for at, _ in panel.ticks], "labelExpr": labels}
     return {}, number(title, domain=reach, log=panel.logarithmic, axis=axis)
 
 

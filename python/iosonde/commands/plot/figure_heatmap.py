@@ -141,22 +141,25 @@ def _label_options(texts: Sequence[str], room: int) -> dict[str, Any]:
 
 
 def _colour_channel(unit: str, reach: _Reach, height: int) -> Spec:
-    legend_spec = {
-        "title": unit,
-        "orient": "right",
-        "direction": "vertical",
-        "gradientLength": max(60, min(height, 160)),
-        "titleFontWeight": "normal",
-        "tickCount": 4,
-        "offset": 8,
-        "titleColor": MUTED,
+    return {
+        "field": "value",
+        "type": "quantitative",
+        "legend": {
+            "title": unit,
+            "orient": "right",
+            "direction": "vertical",
+            "gradientLength": max(60, min(height, 160)),
+            "titleFontWeight": "normal",
+            "tickCount": 4,
+            "offset": 8,
+            "titleColor": MUTED,
+        },
+        "scale": {
+            "domain": [short(reach.least), short(reach.most)],
+            "range": list(SHADES[::-1]),
+            **({"type": "log"} if reach.log else {"type": "linear", "zero": False}),
+        },
     }
-    scale: dict[str, Any] = {
-        "domain": [short(reach.least), short(reach.most)],
-        "range": list(SHADES[::-1]),
-        **({"type": "log"} if reach.log else {"type": "linear", "zero": False}),
-    }
-    return {"field": "value", "type": "quantitative", "legend": legend_spec, "scale": scale}
 
 
 def _build_row(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, texts: tuple[list[str], list[str]]) -> Row:

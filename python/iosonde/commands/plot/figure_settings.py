@@ -86,21 +86,25 @@ def gathered(plot: SettingsPlot, panels: Sequence[Spec], across: int, width: int
     """Combine panels under one title and legend; ``how`` describes the figure, followed by its omissions."""
     room = max(60, int(across * (width + 60) / 5.6))
     lines = [line for text in (how, *plot.omissions) for line in wrapped(escape(_to_sentence(text)), limit=room)]
-    title = {
-        "text": _break_lines(plot.title, across * (width + 60) / _TITLE),
-        "subtitle": lines,
-        "anchor": "start",
-        "frame": "bounds",
-        "fontSize": 14,
-        "offset": 14,
-        "limit": 1000,
-        "subtitleFontSize": 11,
-        "subtitlePadding": 5,
-        "subtitleColor": MUTED,
-        "subtitleLineHeight": 14,
+    spec: dict[str, Any] = {
+        "title": {
+            "text": _break_lines(plot.title, across * (width + 60) / _TITLE),
+            "subtitle": lines,
+            "anchor": "start",
+            "frame": "bounds",
+            "fontSize": 14,
+            "offset": 14,
+            "limit": 1000,
+            "subtitleFontSize": 11,
+            "subtitlePadding": 5,
+            "subtitleColor": MUTED,
+            "subtitleLineHeight": 14,
+        },
+        "concat": list(panels),
+        "columns": across,
+        "spacing": 26,
+        "resolve": {"scale": {"x": "independent", "y": "independent", "color": "shared"}},
     }
-    spec: dict[str, Any] = {"title": title, "concat": list(panels), "columns": across, "spacing": 26}
-    spec["resolve"] = {"scale": {"x": "independent", "y": "independent", "color": "shared"}}
     return Figure(spec, "", " ".join([_to_sentence(plot.title), *map(_to_sentence, plot.sentences)]))
 
 
@@ -241,8 +245,7 @@ def palette(factor: FactorLevels) -> list[str]:
     """Return a colour per level: hues, or ordered shades if there are too few hues."""
     if len(factor) <= len(colours_of(6)):
         return colours_of(len(factor))
-    last = len(factor) - 1
-    return [SHADES[round(at * (len(SHADES) - 1) / last)] for at in range(len(factor))]
+    return [SHADES[round(at * (len(SHADES) - 1) / (len(factor) - 1))] for at in range(len(factor))]
 
 
 def _place_channel(drawn: _Drawn, field: str) -> Spec:
@@ -344,8 +347,7 @@ def _draw_whiskers(rows: Sequence[Row], channels: Mapping[str, Any], drawn: _Dra
         rule_channels.pop("color", None)
     value, look = channels[along], {"clip": True, "opacity": 1, **colour}
     rule = {**rule_channels, place: channels[place], along: {**value, "field": "low"}, f"{along}2": {"field": "high"}}
-    parts = [layer(rows, "rule", rule, strokeWidth=1.3, **look)]
-    parts += [
+    ticks = (
         layer(
             rows,
             "tick",
@@ -356,8 +358,8 @@ def _draw_whiskers(rows: Sequence[Row], channels: Mapping[str, Any], drawn: _Dra
             **look,
         )
         for end in ("low", "high")
-    ]
-    return [shared(*parts)]
+    )
+    return [shared(layer(rows, "rule", rule, strokeWidth=1.3, **look), *ticks)]
 
 
 # Words

@@ -4,6 +4,7 @@ panels omitted for lack of room."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -264,10 +265,9 @@ def _by_operation(measurements: Sequence[_Measured]) -> list[SettingsPanel]:
     """Return panels of a single setting: one per metric, with a bar for each operation."""
     kinds: dict[tuple[str, str], list[SettingPoint]] = {}
     for at, measurement in enumerate(measurements):
-        points = [
+        kinds.setdefault((measurement.metric, measurement.response.unit), []).extend(
             SettingPoint(at, 0, {}, measurement.name, point.mean, point.trials) for _, point in measurement.points
-        ]
-        kinds.setdefault((measurement.metric, measurement.response.unit), []).extend(points)
+        )
     return [
         SettingsPanel(metric if len(kinds) > 1 else "", "", metric, unit, f"{metric}|{unit}", tuple(points))
         for (metric, unit), points in kinds.items()
@@ -351,9 +351,7 @@ def _describe_missing(
     """Describe missing settings of a grid, if it is nearly complete."""
     if places.rest or not levels or PERCENTILE in levels:  # a percentile of too few operations is none
         return []
-    grid = 1
-    for factor_levels in levels.values():
-        grid *= len(factor_levels)
+    grid = math.prod(map(len, levels.values()))
     there = len({tuple(setting[name] for name in levels) for setting in settings})
     if not grid > there > grid / 2:
         return []

@@ -188,12 +188,11 @@ def _rank_response(
 
 
 def _collect_warnings(response: Response) -> list[str]:
-    messages: list[str] = []
-    if response.transform:
-        ratio_note = ": ratios count, not differences; the means shown are geometric"
-        template = "shares are of the variance of {response}" + (ratio_note if response.transform in LOGARITHMS else "")
-        messages.append(Message("transformed-response", template, response=response.title))
-    return [*messages, *caveats(response)]
+    if not response.transform:
+        return list(caveats(response))
+    ratio_note = ": ratios count, not differences; the means shown are geometric"
+    template = "shares are of the variance of {response}" + (ratio_note if response.transform in LOGARITHMS else "")
+    return [Message("transformed-response", template, response=response.title), *caveats(response)]
 
 
 def _create_reporter(response: Response, n_rows: int, n_factors: int, how: Ranked) -> Callable[[str], None]:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from iosonde.commands.report.sentences import as_sentence
 from iosonde.core.errors import IosondeError
 from iosonde.core.level_text import format_level
 from iosonde.core.table import Cell
@@ -18,6 +17,7 @@ from iosonde.core.types import Better, Estimate
 from iosonde.model.fit.features import Examples, Feature
 from iosonde.model.fit.fitted import Model, ask
 from iosonde.page.tables import DataTable, Value
+from iosonde.page.words import as_sentence
 
 
 @dataclass(frozen=True)
@@ -132,8 +132,8 @@ class Influence:
     def rules_table(self) -> DataTable:
         """The tree's leaves."""
         of = f" ({self.unit})" if self.unit else ""
-        rows = tuple(self.tree.rules) if self.tree else ()
-        return DataTable(f"{self.title}: rules", ("if", f"predicted{of}", "rows"), rows)
+        rules = self.tree.rules if self.tree else ()
+        return DataTable(f"{self.title}: rules", ("if", f"predicted{of}", "rows"), rules)
 
 
 _MOST_LEVELS = 50  # predictions per factor

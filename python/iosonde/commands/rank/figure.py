@@ -88,12 +88,10 @@ def _build_rows(bar: Bar, name: str) -> tuple[Row, Row]:
     """Return (the row of ST, the row of S1)."""
     tip = f"{name}\nS1 {_format_share(bar.s1)}\nST {_format_share(bar.st)}"
     total, first = (
-        {"y": name, "x": short(estimate.value), "series": series, "tip": tip}
+        {"y": name, "x": short(estimate.value), "series": series, "tip": tip, "low": low, "high": high}
         for estimate, series in ((bar.st, _TOTAL), (bar.s1, _FIRST))
+        for low, high in [ends(estimate) or (None, None)]
     )
-    for row, estimate in ((total, bar.st), (first, bar.s1)):
-        low, high = ends(estimate) or (None, None)
-        row.update(low=low, high=high)
     return total, first
 
 

@@ -11,7 +11,6 @@ from iosonde.answers.besides import Besides, besides_rows, by_levels
 from iosonde.answers.candidates import candidates
 from iosonde.answers.constraints import SettingConstraints
 from iosonde.answers.verdict import verdict
-from iosonde.commands.report.sentences import as_sentence, missing_part
 from iosonde.commands.report.terms import select_metric, varying_terms
 from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message
@@ -28,6 +27,7 @@ from iosonde.model.fit.folds import groups
 from iosonde.model.fit.validate import Candidate, learning_curve
 from iosonde.model.sensitivity.rank import rank
 from iosonde.page.tables import Section
+from iosonde.page.words import as_sentence, missing_part
 from iosonde.stats.regression.effect_types import ResponseEffects
 
 from . import content
@@ -66,7 +66,6 @@ def influences_of_table(
     table: Table, responses: Sequence[str], settings: Sequence[str], options: InfluenceOptions
 ) -> Section[content.Influence]:
     """Build one part for each response of a table."""
-    columns = [table.column(name) for name in responses]
     requests = [
         _InfluenceRequest(
             column.name,
@@ -75,7 +74,7 @@ def influences_of_table(
             metric_of(column.label, column.unit).better,
             options.effects.get(("", column.name)),
         )
-        for column in columns
+        for column in map(table.column, responses)
     ]
     return _section(requests, settings, options)
 

@@ -91,22 +91,20 @@ def variance(ranking: Ranking) -> str:
 
 
 def _format_shares(ranking: Ranking) -> Iterator[str]:
-    rows = []
-    for factor in ranking.factors:
-        s = factor.over_all
-        rows.append(
-            [
-                factor.name + (" (fixed)" if factor.fixed else ""),
-                share(s.s1),
-                span(s.s1),
-                number(s.s1_corrected),
-                p_text(factor.p_of_effect),
-                number(factor.zero_line),
-                share(s.st),
-                span(s.st),
-                f"{s.importance:.2f}",
-            ]
-        )
+    rows = [
+        [
+            factor.name + (" (fixed)" if factor.fixed else ""),
+            share(factor.over_all.s1),
+            span(factor.over_all.s1),
+            number(factor.over_all.s1_corrected),
+            p_text(factor.p_of_effect),
+            number(factor.zero_line),
+            share(factor.over_all.st),
+            span(factor.over_all.st),
+            f"{factor.over_all.importance:.2f}",
+        ]
+        for factor in ranking.factors
+    ]
     heads = ["factor", "S1", "interval", "corr.", "p", "zero", "ST", "interval", "VI"]
     yield from table(heads, rows, "lrrrrrrrr", WIDTH).splitlines()
 
@@ -127,12 +125,11 @@ def _format_within(ranking: Ranking) -> Iterator[str]:
     its = "theirs" if len(ranking.fixed) > 1 else "its own"
     of = f" ({share(fixed)}, {span(fixed)} of {variance(ranking)} is {its})" if fixed else ""
     yield from wrapped(f"within {fixed_names}{of}:")
-    rows = []
     inner = [(factor.name, factor.within) for factor in ranking.factors if factor.within]
-    for name, s in sorted(inner, key=lambda item: -(item[1].s1.value or 0)):
-        rows.append(
-            [name, share(s.s1), span(s.s1), number(s.s1_corrected), share(s.st), span(s.st), f"{s.importance:.2f}"]
-        )
+    rows = [
+        [name, share(s.s1), span(s.s1), number(s.s1_corrected), share(s.st), span(s.st), f"{s.importance:.2f}"]
+        for name, s in sorted(inner, key=lambda item: -(item[1].s1.value or 0))
+    ]
     yield from table(["factor", "S1", "interval", "corr.", "ST", "interval", "VI"], rows, "lrrrrrr", WIDTH).splitlines()
 
 
@@ -162,16 +159,19 @@ def _format_beyond(ranking: Ranking) -> Iterator[str]:
 
 
 def _format_effects(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
-
-    rows = []
-    for factor in ranking.factors:
-        if factor.effects is None:
-            continue
-        low, high = (
-            f"{significant(_measured_mean(end, ranking) / divisor)} at {_format_level(end)}"
-            for end in factor.effects.extremes
-        )
-        rows.append([factor.name, factor.effects.tried, low, high, _format_step(factor, ranking, divisor)])
+    rows = [
+        [
+            factor.name,
+            factor.effects.tried,
+            *(
+                f"{significant(_measured_mean(end, ranking) / divisor)} at {_format_level(end)}"
+                for end in factor.effects.extremes
+            ),
+            _format_step(factor, ranking, divisor),
+        ]
+        for factor in ranking.factors
+        if factor.effects is not None
+    ]
     of = f", {unit}" if unit else ""
     heads = ["factor", "tried (levels)", f"lowest{of}", "highest", "largest step"]
     yield from _format_table_or_halves(heads, rows, "lllll", 4)
@@ -214,22 +214,18 @@ def _measured_mean(level: Level, ranking: Ranking) -> float:
 
 
 def _format_slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
-
-    rows = []
-    for factor in ranking.factors:
-        if factor.slope is None:
-            continue
-        raw, standardised = factor.slope.raw, factor.slope.standardised
-        rows.append(
-            [
-                factor.name,
-                "~" if raw.value is None else significant(raw.value / divisor),
-                _format_ends(raw, divisor),
-                share(standardised),
-                span(standardised),
-                direction(factor),
-            ]
-        )
+    rows = [
+        [
+            factor.name,
+            "~" if slope.raw.value is None else significant(slope.raw.value / divisor),
+            _format_ends(slope.raw, divisor),
+            share(slope.standardised),
+            span(slope.standardised),
+            direction(factor),
+        ]
+        for factor in ranking.factors
+        if (slope := factor.slope) is not None
+    ]
     of = f", {unit}" if unit else f" of {ranking.transform}" if ranking.transform else ""
     heads = ["factor", f"slope{of}", "interval", "std. slope", "interval", "effect"]
     yield from _format_table_or_halves(heads, rows, "lrrrrL", 3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from iosonde.core.types import Estimate
+from iosonde.core.units import significant
 from iosonde.layout.text import table
 from iosonde.model.sensitivity.blocks import Blocks
 from iosonde.model.sensitivity.types import VariancePart
@@ -52,7 +53,5 @@ def block_lines(blocks: Blocks) -> Iterator[str]:
 
 
 def _format_cells(part: VariancePart) -> list[str]:
-    from iosonde.core.units import significant
-
     f = "~" if part.f is None else significant(part.f)
     return [share(part.share), span(part.share), str(part.df), f, p_text(part.p)]

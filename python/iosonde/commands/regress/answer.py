@@ -179,9 +179,7 @@ def explained(
     table = source.table
     columns = [*columns_of(query.on, table), *(table.column(name).name for name in extra_columns)] if query.on else []
     response = choose_response(source, replace(query, on=tuple(columns)))
-    own = {response.measured or response.title, response.title}
-    own |= {VALUE} if response.operation else set()
-    if own & set(columns):
+    if {response.measured or response.title, response.title, *([VALUE] if response.operation else [])} & set(columns):
         raise InputError(
             "conflicting-roles",
             "'{title}' is both the response and a predictor",

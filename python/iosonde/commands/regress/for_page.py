@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from iosonde.answers.besides import besides_rows, by_levels
 from iosonde.commands.anova.answer import AnalysisOfVariance
-from iosonde.commands.report.sentences import as_sentence, missing_part
 from iosonde.commands.report.terms import LEAST_DF, default_terms, select_metric
 from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message
@@ -15,6 +14,7 @@ from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale, significant
 from iosonde.page.tables import Section
+from iosonde.page.words import as_sentence, missing_part
 from iosonde.stats.overview.types import Overview
 from iosonde.stats.regression.anova import Anova, anova
 from iosonde.stats.regression.assumptions import Assumptions
@@ -162,22 +162,21 @@ def _list_facts(
     """Return the explained share, and each assumption with the value for or against it."""
     fit = regression.fit
     mean_share = f" ({significant(100 * fit.s_e / abs(fit.mean_y))} % of the mean)" if fit.mean_y else ""
-    facts = [
+    return (
         ("R²", f"{fit.r2:.3f}, adjusted {fit.adjusted_r2:.3f}"),
         ("standard deviation of errors", f"{significant(fit.s_e / divisor)} {unit}".rstrip() + mean_share),
         ("F", _format_f_test(fit.f, fit.f_p, fit.k, fit.df)),
         ("straightness", _lack_of_fit(assumptions)),
-    ]
-    if assumptions.shapiro_p is not None:
-        facts.append(("normal residuals", f"Shapiro–Wilk {_format_p(assumptions.shapiro_p)}"))
-    facts.append(("equal variance", f"Breusch–Pagan {_format_p(assumptions.breusch_pagan_p)}"))
-    facts.append(
-        ("neighbours in order", f"r = {assumptions.autocorrelation:.2f}, {_format_p(assumptions.autocorrelation_p)}")
+        *(
+            [("normal residuals", f"Shapiro–Wilk {_format_p(assumptions.shapiro_p)}")]
+            if assumptions.shapiro_p is not None
+            else []
+        ),
+        ("equal variance", f"Breusch–Pagan {_format_p(assumptions.breusch_pagan_p)}"),
+        ("neighbours in order", f"r = {assumptions.autocorrelation:.2f}, {_format_p(assumptions.autocorrelation_p)}"),
+        ("largest Cook's distance", f"{assumptions.largest_cook:.2g} (limit {assumptions.cook_limit:.2g})"),
+        *([("largest variance inflation", f"{max(assumptions.vif.values()):.3g}")] if len(assumptions.vif) > 1 else []),
     )
-    facts.append(("largest Cook's distance", f"{assumptions.largest_cook:.2g} (limit {assumptions.cook_limit:.2g})"))
-    if len(assumptions.vif) > 1:
-        facts.append(("largest variance inflation", f"{max(assumptions.vif.values()):.3g}"))
-    return tuple(facts)
 
 
 def _lack_of_fit(assumptions: Assumptions) -> str:

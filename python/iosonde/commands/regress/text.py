@@ -34,9 +34,8 @@ def lines(answer: LeastSquares) -> Iterator[str]:
     ]
     yield from table(["variation", "df", "sum of squares", "share"], rows, "lrrr").splitlines()
     yield ""
-    share = f"{100 * f.s_e / abs(f.mean_y):.1f} %" if f.mean_y else "~"
-    error = f"{fitted(f.s_e / divisor)} ({share} of the mean)"
-    yield f"R² = {f.r2:.4f}, adjusted {f.adjusted_r2:.4f}; s_e = {error}"
+    of_mean = f"{100 * f.s_e / abs(f.mean_y):.1f} %" if f.mean_y else "~"
+    yield f"R² = {f.r2:.4f}, adjusted {f.adjusted_r2:.4f}; s_e = {fitted(f.s_e / divisor)} ({of_mean} of the mean)"
     yield (
         f"F = {_format_number(f.f, 4)} on {f.k} and {f.df} df; critical {f.f_critical:.4g}; p = "
         f"{_format_number(f.f_p, 2)}"
@@ -44,10 +43,15 @@ def lines(answer: LeastSquares) -> Iterator[str]:
     if levels := f.by_level():
         yield from wrapped(_by_level(levels))
     yield ""
-    grid = []
-    for c in f.coefficients():
-        numbers = [fitted(x / divisor) for x in (c.estimate, c.std_error, c.low, c.high)]
-        grid.append([c.name, *numbers, _format_number(c.t, 3), _format_number(c.p, 2)])
+    grid = [
+        [
+            c.name,
+            *(fitted(x / divisor) for x in (c.estimate, c.std_error, c.low, c.high)),
+            _format_number(c.t, 3),
+            _format_number(c.p, 2),
+        ]
+        for c in f.coefficients()
+    ]
     yield from table(["term", "estimate", "std error", "low", "high", "t", "p"], grid, "lrrrrrr").splitlines()
     if regression.points:
         yield ""
@@ -76,8 +80,10 @@ def _format_without(regression: Regression, other: Without, divisor: float) -> I
         ["p of F", *(_format_number(f.f_p, 2) for f in both)],
     ]
     after = {c.name: c for c in other.regression.fit.coefficients()}
-    for c in regression.fit.coefficients():
-        rows.append([c.name, *[_format_coefficient(coefficient, divisor) for coefficient in (c, after.get(c.name))]])
+    rows += [
+        [c.name, *(_format_coefficient(coefficient, divisor) for coefficient in (c, after.get(c.name)))]
+        for c in regression.fit.coefficients()
+    ]
     yield from table(["", "all rows", "without"], rows, "lrr").splitlines()
     yield from wrapped("Exclude a row only for a reason other than its value: find out what happened there.")
 
@@ -100,10 +106,10 @@ def _format_points(points: tuple[Point, ...], divisor: float) -> Iterator[str]:
     rows = []
     for point in points:
         p = point.prediction
-        at = _format_point(point)
         fit, *ends = (fitted(x / divisor) for x in (p.fit, p.mean_low, p.mean_high, p.low, p.high))
         mean_interval, new_interval = f"{ends[0]} to {ends[1]}", f"{ends[2]} to {ends[3]}"
-        rows.append([at, fit, mean_interval, new_interval, "extrapolated" if point.extrapolated else ""])
+        note = "extrapolated" if point.extrapolated else ""
+        rows.append([_format_point(point), fit, mean_interval, new_interval, note])
     yield from table(["at", "fit", "mean response", "new", ""], rows, "lrrrl").splitlines()
 
 

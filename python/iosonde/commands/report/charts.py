@@ -10,6 +10,7 @@ import numpy as np
 
 from iosonde.answers.operations import Operations
 from iosonde.commands.plot.content import Bars, Cell, Latency, LatencySeries
+from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
@@ -18,7 +19,7 @@ from iosonde.engine import _native
 from iosonde.page.tables import DataTable, Section
 from iosonde.stats.estimate import shape
 from iosonde.stats.estimate.shape import Shape
-from iosonde.stats.overview.types import Overview, OverviewRow
+from iosonde.stats.overview.types import Overview
 
 from .axis import Axis, format_rest, is_part, place, rest_of, title, titles_of
 
@@ -33,9 +34,7 @@ def bars_of(overview: Overview, source: Source, axis: Axis) -> tuple[Bars, ...]:
         for e in overview.efficiency
         if e.factor == axis.factor
     }
-    groups: dict[tuple[Any, ...], list[OverviewRow]] = {}
-    for row in overview.rows:
-        groups.setdefault((row.operation, row.metric, rest_of(row.by, axis)), []).append(row)
+    groups = group_by_key(((row.operation, row.metric, rest_of(row.by, axis)), row) for row in overview.rows)
     bars = []
     for (operation, metric, rest), rows in groups.items():
         if is_part(operation):
@@ -157,10 +156,11 @@ def latencies_of(
         by_percentile = percentiles.setdefault((entry.operation, entry.kind, *entry.by.values()), {})
         by_percentile[_name(entry.percentile)] = entry.duration
     drawn = _find_largest(shapes)
-    figures: dict[tuple[Any, ...], list[Key]] = {}
-    for key in sorted(shapes, key=lambda key: place(key[0])):
-        if key[:2] in drawn:
-            figures.setdefault((*key[:2], rest_of(_setting(key, overview.by), axis)), []).append(key)
+    figures = group_by_key(
+        ((*key[:2], rest_of(_setting(key, overview.by), axis)), key)
+        for key in sorted(shapes, key=lambda key: place(key[0]))
+        if key[:2] in drawn
+    )
     items = [_build_figure(group, keys, shapes, percentiles, overview, axis) for group, keys in figures.items()]
     return Section(tuple(items)), _others(overview, axis, drawn)
 

@@ -1,4 +1,5 @@
-"""Content of a page, as data: frozen dataclasses that the commands' ``for_page.py`` fill and ``section.py`` lay out.
+"""Content of a page, as data: frozen dataclasses that the commands' ``for_page.py`` fill and ``section.py`` lay out;
+the cells of its summaries.
 
 Every value is in base units (bytes/s, operations/s, s), and every measured one is an Estimate. A Section explains what
 is missing and why. Each figure offers its data as a table to download.
@@ -17,13 +18,16 @@ from iosonde.commands.plot.content import Bars, Latency, Timeline
 from iosonde.commands.plot.over_time import OverTimePlot
 from iosonde.commands.plot.settings_plot import SettingsPlot
 from iosonde.commands.rank.content import Influence
-from iosonde.commands.regress.content import ResponseRegression, ResponseSummary
+from iosonde.commands.regress.content import ResponseRegression, ResponseSummary, SummaryRow
 from iosonde.commands.summary.faults import FaultEffect
+from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import without_usual_clock
-from iosonde.core.types import Finding
+from iosonde.core.level_text import format_levels
+from iosonde.core.types import Estimate, Finding
 from iosonde.core.verdict import Verdict
 from iosonde.page.tables import DataTable, Section
 from iosonde.page.words import FactGroup, FirstScreen, Reproduce
+from iosonde.stats.overview.types import Overview, OverviewRow
 
 
 @dataclass(frozen=True)
@@ -144,3 +148,49 @@ class Page:
             if estimate
         ]
         return tuple(dict.fromkeys(warning for estimate in estimates for warning in estimate.warnings))
+
+
+Key = tuple[str, str]
+
+
+def summaries_of(
+    overview: Overview, titles: Mapping[Key, str] | None = None, includes: Mapping[Key, str] | None = None
+) -> tuple[ResponseSummary, ...]:
+    """Return the cells by response; ``titles`` names (operation, metric), by default the metric; ``includes``: content
+    of each clock."""
+    rows_by_key = group_by_key(((row.operation, row.metric), row) for row in overview.rows)
+    efficiency = _index_efficiencies(overview)
+    return tuple(
+        ResponseSummary(
+            (titles or {}).get(key, key[1]),
+            rows_by_key[key][0].unit,
+            overview.by,
+            tuple(_row(row, overview, efficiency) for row in rows_by_key[key]),
+            (includes or {}).get(key, ""),
+        )
+        for key in titles or rows_by_key
+        if key in rows_by_key
+    )
+
+
+def _row(row: OverviewRow, overview: Overview, efficiency: dict[tuple[Any, ...], Estimate]) -> SummaryRow:
+    setting = tuple(row.by.get(name) for name in overview.by)
+    return SummaryRow(
+        tuple(format_levels(overview.by, row.by, overview.units)),
+        setting,
+        row.mean,
+        row.median,
+        row.sd,
+        row.cv,
+        row.harmonic_mean,
+        efficiency.get((row.operation, row.metric, setting)),
+    )
+
+
+def _index_efficiencies(overview: Overview) -> dict[tuple[Any, ...], Estimate]:
+    """Map (operation, metric, setting) to the scaling of this cell's size."""
+    efficiencies = {}
+    for entry in overview.efficiency:
+        by = {**entry.by, entry.factor: entry.size}
+        efficiencies[(entry.operation, entry.metric, tuple(by.get(name) for name in overview.by))] = entry.efficiency
+    return efficiencies

@@ -142,8 +142,8 @@ def measured(runs: Sequence[StoredRun], overview: Overview, axis: Axis, seed: in
     on = f" on {' and '.join(places)}" if places else ""
     yield f"{what}{on}: {'; '.join([*([swept] if swept else []), *_describe_size(runs, axis)])}."
     drawn = f"in a random order (seed {seed})" if seed is not None else "in the order given"
-    seconds = sum(run.seconds for run in runs)
-    yield f"{counted(len(runs), 'trial')}{lost}, {drawn}: {format_seconds(seconds)} of measuring."
+    length = format_seconds(sum(run.seconds for run in runs))
+    yield f"{counted(len(runs), 'trial')}{lost}, {drawn}: {length} of measuring."
     if _stood_in(runs, axis):
         yield "All ranks ran on one machine and stood in for nodes: they share its cache, cores and network link."
 

@@ -32,14 +32,13 @@ from iosonde.stats.regression.formula import columns_of
 
 from .axis import Axis, axis_of, is_part, place, titles_of
 from .charts import Shapes, bars_of, bars_section, clocks_of, latencies_of
-from .content import Page
+from .content import Page, summaries_of
 from .experiment import Chosen
 from .findings import at_the_top, findings_of
 from .first_screen import clock_of, find_experiment_name, first_screen, sentence_about, target_of
 from .machine import facts_of, reproduce_of
 from .parts import build_parts
 from .questions import collect_question_metrics
-from .summaries import summaries_of
 from .timelines import timelines_of
 
 
@@ -221,6 +220,6 @@ def trials_of(runs: Sequence[StoredRun], overview: Overview, axis: Axis) -> Data
 
 
 def _level(run: StoredRun, name: str, overview: Overview, axis: Axis) -> Value:
-    if name == axis.factor:
-        return axis.size(run.factors)
-    return format_level(run.level(name), overview.units.get(name, ""))
+    return (
+        axis.size(run.factors) if name == axis.factor else format_level(run.level(name), overview.units.get(name, ""))
+    )

@@ -164,15 +164,18 @@ def _summary(source: Source, query: ResponseQuery, question: DeclaredQuestion) -
 
 
 def _answer_comparison(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
-    sides = Sides(
-        question.names("levels"),
-        str(question.words.get("group", "")) or None,
-        question.names("by"),
-        pair=question.names("pair"),
-        adjust=question.names("adjust") or None,
-        base_only=bool(question.words.get("base_only")),
+    return compare(
+        source,
+        query,
+        Sides(
+            question.names("levels"),
+            str(question.words.get("group", "")) or None,
+            question.names("by"),
+            pair=question.names("pair"),
+            adjust=question.names("adjust") or None,
+            base_only=bool(question.words.get("base_only")),
+        ),
     )
-    return compare(source, query, sides)
 
 
 def _answer_regression(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:

@@ -27,6 +27,7 @@ from iosonde.commands.rank.figure import Bar, Importance, importance_figure, sha
 from iosonde.commands.regress.figure import TITLES, regression_figures, scale_of
 from iosonde.commands.summary import text_faults as fault_text
 from iosonde.commands.survey.for_page import SurveyPage
+from iosonde.core.grouping import group_by_key
 from iosonde.core.units import common_scale, significant
 from iosonde.core.words import counted, plural
 from iosonde.layout.figure import Figure
@@ -61,7 +62,7 @@ def render(
     drawing, script = library(say), asset("page.js")
     parts, figures = share(page_specs(page, sections))
     tops = top_tables(page)
-    text: str = (
+    return str(
         make_environment(_list_names(page))
         .get_template("page.html")
         .render(
@@ -105,7 +106,6 @@ def render(
             estimate_parts=estimate_parts,
         )
     )
-    return text
 
 
 def absent(page: Page) -> list[tuple[str, str]]:
@@ -127,9 +127,7 @@ def bar_groups(page: Page) -> list[tuple[str, list[tuple[int, Bars]]]]:
     numbered = list(enumerate(page.bars.items, 1))
     if len(numbered) <= MOST_OPEN:
         return [("", numbered)] if numbered else []
-    groups: dict[str, list[tuple[int, Bars]]] = {}
-    for number, bars in numbered:
-        groups.setdefault(f"{bars.operation}, {bars.metric}", []).append((number, bars))
+    groups = group_by_key((f"{bars.operation}, {bars.metric}", (number, bars)) for number, bars in numbered)
     return list(groups.items())
 
 

@@ -63,13 +63,8 @@ def question_sentences(question: AnsweredQuestion) -> list[str]:
     """Return the sentences above the answer."""
     if isinstance(question.answer, SettingsPlot):
         return lines_of(question.answer)
-    tried = ""
-    if question.constant:
-        tried = Message(
-            "constant-factors",
-            "Only one level of {factors} was tried: its effect is unknown.",
-            factors=listed(question.constant),
-        )
+    template = "Only one level of {factors} was tried: its effect is unknown."
+    tried = Message("constant-factors", template, factors=listed(question.constant)) if question.constant else ""
     return [sentence for sentence in (question.sentence, *_closing_sentences(question.answer), tried) if sentence]
 
 

@@ -110,20 +110,12 @@ def _build_line(row: SummaryRow, divisor: float, axis: StripAxis | None, levels:
         row.mean.n,
         estimate_parts(row.mean, divisor),
         estimate_parts(row.median, divisor),
-        _format_harmonic(row, divisor),
+        (CANNOT_TELL, "") if row.harmonic_mean is None else estimate_parts(row.harmonic_mean, divisor),
         format_plain(row.sd),
         CANNOT_TELL if row.cv is None else f"{significant(100 * row.cv, 2)} %",
-        _format_efficiency(row),
+        ("", "") if row.efficiency is None else estimate_parts(row.efficiency),
         _place_mark(row, axis),
     )
-
-
-def _format_harmonic(row: SummaryRow, divisor: float) -> tuple[str, str]:
-    return (CANNOT_TELL, "") if row.harmonic_mean is None else estimate_parts(row.harmonic_mean, divisor)
-
-
-def _format_efficiency(row: SummaryRow) -> tuple[str, str]:
-    return ("", "") if row.efficiency is None else estimate_parts(row.efficiency)
 
 
 def _build_axis(rows: tuple[SummaryRow, ...]) -> StripAxis | None:

@@ -158,9 +158,15 @@ def _response_table(summary: ResponseSummary, place: int, page: Page) -> TopTabl
         _build_row(texts[key], (divisor, ""), [laid.cells.get((key, level)) for level in laid.columns], frame)
         for key in laid.rows
     ]
-    title = titled(summary.title, unit)
     return _build_table(
-        (title, _drop_place(summary.by, place), heads, _describe_scaling(summary.by[place], heads, page)), rows, frame
+        (
+            titled(summary.title, unit),
+            _drop_place(summary.by, place),
+            heads,
+            _describe_scaling(summary.by[place], heads, page),
+        ),
+        rows,
+        frame,
     )
 
 
@@ -229,9 +235,11 @@ def _build_row(
 
 
 def _build_number(cell: SummaryRow | None, divisor: float) -> Number:
-    if cell is None:
-        return Number("", "not measured", None)
-    return Number(*estimate_parts(cell.mean, divisor), cell.mean.value)
+    return (
+        Number("", "not measured", None)
+        if cell is None
+        else Number(*estimate_parts(cell.mean, divisor), cell.mean.value)
+    )
 
 
 def _place_mark(mean: Estimate, place: int, count: int, axis: StripAxis) -> Mark:

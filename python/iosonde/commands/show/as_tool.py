@@ -120,8 +120,8 @@ def _recompute_setting(store: Store, tool: str, runs: Sequence[StoredRun]) -> Re
             if why:
                 recomputed.exclusion_reasons[name] = why
     order = [title for title, _, _ in mdtest.OPERATIONS]
-    for title, name in sorted(rates, key=lambda key: order.index(key[0])):
-        recomputed.summary.append(mdtest.summary(title, name, rates[title, name]))
+    by_title = sorted(rates.items(), key=lambda item: order.index(item[0][0]))
+    recomputed.summary += [mdtest.summary(title, name, values) for (title, name), values in by_title]
     return recomputed
 
 

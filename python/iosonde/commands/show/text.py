@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import format_level
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Observation
@@ -121,9 +122,7 @@ def detail_lines(detail: Detail) -> Iterator[str]:
 
 
 def _format_remounts(stored: StoredRun) -> Iterator[str]:
-    times: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for phase, remount in stored.remounts:
-        times.setdefault((phase, str(remount["mount"])), []).append(remount)
+    times = group_by_key(((phase, str(remount["mount"])), remount) for phase, remount in stored.remounts)
     for (phase, mount), several in times.items():
         took = [
             remount.get("seconds", remount.get("unmount_s", 0.0) + remount.get("mount_s", 0.0)) for remount in several

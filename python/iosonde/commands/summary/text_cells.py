@@ -9,6 +9,7 @@ from itertools import combinations, groupby
 
 from iosonde.core.column_units import bytes_per_s, titled
 from iosonde.core.errors import InputError
+from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import metric_words
 from iosonde.core.level_text import format_levels, setting_text
 from iosonde.core.units import human_scale, percent
@@ -38,11 +39,11 @@ def title_of(operation: str, metric: str, unit: str, answer: Summary) -> str:
         return metric
     if operation in metric and not metric.isidentifier():  # computed, as write/nodes: named by its formula
         return titled(metric, unit)
-    several = len({row.metric for row in answer.overview.rows if row.operation == operation}) > 1
-    several = several or bool(answer.tool_clocks and metric.endswith("_of_ranks"))
     if not operation:
         return titled(metric, unit)
-    name = f"{operation} {metric_words(metric)}" if several else operation
+    several = len({row.metric for row in answer.overview.rows if row.operation == operation}) > 1
+    of_ranks = answer.tool_clocks and metric.endswith("_of_ranks")
+    name = f"{operation} {metric_words(metric)}" if several or of_ranks else operation
     return f"{name}, {unit}" if unit else name
 
 
@@ -126,11 +127,10 @@ def _format_numbers(row: OverviewRow, divisor: float) -> Iterator[tuple[str, str
 
 def _group_rows(text_rows: Sequence[_TextRow], above: Sequence[str]) -> list[list[_TextRow]]:
     """Group rows of one response by their levels of the factors ``above``, in order of first appearance."""
-    groups: dict[tuple[str, ...], list[_TextRow]] = {}
-    for text_row in text_rows:
-        groups.setdefault(
-            (text_row.row.operation, text_row.row.metric, *(text_row.levels[name] for name in above)), []
-        ).append(text_row)
+    groups = group_by_key(
+        ((text_row.row.operation, text_row.row.metric, *(text_row.levels[name] for name in above)), text_row)
+        for text_row in text_rows
+    )
     return list(groups.values())
 
 
