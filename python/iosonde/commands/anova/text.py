@@ -18,14 +18,11 @@ def lines(answer: AnalysisOfVariance) -> Iterator[str]:
     """The lines of the text."""
     anova = answer.anova
     yield escape(f"{anova.response}; {_format_count(anova)}; sums of squares of type {'I' * anova.kind}")
-    yield ""
-    yield from _format_table(anova)
+    yield from ["", *_format_table(anova)]
     if anova.strata:
-        yield ""
-        yield from _format_components(anova, answer.unit)
+        yield from ["", *_format_components(anova, answer.unit)]
     if anova.weights:
-        yield ""
-        yield from _format_weights(anova)
+        yield from ["", *_format_weights(anova)]
     for contrast in anova.contrasts:
         yield from ["", *wrapped(f"{contrast.text} = {_format_contrast(contrast, answer.unit)}")]
     if anova.warnings or anova.findings:
@@ -33,8 +30,7 @@ def lines(answer: AnalysisOfVariance) -> Iterator[str]:
     yield from paragraphs(
         [*(f"~ {w}" for w in anova.warnings), *(f"{f.code} {f.sentence}" for f in anova.findings)], "  "
     )
-    yield ""
-    yield from wrapped(answer.sentence)
+    yield from ["", *wrapped(answer.sentence)]
 
 
 def _format_weights(anova: Anova) -> Iterator[str]:

@@ -299,8 +299,8 @@ def _compare_cell(matched: InCells, query: ResponseQuery, sides: Sides) -> Compa
 
 def _clip_means(part: ComparedPart, comparison: Comparison) -> Comparison:
     """Clip intervals of means to the possible range; published ones stay."""
-    means = []
-    for group, estimate in ((comparison.a, comparison.mean_a), (comparison.b, comparison.mean_b)):
-        positive = group.values is not None and bool(np.all(group.values > 0))
-        means.append(estimate.within(low=lowest(part.unit, positive)))
-    return replace(comparison, mean_a=means[0], mean_b=means[1])
+    mean_a, mean_b = (
+        estimate.within(low=lowest(part.unit, group.values is not None and bool(np.all(group.values > 0))))
+        for group, estimate in ((comparison.a, comparison.mean_a), (comparison.b, comparison.mean_b))
+    )
+    return replace(comparison, mean_a=mean_a, mean_b=mean_b)

@@ -59,8 +59,7 @@ def _format_single(comparisons: Comparisons) -> Iterator[str]:
         first, *others = wrapped(text, limit=WIDTH - _LABEL)
         yield f"{name:<{_LABEL}}{first}"
         yield from (" " * _LABEL + more for more in others)
-    yield ""
-    yield from wrapped(item.sentence)
+    yield from ["", *wrapped(item.sentence)]
 
 
 def _list_evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
@@ -118,8 +117,7 @@ def _format_several(comparisons: Comparisons) -> Iterator[str]:
     headers = [*columns, *sides, "mean A → mean B", "n", "B ÷ A", "interval", "p", ""]
     labels = len(columns) + len(sides)
     yield from fitting(headers, rows, "l" * labels + "L" + "rrrrL", labels)
-    yield ""
-    yield from wrapped(legend(comparisons))
+    yield from ["", *wrapped(legend(comparisons))]
     yield from _format_warnings(comparisons, columns, len(sides))
     yield from _format_notes(comparisons)
     yield from wrapped(tally(comparisons))

@@ -43,8 +43,7 @@ def grid(pair_verdicts: PairVerdicts) -> tuple[list[str], list[list[object]], st
 def _format_table(pair_verdicts: PairVerdicts) -> Iterator[str]:
     headers, rows, sides = grid(pair_verdicts)
     yield from fitting(headers, rows, sides, len(headers) - 5)
-    yield ""
-    yield legend()
+    yield from ["", legend()]
     if len(pair_verdicts.items) > len(pair_verdicts.primary) > 0:
         yield "> decides; the others share another alpha (Bonferroni)"
 

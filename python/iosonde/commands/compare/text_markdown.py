@@ -43,8 +43,7 @@ def markdown(answer: Comparisons | PairVerdicts) -> Iterator[str]:
     if len(answer.items) == 1:
         notes.insert(0, answer.items[0].sentence)
     for text in notes:
-        yield ""
-        yield plain(text)
+        yield from ["", plain(text)]
 
 
 def _format_pairs(pair_verdicts: PairVerdicts) -> Iterator[str]:
@@ -62,8 +61,7 @@ def _format_pairs(pair_verdicts: PairVerdicts) -> Iterator[str]:
     rule = pair_verdicts.rule
     yield plain(f"A: {rule.a}, B: {rule.b}. {100 * rule.level:g} % intervals over pairs. {against.legend()}.")
     for warning in pair_verdicts.warnings:
-        yield ""
-        yield plain(warning)
+        yield from ["", plain(warning)]
 
 
 def _format_row(cells: Sequence[str]) -> str:

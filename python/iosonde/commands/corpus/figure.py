@@ -18,7 +18,6 @@ from iosonde.layout.vocabulary import (
     BLUE,
     INK,
     VERMILION,
-    Row,
     Spec,
     decades,
     ends,
@@ -200,14 +199,20 @@ def distribution(phase: CorpusPhase) -> Figure:
 
 def placed(answer: Corpus) -> Figure:
     """Draw the share of systems that the user's own result exceeds, by phase."""
-    rows: list[Row] = []
-    placed_phases = [phase for phase in answer.phases if phase.placed is not None]
-    titles = unique(phase.title for phase in placed_phases)
-    for phase, name in zip(placed_phases, titles, strict=True):
-        if phase.placed is not None and phase.placed.share.value is not None:
-            low, high = ends(phase.placed.share, 0.01) or (None, None)
-            tip = f"{name}\nexceeds {percent_interval(phase.placed.share)} of {phase.systems} systems"
-            rows.append({"y": name, "x": short(100 * phase.placed.share.value), "low": low, "high": high, "tip": tip})
+    shares = [(phase, phase.placed.share) for phase in answer.phases if phase.placed is not None]
+    titles = unique(phase.title for phase, _ in shares)
+    rows = [
+        {
+            "y": name,
+            "x": short(100 * share.value),
+            "low": low,
+            "high": high,
+            "tip": f"{name}\nexceeds {percent_interval(share)} of {phase.systems} systems",
+        }
+        for (phase, share), name in zip(shares, titles, strict=True)
+        if share.value is not None
+        for low, high in [ends(share, 0.01) or (None, None)]
+    ]
     y = names("", titles, "y", {"domain": False, "labelLimit": 240})
     x = number("% of systems that yours exceeds", domain=(0, 100), axis={"grid": True})
     spec = view(

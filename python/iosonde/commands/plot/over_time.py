@@ -98,14 +98,12 @@ class PhaseOverTime:
 
     def to_json(self) -> dict[str, Any]:
         """Return every bin, and the classes if any."""
-        marks = {"marks": [asdict(mark) for mark in self.marks]} if self.marks else {}
-        classes = {"classes": self.classes.to_json()} if self.classes else {}
         return {
             "operation": self.operation,
             "comparable": self.comparable,
             **self.over_time.to_json(),
-            **marks,
-            **classes,
+            **({"marks": [asdict(mark) for mark in self.marks]} if self.marks else {}),
+            **({"classes": self.classes.to_json()} if self.classes else {}),
         }
 
 
@@ -181,11 +179,8 @@ def build_run_plot(source: Source, run: StoredRun, of: int, names: Sequence[str]
             phases=_titles(chosen),
         )
     gone = [phase for phase, rows in rows_by_phase if rows is None]
-    omissions: list[str] = []
-    if gone:
-        omissions.append(
-            Message("no-recorded-operations", "no operation of {phases} was recorded", phases=_titles(gone))
-        )
+    template = "no operation of {phases} was recorded"
+    omissions = [Message("no-recorded-operations", template, phases=_titles(gone))] if gone else []
     if len(there) > MOST_PHASES:
         template = "{most} of {n_phases} phases are drawn: {spell.metric} chooses others"
         omissions.append(Message("truncated", template, most=MOST_PHASES, n_phases=len(there)))

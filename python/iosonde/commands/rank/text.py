@@ -34,8 +34,7 @@ def lines(answer: Rankings) -> Iterator[str]:
             yield from [""] if place else []
             new = not place or ranking.importance_of != answer.rankings[place - 1].importance_of
             yield from format_ranking(ranking, answer.assumed, explained=new)
-            yield ""
-            yield from wrapped(ranking.sentence)
+            yield from ["", *wrapped(ranking.sentence)]
     if answer.exclusions:
         more = f" and {len(answer.exclusions) - 1} more (--json)" if len(answer.exclusions) > 1 else ""
         yield from ["", *wrapped(f"~ not ranked: {answer.exclusions[0]}{more}", "  ")]
@@ -46,8 +45,7 @@ def format_ranking(ranking: Ranking, assumed: bool = False, explained: bool = Tr
     Columns are explained if ``explained``. ``assumed``: the user named no factors.
     """
     yield from _format_head(ranking, assumed)
-    yield ""
-    yield from _format_shares(ranking)
+    yield from ["", *_format_shares(ranking)]
     if explained:
         yield from wrapped(_describe_columns(ranking))
     if ranking.fixed:

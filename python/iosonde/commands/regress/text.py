@@ -54,19 +54,16 @@ def lines(answer: LeastSquares) -> Iterator[str]:
     ]
     yield from table(["term", "estimate", "std error", "low", "high", "t", "p"], grid, "lrrrrrr").splitlines()
     if regression.points:
-        yield ""
-        yield from _format_points(regression.points, divisor)
+        yield from ["", *_format_points(regression.points, divisor)]
         for point, ratio, width in regression.ratios:
             yield from _format_ratio(point, regression.points[0], ratio, width)
     if answer.without:
-        yield ""
-        yield from _format_without(regression, answer.without, divisor)
+        yield from ["", *_format_without(regression, answer.without, divisor)]
     if regression.warnings or regression.findings:
         yield ""
     yield from paragraphs(regression.warnings, "  ", "~ ")
     yield from paragraphs((f"{finding.code} {finding.sentence}" for finding in regression.findings), "     ")
-    yield ""
-    yield from wrapped(answer.sentence)
+    yield from ["", *wrapped(answer.sentence)]
 
 
 def _format_without(regression: Regression, other: Without, divisor: float) -> Iterator[str]:

@@ -51,8 +51,7 @@ def lines(answer: Summary, every: bool = False, columns: str | None = None, unit
         (overview.efficiency, _format_efficiency(overview.efficiency, overview.units)),
     ):
         if content:
-            yield ""
-            yield from text_lines
+            yield from ["", *text_lines]
     if not settings:
         yield from _format_harmonic(overview)
     with_median = set(map(id, in_cells))
@@ -62,8 +61,7 @@ def lines(answer: Summary, every: bool = False, columns: str | None = None, unit
         yield ""
     yield from paragraphs(notes, "  ", "~ ")
     yield from paragraphs((f"{finding.code} {finding.sentence}" for finding in overview.findings), "     ")
-    yield ""
-    yield from wrapped(overview.sentence)
+    yield from ["", *wrapped(overview.sentence)]
 
 
 def _format_header(answer: Summary) -> str:
@@ -162,10 +160,11 @@ def _format_harmonic(overview: Overview) -> Iterator[str]:
     ]
     if not rows:
         return
-    texts = []
-    for row, harmonic in rows[:_MOST_HARMONIC]:
-        where = row.name(overview.units)
-        texts.append(estimate_text(harmonic, row.unit) + (f" ({where})" if where else ""))
+    texts = [
+        estimate_text(harmonic, row.unit) + (f" ({where})" if where else "")
+        for row, harmonic in rows[:_MOST_HARMONIC]
+        for where in [row.name(overview.units)]
+    ]
     more = f" and {len(rows) - _MOST_HARMONIC} more (--json)" if len(rows) > _MOST_HARMONIC else ""
     yield ""
     yield from wrapped(
