@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -61,7 +61,9 @@ def adjusted(pair: SidePair) -> InCells:
             side_b=pair.b.name,
         )
     excluded = tuple(
-        describe_exclusive_cells(side.name, _format_cells(pair, names, sorted(set(side.cells) - both, key=str)))
+        describe_exclusive_cells(
+            side.name, format_cells(names, sorted(set(side.cells) - both, key=str), pair.part.units)
+        )
         for side in (pair.a, pair.b)
         if set(side.cells) - both
     )
@@ -132,5 +134,6 @@ def _select_cells(side: SideTrials, cells: set[Key]) -> SideTrials:
     return side.take([place for place, cell in enumerate(side.cells) if cell in cells])
 
 
-def _format_cells(pair: SidePair, names: Sequence[str], cells: Sequence[Key]) -> str:
-    return some(["/".join(level_texts(dict(zip(names, cell, strict=True)), pair.part.units)) for cell in cells])
+def format_cells(names: Sequence[str], cells: Sequence[Key], units: Mapping[str, str]) -> str:
+    """List a few cells of the columns ``names`` in words."""
+    return some(["/".join(level_texts(dict(zip(names, cell, strict=True)), units)) for cell in cells])

@@ -208,7 +208,8 @@ def _build_record(compared_cell: ComparedCell) -> dict[str, Any]:
         "n_b": c.b.side.n,
         "mean_a": c.mean_a.value,
         "mean_b": c.mean_b.value,
-        **_flatten_estimates(c),
+        **({"ratio": None, "ratio_low": None, "ratio_high": None} if c.ratio is None else c.ratio.flat("ratio")),
+        **c.difference.flat("difference"),
         "p": c.p,
         "p_holm": c.p_holm,
         "verdict": c.verdict,
@@ -216,12 +217,3 @@ def _build_record(compared_cell: ComparedCell) -> dict[str, Any]:
         "state": str(compared_cell.state),
     }
     return {**level_columns(compared_cell.cell, row), **row}
-
-
-def _flatten_estimates(comparison: Comparison) -> dict[str, float | None]:
-    ratio = (
-        {"ratio": None, "ratio_low": None, "ratio_high": None}
-        if comparison.ratio is None
-        else comparison.ratio.flat("ratio")
-    )
-    return {**ratio, **comparison.difference.flat("difference")}

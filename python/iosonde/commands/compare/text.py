@@ -12,7 +12,7 @@ from iosonde.core.units import human_scale, percent, ratio_text, significant
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import listed
 from iosonde.layout.text import WIDTH, estimate_parts, fitting, paragraphs, wrapped
-from iosonde.stats.estimate.compare import BY_CHANCE, CANNOT_TELL, EQUAL, NEGLIGIBLE, Comparison
+from iosonde.stats.estimate.compare import BY_CHANCE, CANNOT_TELL, EQUAL, NEGLIGIBLE
 
 from . import text_against as against
 from .against import PairVerdicts
@@ -65,13 +65,15 @@ def _format_single(comparisons: Comparisons) -> Iterator[str]:
 def _list_evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
     comparison, (a, b) = item.comparison, item.sides
     if comparison.ratio is not None:
+        value, interval = decided_parts(item)
         yield (
             "ratio",
-            f"{b} ÷ {a} = {_format_ratio(comparison)}, by {comparison.method}; decides, against 1 and ± "
+            f"{b} ÷ {a} = {value} ({interval}), by {comparison.method}; decides, against 1 and ± "
             f"{percent(comparison.margin)}",
         )
     else:
-        yield "difference", f"{b} - {a} = {_format_difference(item)}, by {comparison.method}; decides, against 0"
+        shift = "{} ({}) {}".format(*_difference_parts(item), _means_scale(item)[1]).rstrip()
+        yield "difference", f"{b} - {a} = {shift}, by {comparison.method}; decides, against 0"
     if comparison.cells > 1:
         yield "within", f"{comparison.cells} cells of {', '.join(item.adjusted)}, which vary too"
     if comparison.typical is not None and comparison.typical.value is not None:
@@ -277,12 +279,3 @@ def _means_scale(item: ComparedCell) -> tuple[float, str]:
 def _parts_of(value: float | None, low: float | None, high: float | None) -> tuple[str, str]:
     interval = "~" if low is None or high is None else f"{ratio_text(low)}–{ratio_text(high)}"
     return "~" if value is None else ratio_text(value), interval
-
-
-def _format_ratio(comparison: Comparison) -> str:
-    assert comparison.ratio is not None
-    return "{} ({})".format(*_parts_of(comparison.ratio.value, comparison.ratio.low, comparison.ratio.high))
-
-
-def _format_difference(item: ComparedCell) -> str:
-    return "{} ({}) {}".format(*_difference_parts(item), _means_scale(item)[1]).rstrip()

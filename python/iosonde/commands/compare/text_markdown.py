@@ -49,8 +49,7 @@ def markdown(answer: Comparisons | PairVerdicts) -> Iterator[str]:
 def _format_pairs(pair_verdicts: PairVerdicts) -> Iterator[str]:
     """Format the verdict first: it is what readers look for."""
     for sentence in [*pair_verdicts.sentences, *(pair_verdicts.judged.sentences if pair_verdicts.judged else ())]:
-        yield plain(sentence)
-        yield ""
+        yield from [plain(sentence), ""]
     if pair_verdicts.items:
         headers, rows, sides = against.grid(pair_verdicts)
         yield _format_row(headers)

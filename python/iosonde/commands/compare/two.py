@@ -12,7 +12,7 @@ import numpy as np
 
 from iosonde.answers.caveats import some
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.level_text import format_level, level_texts
+from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
 from iosonde.core.table import Cell, Column, Table, column_of
 from iosonde.core.words import counted
@@ -24,7 +24,7 @@ from iosonde.data.source import Source
 from iosonde.data.varying import NAMES
 
 from .caveat import Caveat
-from .cells import describe_exclusive_cells
+from .cells import describe_exclusive_cells, format_cells
 from .parts import DATA, ROW, ComparedPart, average_runs, kind_of, numbered, part_of, trial_caveats
 from .sides import Sides
 
@@ -172,13 +172,10 @@ def _match_response(
         compared_part = replace(part_of(first, cell, part, tuple(adjust)), within_run=within, caveats=notes)
         parts.append(average_runs(compared_part, [DATA]))
     return parts, [
-        describe_exclusive_cells(name, _format_cells(settings, keys, table)) for name, keys in alone.items() if keys
+        describe_exclusive_cells(name, format_cells(settings, keys, table.level_units(settings)))
+        for name, keys in alone.items()
+        if keys
     ]
-
-
-def _format_cells(settings: Sequence[str], keys: Sequence[tuple[Cell, ...]], table: Table) -> str:
-    units = table.level_units(settings)
-    return some(["/".join(level_texts(dict(zip(settings, key, strict=True)), units)) for key in keys])
 
 
 def stacked(tables: Sequence[Table], names: Sequence[str]) -> Table:
@@ -201,9 +198,8 @@ def stacked(tables: Sequence[Table], names: Sequence[str]) -> Table:
 
 
 def _list_values(column: Column | None, n: int) -> list[Any]:
-    if column is None:
-        return [None] * n
-    return [None if value != value else value for value in column.values.tolist()]
+    values = [None] * n if column is None else column.values.tolist()
+    return [None if value != value else value for value in values]
 
 
 def _find_cell_columns(

@@ -207,9 +207,10 @@ def bars(results: dict[int, dict[str, Any]], level: float) -> list[Bars]:
     for name, by_count in thesis_results.totals(results).items():
         unit = units.get(name, "")
         scale, base = (1024.0, "bytes/s") if unit == KB_PER_S else (1.0, unit)
-        cells = []
-        for nodes, values in by_count.items():
-            trials = tuple(value * scale for value in values)
-            cells.append(Cell(nodes, mean(trials, level), trials if len(trials) > 1 else ()))
+        cells = [
+            Cell(nodes, mean(trials, level), trials if len(trials) > 1 else ())
+            for nodes, values in by_count.items()
+            for trials in [tuple(value * scale for value in values)]
+        ]
         charts.append(Bars(name, "total", name, base, tuple(cells)))
     return charts

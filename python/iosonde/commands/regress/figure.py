@@ -120,12 +120,8 @@ def _draw_bands(plots: ModelPlots, divisor: float, x: Spec, y: Spec) -> list[Spe
 
 def _thin_line(line: np.ndarray) -> np.ndarray:
     """Return enough points of a smooth line to draw it, including both ends."""
-    return line[[round(place) for place in _space_evenly(len(line))]]
-
-
-def _space_evenly(count: int) -> list[float]:
-    n_points = min(count, _LINE_POINTS)
-    return [place * (count - 1) / max(n_points - 1, 1) for place in range(n_points)]
+    n_points = min(len(line), _LINE_POINTS)
+    return line[[round(place * (len(line) - 1) / max(n_points - 1, 1)) for place in range(n_points)]]
 
 
 def _draw_line(rows: Sequence[Row], x: Spec, y: Spec) -> Spec:

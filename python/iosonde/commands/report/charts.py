@@ -16,7 +16,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 from iosonde.data.source import Source
 from iosonde.engine import _native
-from iosonde.page.tables import DataTable, Section
+from iosonde.page.tables import DataTable, Section, ends
 from iosonde.stats.estimate import shape
 from iosonde.stats.estimate.shape import Shape
 from iosonde.stats.overview.types import Overview
@@ -174,13 +174,17 @@ def _build_figure(
     axis: Axis,
 ) -> Latency:
     operation, kind, rest = group
-    series = []
-    for key in keys:
-        edges, shares = shapes[key].trimmed()
-        size = axis.size(_setting(key, overview.by))
-        series.append(
-            LatencySeries(size, tuple(edges), tuple(shares), shapes[key].operations, percentiles.get(key, {}))
+    series = [
+        LatencySeries(
+            axis.size(_setting(key, overview.by)),
+            tuple(edges),
+            tuple(shares),
+            shapes[key].operations,
+            percentiles.get(key, {}),
         )
+        for key in keys
+        for edges, shares in [shapes[key].trimmed()]
+    ]
     # Keep the first reason for each percentile: others differ only in the number of operations.
     unsure: dict[str, str] = {}
     for name, warning in ((n, w) for entry in series for n, e in entry.percentiles.items() for w in e.warnings[:1]):
@@ -209,9 +213,7 @@ def _others(overview: Overview, axis: Axis, drawn: set[tuple[str, str]]) -> Data
             entry.kind,
             axis.size(entry.by),
             _name(entry.percentile),
-            entry.duration.value,
-            entry.duration.low,
-            entry.duration.high,
+            *ends(entry.duration),
             entry.duration.n,
         )
         for entry in overview.latency

@@ -159,7 +159,14 @@ def summaries_of(
     """Return the cells by response; ``titles`` names (operation, metric), by default the metric; ``includes``: content
     of each clock."""
     rows_by_key = group_by_key(((row.operation, row.metric), row) for row in overview.rows)
-    efficiency = _index_efficiencies(overview)
+    efficiency = {
+        (
+            entry.operation,
+            entry.metric,
+            tuple({**entry.by, entry.factor: entry.size}.get(name) for name in overview.by),
+        ): (entry.efficiency)
+        for entry in overview.efficiency
+    }
     return tuple(
         ResponseSummary(
             (titles or {}).get(key, key[1]),
@@ -185,12 +192,3 @@ def _row(row: OverviewRow, overview: Overview, efficiency: dict[tuple[Any, ...],
         row.harmonic_mean,
         efficiency.get((row.operation, row.metric, setting)),
     )
-
-
-def _index_efficiencies(overview: Overview) -> dict[tuple[Any, ...], Estimate]:
-    """Map (operation, metric, setting) to the scaling of this cell's size."""
-    efficiencies = {}
-    for entry in overview.efficiency:
-        by = {**entry.by, entry.factor: entry.size}
-        efficiencies[(entry.operation, entry.metric, tuple(by.get(name) for name in overview.by))] = entry.efficiency
-    return efficiencies

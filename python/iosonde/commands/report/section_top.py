@@ -134,10 +134,12 @@ def _unit_table(every: Sequence[ResponseSummary], settings: Sequence[Key], page:
     """Return a row per response, with columns by the levels of the only factor, or one column."""
     by, unit = every[0].by, every[0].unit
     cells = [row for response in every for row in response.rows]
-    frame, levels_by_setting, rows = _Frame(cells, unit, page), {row.setting: row.levels for row in cells}, []
-    for response in every:
-        of = {row.setting: row for row in response.rows}
-        rows.append(_build_row((response.title,), _response_scale(response), [of.get(key) for key in settings], frame))
+    frame, levels_by_setting = _Frame(cells, unit, page), {row.setting: row.levels for row in cells}
+    rows = [
+        _build_row((response.title,), _response_scale(response), [of.get(key) for key in settings], frame)
+        for response in every
+        for of in [{row.setting: row for row in response.rows}]
+    ]
     heads = [
         _format_head(by[0], levels_by_setting[key][0], page) if by else _only_head(page)
         for key in settings

@@ -64,11 +64,11 @@ def _ranks(run: StoredRun) -> int:
 def _build_timeline(phase: StoredPhase, label: str) -> Timeline:
     ranks, comparable = phase.ranks, phase.comparable
     zero = min(rank["started_ns"] for rank in ranks)
-    times = {}
-    for rank in ranks:
-        start = rank["started_ns"] if comparable else zero
-        length = rank["ended_ns"] - rank["started_ns"]
-        times[rank["rank"]] = ((start - zero) / 1e9, (start - zero + length) / 1e9)
+    times = {
+        rank["rank"]: (delay / 1e9, (delay + rank["ended_ns"] - rank["started_ns"]) / 1e9)
+        for rank in ranks
+        for delay in [rank["started_ns"] - zero if comparable else 0]
+    }
     marks = _mark_ranks(times)
     selected = _choose_ranks(times, marks)
     spans = tuple(
