@@ -33,6 +33,9 @@ from .cells import InCells
 from .parts import with_group
 from .samples import SidePair
 
+Array = npt.NDArray[np.float64]
+_LEAST = 4  # trials per side: fewer may be in turn by chance, and show no drift
+
 
 def confounded(source: Source, group: str | None, levels: Sequence[Cell]) -> tuple[Caveat, ...]:
     """Return the factors that always change with the group, and time if its levels were measured in turn."""
@@ -82,11 +85,6 @@ def _in_turn(source: Source, own: str, chosen_levels: Sequence[Cell]) -> Iterato
     if all(starts[earlier][1] < starts[other][0] for earlier, other in pairs):
         order_text = ", then ".join(format_level(level, unit) for level in ordered)
         yield Caveat(measured_in_turn(f"{plain(own)} was measured one after the other ({order_text})"), "order")
-
-
-Array = npt.NDArray[np.float64]
-
-_LEAST = 4  # trials per side: fewer may be in turn by chance, and show no drift
 
 
 def order_caveats(matched: InCells, comparison: Comparison, group: str, by_rows: bool) -> list[Caveat]:

@@ -27,6 +27,7 @@ from .samples import SideTrials, values_by_key
 from .sides import Sides
 
 _COVARIATE_ALPHA = 0.01
+_MISSING_ALPHA = 0.05
 
 
 def own_caveats(matched: InCells, comparison: Comparison, sides: Sides) -> tuple[Caveat, ...]:
@@ -60,9 +61,6 @@ def _covariate_caveats(matched: InCells, side_column: str) -> list[Caveat]:
                 Caveat(Message("covariate-differs", template, covariate=name, means=means), "varies-besides")
             )
     return caveats
-
-
-_MISSING_ALPHA = 0.05
 
 
 def missing_caveats(matched: InCells, comparison: Comparison, group: str) -> list[Caveat]:

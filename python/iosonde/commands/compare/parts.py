@@ -34,6 +34,7 @@ from .sides import Sides
 ROW = " row"  # unlikely as a column name
 DATA = "DATA"  # the column that separates two DATA
 _BASES = dict(zip(LOGARITHMS, (math.e, 2.0, 10.0), strict=True))
+_DISTINCT = 0.5  # share of unique values above which a number is not a setting
 
 
 @dataclass(frozen=True)
@@ -197,9 +198,6 @@ def average_runs(part: ComparedPart, group: Sequence[str]) -> ComparedPart:
     column = replace(part.rows.column(part.column), values=values)
     table = replace(part.rows, columns={**part.rows.columns, column.name: column})
     return replace(part, rows=table.take(np.sort([rows[0] for rows in runs])), within_run=False)
-
-
-_DISTINCT = 0.5  # share of unique values above which a number is not a setting
 
 
 def covariates(rows: Table, measured: Sequence[str], fixed_columns: Sequence[str]) -> tuple[str, ...]:

@@ -15,6 +15,8 @@ from iosonde.stats.estimate.compare import Group
 from iosonde.stats.estimate.published import PublishedSummary, published
 
 SideT = TypeVar("SideT")
+_KEYS = ("mean", "n", "sd", "low", "high", "level", "kind", "name")
+EXAMPLE = "write mean=177.1,low=167.6,high=186.6,n=8,level=0.9 or mean=177.1,sd=14.2,n=8"
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,6 @@ class Sides:
         """Every pair of sides, a published one in its place."""
         sides = [*published, *measured] if self.a is not None else [*measured, *published]
         return ((sides[0], other) for other in sides[1:]) if self.base_only else combinations(sides, 2)
-
-
-_KEYS = ("mean", "n", "sd", "low", "high", "level", "kind", "name")
-EXAMPLE = "write mean=177.1,low=167.6,high=186.6,n=8,level=0.9 or mean=177.1,sd=14.2,n=8"
 
 
 def side_of(texts: Mapping[str, str], name: str) -> Group:

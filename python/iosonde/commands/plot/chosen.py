@@ -18,6 +18,8 @@ from iosonde.data.source import Source, by_itself
 
 from .layout import PlotRoles
 
+_HEADLINES = [tuple(f"{kind}_{clock}" for clock in CLOCKS) for kind in SPEEDS]
+
 
 def select_experiment(source: Source, roles: PlotRoles) -> tuple[Source, str]:
     """Select an experiment as ``by_itself``, unless the experiment has a role."""
@@ -82,9 +84,6 @@ def _by(response: Response, roles: PlotRoles) -> Response:
     replaced = {twin for name, twin in response.confounded if name in role_names}
     free_names = [name for name in response.names if name not in role_names and name not in replaced]
     return replace(response, rows=rows, at=at).on([*free_names, *role_names])
-
-
-_HEADLINES = [tuple(f"{kind}_{clock}" for clock in CLOCKS) for kind in SPEEDS]
 
 
 def headlines(candidates: Sequence[Response]) -> list[Response]:

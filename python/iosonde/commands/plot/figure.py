@@ -23,6 +23,9 @@ from .figure_settings import settings_figure
 from .settings import Fits
 
 _MOST_FIELDS = 60  # rows of a heat map
+_ROW, _LEAST, _MOST = 15, 34, 480  # px
+_MAX_LABELS = 24  # ranks on the axis
+_KINDS = {"": ("on time", BLUE), "late": ("started late", ORANGE), "last": ("finished last", VERMILION)}
 
 
 def fits(kind: str) -> Fits:
@@ -57,11 +60,6 @@ def _draw_kind(kind: str, items: Sequence[Any], drawn: Drawn) -> Figure:
             return over_time_figure(items[0])
         case _:
             return heatmap_figure(items[0]) if kind == "heatmap" else settings_figure(items[0])
-
-
-_ROW, _LEAST, _MOST = 15, 34, 480  # px
-_MAX_LABELS = 24  # ranks on the axis
-_KINDS = {"": ("on time", BLUE), "late": ("started late", ORANGE), "last": ("finished last", VERMILION)}
 
 
 def timeline_figure(timeline: Timeline) -> Figure:

@@ -25,6 +25,7 @@ from iosonde.stats.overview.fault_effect import FaultMark, marks
 from iosonde.stats.overview.over_time import OverTime, PhaseRows, in_bins, phase_rows
 
 _LEVEL = 0.95
+MOST_PHASES = 12
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,6 @@ def classes_over_time(
         return None
     first = rows.start[rows.took_slow & (rows.size == most.size)].min(initial=float("inf"))
     return ClassesOverTime(diagnosis, float(first) / 1e9)
-
-
-MOST_PHASES = 12
 
 
 @dataclass(frozen=True)

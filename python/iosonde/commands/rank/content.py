@@ -19,6 +19,9 @@ from iosonde.model.fit.fitted import Model, ask
 from iosonde.page.tables import DataTable, Value
 from iosonde.page.words import as_sentence
 
+_MOST_LEVELS = 50  # predictions per factor
+Broken = Callable[[Mapping[str, Any]], str | None]  # the constraint that a setting breaks
+
 
 @dataclass(frozen=True)
 class FactorShare:
@@ -134,10 +137,6 @@ class Influence:
         of = f" ({self.unit})" if self.unit else ""
         rules = self.tree.rules if self.tree else ()
         return DataTable(f"{self.title}: rules", ("if", f"predicted{of}", "rows"), rules)
-
-
-_MOST_LEVELS = 50  # predictions per factor
-Broken = Callable[[Mapping[str, Any]], str | None]  # the constraint that a setting breaks
 
 
 def what_if_rows(

@@ -23,6 +23,9 @@ from iosonde.stats.overview.types import Overview
 
 from .axis import Axis, format_rest, is_part, place, rest_of, title, titles_of
 
+# (operation, kind, *setting): the setting's values are in the order of Overview.by.
+Key = tuple[Any, ...]
+
 
 def bars_of(overview: Overview, source: Source, axis: Axis) -> tuple[Bars, ...]:
     """Return bars for each operation, metric and setting besides the axis; parts of an operation are in the table of
@@ -102,10 +105,6 @@ def bars_section(bars: Sequence[Bars], runs: Sequence[StoredRun]) -> Section[Bar
         template = "Only one setting was measured: scaling is unknown. Try {spell.nodes:1,2,4}."
         return Section(tuple(bars), (Message("nothing-varies", template),))
     return Section(tuple(bars))
-
-
-# (operation, kind, *setting): the setting's values are in the order of Overview.by.
-Key = tuple[Any, ...]
 
 
 class Shapes:

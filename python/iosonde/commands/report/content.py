@@ -29,6 +29,8 @@ from iosonde.page.tables import DataTable, Section
 from iosonde.page.words import FactGroup, FirstScreen, Reproduce
 from iosonde.stats.overview.types import Overview, OverviewRow
 
+Key = tuple[str, str]
+
 
 @dataclass(frozen=True)
 class AnsweredQuestion:
@@ -148,9 +150,6 @@ class Page:
             if estimate
         ]
         return tuple(dict.fromkeys(warning for estimate in estimates for warning in estimate.warnings))
-
-
-Key = tuple[str, str]
 
 
 def summaries_of(

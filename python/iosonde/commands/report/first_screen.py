@@ -25,6 +25,10 @@ from .headline import headline, shortened
 from .machine import deep
 
 ToolClocks = Sequence[tuple[str, str]]
+_MOST_LEVELS = 4  # numbers listed one by one
+_MOST_TOOLS = 3
+_MOST_SWEPT = 6  # factors
+_SIZES = ("nodes", "ranks_per_node", "ranks")
 
 
 def first_screen(
@@ -82,12 +86,6 @@ def _describe_sizes(runs: Sequence[StoredRun], clock: str) -> str:
 
 def _describe_cache(runs: Sequence[StoredRun]) -> str:
     return " or ".join(sorted({str(run.factors.get("client_cache") or "unknown") for run in runs}))
-
-
-_MOST_LEVELS = 4  # numbers listed one by one
-_MOST_TOOLS = 3
-_MOST_SWEPT = 6  # factors
-_SIZES = ("nodes", "ranks_per_node", "ranks")
 
 
 def target_of(runs: Sequence[StoredRun], otherwise: str) -> str:

@@ -28,6 +28,7 @@ _MACHINE_TITLES = {
     "scheduler": "Batch system",
     "lab": "Emulated cluster",
 }
+_MOST_COMMANDS = 10
 
 
 def facts_of(runs: Sequence[StoredRun]) -> Section[FactGroup]:
@@ -80,9 +81,6 @@ def deep(value: Any, *keys: str) -> Any:
     for key in keys:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value
-
-
-_MOST_COMMANDS = 10
 
 
 def reproduce_of(runs: Sequence[StoredRun], seed: int | None, store: str, command: Sequence[str]) -> Reproduce:

@@ -41,6 +41,8 @@ from .parts import build_parts
 from .questions import collect_question_metrics
 from .timelines import timelines_of
 
+_ALWAYS = ("run", "started", "state")
+
 
 def page_of_store(
     source: Source,
@@ -190,9 +192,6 @@ def _format_period(runs: Sequence[StoredRun]) -> str:
     if first == last:
         return f"{first} UTC"
     return f"{first} to {last[11:] if last[:10] == first[:10] else last} UTC"
-
-
-_ALWAYS = ("run", "started", "state")
 
 
 def trials_of(runs: Sequence[StoredRun], overview: Overview, axis: Axis) -> DataTable:

@@ -48,6 +48,8 @@ from .section_top import on_first_screen, top_tables
 
 MOST_FINDINGS = 6  # findings that are not folded
 MOST_OPEN = 24  # figures of a kind that are not folded
+_FIXED = ("tree-", "settings-", "faults-", "questions-")  # figures of fixed width
+MEAN = "mean of everything"
 
 
 def render(
@@ -145,10 +147,6 @@ def _list_names(page: Page) -> set[str]:
         *(item.title for item in page.influences.items),
     ]
     return {name.split(" ", 1)[0] for name in texts}
-
-
-_FIXED = ("tree-", "settings-", "faults-", "questions-")  # figures of fixed width
-MEAN = "mean of everything"
 
 
 def page_specs(page: Page, sections: Mapping[str, PageSection] = MappingProxyType({})) -> dict[str, Any]:

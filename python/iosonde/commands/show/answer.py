@@ -20,6 +20,7 @@ from iosonde.store.export import export as write_batches
 from iosonde.store.export import operations_of
 
 _OF_RUN = ("id", "experiment", "source", "started_at", "seconds", "complete", "missing", "factors", "operations")
+_PIECE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -154,9 +155,6 @@ def _iterate_batches(chosen: ChosenRuns, operations: bool, incomplete: bool) -> 
         return operations_of(chosen.store, [run.id for run in chosen.runs if incomplete or run.complete])
     results = chosen.store.results(experiment=chosen.experiment, where=chosen.conditions, include_incomplete=incomplete)
     return iter([results])
-
-
-_PIECE = 1 << 20
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ Response = tuple[tuple[str, str], list[OverviewRow]]
 _SHARING = 2  # least mean number of cells per heading line, if a table with truncated names would fit too
 _FEW = 4  # factors in a heading line beyond which those without a level are omitted
 _LOGARITHM = re.compile(r"log\d*\(")
+_MAX_EXHAUSTIVE = 8  # up to this many columns, all 2^n choices are tried
 
 
 def responses_of(overview: Overview) -> list[Response]:
@@ -179,9 +180,6 @@ def with_titles(headers: Sequence[str], grid: Sequence[Sequence[str]], titles: d
             for title_line in wrapped(titles[place], "  "):
                 yield from [title_line] if width(title_line) <= room() else broken(title_line.strip())
         yield line
-
-
-_MAX_EXHAUSTIVE = 8  # up to this many columns, all 2^n choices are tried
 
 
 def choose_headings(

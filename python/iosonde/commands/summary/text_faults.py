@@ -14,6 +14,8 @@ from iosonde.stats.overview.calls import PhaseCalls
 from .faults import FaultEffect
 
 HEADERS = ("part", "seconds", "rate", "interval", "p50", "p99")
+_MOST = 8  # blocks on a screen; --json has all
+_LEAST = 0.01  # calls per operation from which a kind of call has a row
 
 
 def fault_lines(effects: Sequence[FaultEffect]) -> Iterator[str]:
@@ -50,10 +52,6 @@ def _format_time(estimate: Estimate | None) -> str:
         return "~"
     divisor, unit = human_scale(estimate.value, "s")
     return f"{estimate_parts(estimate, divisor)[0]} {unit}"
-
-
-_MOST = 8  # blocks on a screen; --json has all
-_LEAST = 0.01  # calls per operation from which a kind of call has a row
 
 
 def call_lines(phases: Sequence[PhaseCalls]) -> Iterator[str]:

@@ -17,6 +17,9 @@ from .text_cells import scale_of
 from .text_layout import Key, column_place, format_spread, pivoted
 
 _UNIT, _NUMBER = 5, 9  # typical columns of a unit, and of a number or an interval
+_GAP = 2  # between columns
+NOT_MEASURED = "-"
+PARTS = " parts to fit the width"
 
 
 def column_factor(overview: Overview) -> str | None:
@@ -93,11 +96,6 @@ def _format_parts(row: OverviewRow | None, divisor: float) -> Iterator[str]:
 
 def _format_beneath(rows: Sequence[OverviewRow]) -> str:
     return f"  {format_spread([row.n for row in rows], [row.cv for row in rows])}"
-
-
-_GAP = 2  # between columns
-NOT_MEASURED = "-"
-PARTS = " parts to fit the width"
 
 
 def check_column(overview: Overview, column: str) -> str:
