@@ -319,7 +319,6 @@ ADDS_FOR_LAYOUT = {
     "layout/text.py",
     "commands/summary/text_settings.py",
     "commands/show/text.py",
-    "commands/summary/text_settings.py",
 }
 
 
