@@ -213,9 +213,9 @@ def _select_filling(latency: Sequence[OverviewLatency]) -> list[OverviewLatency]
     totals: defaultdict[str, float] = defaultdict(float)
     for item in latency:
         if item.percentile == 0.5:
-            seconds = item.n_operations * (item.duration.value or 0.0)
-            spent[item.operation, item.kind] += seconds
-            totals[item.operation] += seconds
+            spent[item.operation, item.kind] += item.n_operations * (item.duration.value or 0.0)
+    for (operation, _), seconds in spent.items():
+        totals[operation] += seconds
     return [item for item in latency if spent[item.operation, item.kind] >= _SHARE * totals[item.operation]]
 
 
