@@ -8,9 +8,7 @@ import numpy as np
 
 from iosonde.commands.advise.content import AdviceDefault, AdviceRule, Compared, ResponseAdvice
 from iosonde.commands.bound.content import Bound, BoundShare, Roofline, WaterfallBars
-from iosonde.commands.plot.bars_content import Bars, Cell
-from iosonde.commands.plot.latency_content import Latency, LatencySeries
-from iosonde.commands.plot.timeline_content import RankSpan, Timeline
+from iosonde.commands.plot.content import Bars, Cell, Latency, LatencySeries, RankSpan, Timeline
 from iosonde.commands.regress.content import (
     CoefficientRow,
     ModelPlots,

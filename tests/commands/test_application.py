@@ -8,7 +8,7 @@ from dataclasses import replace
 import sample_store
 from iosonde.commands.bound.application import PredictedTimes
 from iosonde.commands.bound.text_application import lines
-from iosonde.commands.report.question import AnsweredQuestion
+from iosonde.commands.report.content import AnsweredQuestion
 from iosonde.commands.report.section_questions import question_sentences, question_text
 from iosonde.commands.summary.answer import summary
 from iosonde.core.types import Estimate

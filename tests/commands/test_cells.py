@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from iosonde.commands.plot.bars_content import Bars, Cell
+from iosonde.commands.plot.content import Bars, Cell
 from iosonde.commands.regress.content import ResponseSummary, SummaryRow
 from iosonde.commands.report.section import bar_groups, render
 from iosonde.commands.report.section_summary import FOLD_BEYOND, MOST_FACTORS, MOST_ROWS, summary_table

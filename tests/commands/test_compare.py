@@ -10,8 +10,8 @@ import pytest
 
 import compare_sample
 from iosonde.commands.compare.answer import WITHIN_RUN, Comparisons, Sides, compare
-from iosonde.commands.compare.published_side import side_of
 from iosonde.commands.compare.samples import BASE_IS_FIRST
+from iosonde.commands.compare.sides import side_of
 from iosonde.commands.compare.text import lines
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import table_of

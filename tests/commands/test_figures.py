@@ -12,17 +12,17 @@ import pytest
 from iosonde.commands.advise.figure import depth_figure
 from iosonde.commands.bound.figure_roofline import roofline_figure
 from iosonde.commands.fit.figure_unseen import ModelErrors, errors_figure
-from iosonde.commands.plot.bars_content import Bars, Cell
+from iosonde.commands.plot.content import Bars, Cell
+from iosonde.commands.plot.figure import timeline_figure
 from iosonde.commands.plot.figure_bars import bars_figure, bars_reach
 from iosonde.commands.plot.figure_factors import FactorPanel, PanelSeries, factor_figure
 from iosonde.commands.plot.figure_heatmap import heatmap_figure
 from iosonde.commands.plot.figure_latency import latency_figure
 from iosonde.commands.plot.figure_over_time import over_time_figure
 from iosonde.commands.plot.figure_settings import settings_figure
-from iosonde.commands.plot.figure_timeline import timeline_figure
 from iosonde.commands.plot.over_time import OverTimePlot, PhaseOverTime
 from iosonde.commands.rank.content import FactorShare, Influence, JudgedModel, LearningPoint, ResponseRanking, Tree
-from iosonde.commands.report.section_figures import page_specs
+from iosonde.commands.report.section import page_specs
 from iosonde.commands.scale.figure import Curve, ScalingPlot, scaling_figure
 from iosonde.core.option_kinds import FIGURE_FORMATS, figure_format
 from iosonde.core.types import Estimate

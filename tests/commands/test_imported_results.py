@@ -12,7 +12,7 @@ pytest.importorskip("iosonde.engine._native")
 from iosonde.campaign.import_files import ImportPlan, import_all, iterate_file_groups
 from iosonde.commands.diagnose.answer import diagnose
 from iosonde.commands.plot.settings import settings_plot
-from iosonde.commands.report.reproduce import reproduce_of
+from iosonde.commands.report.machine import reproduce_of
 from iosonde.commands.show.answer import choose
 from iosonde.commands.show.slowest import slowest_of
 from iosonde.commands.summary.answer import summary

@@ -11,7 +11,7 @@ from iosonde.commands.fit.figure_unseen import curve_figure
 from iosonde.commands.rank import for_page as influences
 from iosonde.commands.rank.content import LearningPoint
 from iosonde.commands.rank.figure import Bar, Importance, importance_figure, share_parts
-from iosonde.commands.report.section_figures import _build_curve
+from iosonde.commands.report.section import _build_curve
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Estimate
 

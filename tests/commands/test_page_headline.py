@@ -5,9 +5,9 @@ import re
 import pytest
 
 from iosonde.commands.report.axis import Axis, titles_of
+from iosonde.commands.report.first_screen import describe_levels, measured, target_of, tools_of
 from iosonde.commands.report.headline import headline
-from iosonde.commands.report.measured import describe_levels, measured, target_of, tools_of
-from iosonde.commands.report.trials import trials_of
+from iosonde.commands.report.of_store import trials_of
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 from iosonde.stats.overview.types import Overview, OverviewRow

@@ -2,7 +2,7 @@
 
 import json
 
-from iosonde.commands.report.section_figures import page_specs
+from iosonde.commands.report.section import page_specs
 from iosonde.page.environment import _cell_text
 from iosonde.page.parts import REFERENCE, share
 from page_sample import model_page, sample_page

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from iosonde.commands.compare.answer import Sides, compare
+from iosonde.commands.report.content import AnsweredQuestion
 from iosonde.commands.report.html import html_of
-from iosonde.commands.report.question import AnsweredQuestion
 from iosonde.commands.summary.answer import summary
 from iosonde.core.questions import COMPARE, SUMMARY
 from iosonde.data.query import ResponseQuery

@@ -13,8 +13,7 @@ from iosonde.commands.diagnose import trials as diagnose_trials
 from iosonde.commands.diagnose.for_page import build_part
 from iosonde.commands.report.html import html_of
 from iosonde.commands.report.parts import build_sections
-from iosonde.commands.report.section import page_document, render
-from iosonde.commands.report.section_figures import page_specs
+from iosonde.commands.report.section import page_document, page_specs, render
 from iosonde.data.source import open_data
 from page_sample import sample_page
 

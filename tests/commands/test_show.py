@@ -14,9 +14,8 @@ from iosonde.cli.output import show_json
 from iosonde.commands.explain.answer import codes, page
 from iosonde.commands.explain_difference.answer import explain_difference
 from iosonde.commands.parse.answer import Parse, Parses, parse
-from iosonde.commands.show.answer import choose, detail, listing
+from iosonde.commands.show.answer import choose, detail, listing, printed
 from iosonde.commands.show.as_tool import as_tool
-from iosonde.commands.show.printed import printed
 from iosonde.commands.store.answer import check
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredPhase

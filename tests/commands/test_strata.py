@@ -9,7 +9,7 @@ from scipy import stats
 from iosonde.answers.learned import learned
 from iosonde.commands.anova.answer import SumsOfSquares, anova
 from iosonde.commands.compare.answer import compare
-from iosonde.commands.compare.asked import Sides
+from iosonde.commands.compare.sides import Sides
 from iosonde.commands.rank.answer import rank
 from iosonde.commands.regress.answer import regress
 from iosonde.commands.summary.answer import summary

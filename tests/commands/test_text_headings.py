@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from here import iosonde
-from iosonde.commands.summary.text_headings import choose_headings
+from iosonde.commands.summary.text_cells import choose_headings
 
 
 def n_groups(columns, keys, above):

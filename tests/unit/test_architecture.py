@@ -313,11 +313,9 @@ ADDS_FOR_LAYOUT = {
     "commands/fit/figure_tree.py",
     "commands/report/section_top.py",
     "commands/summary/text_cells.py",
-    "commands/summary/text_headings.py",
     "layout/text.py",
     "commands/summary/text_settings.py",
     "commands/show/text.py",
-    "commands/summary/text_wide.py",
 }
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import textwrap
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -135,6 +135,12 @@ def wrapped(text: str, indent: str = "", first: str = "", limit: int | None = No
         break_on_hyphens=False,
     )
     return lines or [first]
+
+
+def paragraphs(texts: Iterable[str], indent: str = "", mark: str = "") -> Iterator[str]:
+    """Yield the wrapped lines of each text, after its ``mark``."""
+    for text in texts:
+        yield from wrapped(f"{mark}{text}", indent)
 
 
 def _fits_limit(widths: Sequence[int], sides: str, limit: int) -> bool:

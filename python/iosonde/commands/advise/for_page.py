@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from iosonde.commands.plot.bars_content import Bars
+from iosonde.commands.plot.content import Bars
 from iosonde.commands.report.axis import metric_title
-from iosonde.commands.report.sentences import missing_part
 from iosonde.commands.report.terms import select_metric
 from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message
@@ -22,6 +21,7 @@ from iosonde.explain.advise import Advice, Wish, advise
 from iosonde.explain.advise_words import sentence_of
 from iosonde.explain.rules import Rule
 from iosonde.page.tables import Section
+from iosonde.page.words import missing_part
 
 from .content import AdviceDefault, AdviceRule, Compared, ResponseAdvice
 

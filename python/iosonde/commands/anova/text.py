@@ -4,39 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale, significant
-from iosonde.layout.text import escape, table, wrapped
+from iosonde.layout.text import escape, paragraphs, table, wrapped
+from iosonde.stats.regression.anova import Anova, VariationSource
+from iosonde.stats.regression.contrasts import Contrast
 
-if TYPE_CHECKING:
-    from iosonde.core.types import Estimate
-    from iosonde.stats.regression.anova import Anova, VariationSource
-    from iosonde.stats.regression.contrasts import Contrast
-
-    from .answer import AnalysisOfVariance
+from .answer import AnalysisOfVariance
 
 
 def lines(answer: AnalysisOfVariance) -> Iterator[str]:
     """The lines of the text."""
     anova = answer.anova
     yield escape(f"{anova.response}; {_format_count(anova)}; sums of squares of type {'I' * anova.kind}")
-    yield ""
-    yield from _format_table(anova)
+    yield from ["", *_format_table(anova)]
     if anova.strata:
-        yield ""
-        yield from _format_components(anova, answer.unit)
+        yield from ["", *_format_components(anova, answer.unit)]
     if anova.weights:
-        yield ""
-        yield from _format_weights(anova)
+        yield from ["", *_format_weights(anova)]
     for contrast in anova.contrasts:
         yield from ["", *wrapped(f"{contrast.text} = {_format_contrast(contrast, answer.unit)}")]
     if anova.warnings or anova.findings:
         yield ""
-    for text in [*(f"~ {w}" for w in anova.warnings), *(f"{f.code} {f.sentence}" for f in anova.findings)]:
-        yield from wrapped(text, "  ")
-    yield ""
-    yield from wrapped(answer.sentence)
+    yield from paragraphs(
+        [*(f"~ {w}" for w in anova.warnings), *(f"{f.code} {f.sentence}" for f in anova.findings)], "  "
+    )
+    yield from ["", *wrapped(answer.sentence)]
 
 
 def _format_weights(anova: Anova) -> Iterator[str]:
@@ -58,9 +52,7 @@ def _format_weights(anova: Anova) -> Iterator[str]:
 
 
 def _format_count(anova: Anova) -> str:
-    if not anova.strata:
-        return f"n = {anova.n}"
-    return f"n = {anova.n} trials in {anova.strata[0].n} bring-ups"
+    return f"n = {anova.n} trials in {anova.strata[0].n} bring-ups" if anova.strata else f"n = {anova.n}"
 
 
 def _format_table(anova: Anova) -> list[str]:
@@ -79,8 +71,7 @@ def _format_table(anova: Anova) -> list[str]:
     if not anova.strata:
         rows.append(_format_residual("residual", anova.df_residual, anova.ss_residual, anova))
     rows.append(["total", str(anova.n - 1), significant(anova.ss_total, 5), "", "", "", ""])
-    header = ["term", "df", "sum of squares", "share", "interval", "F", "p"]
-    return table(header, rows, "lrrrrrr").splitlines()
+    return table(["term", "df", "sum of squares", "share", "interval", "F", "p"], rows, "lrrrrrr").splitlines()
 
 
 def _format_source(s: VariationSource) -> list[str]:

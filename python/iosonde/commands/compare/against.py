@@ -13,6 +13,7 @@ from iosonde.core import decision
 from iosonde.core.deciding import Name, own_clock
 from iosonde.core.errors import InputError
 from iosonde.core.gate import Gate, GateVerdict, gate_of
+from iosonde.core.grouping import group_by_key
 from iosonde.core.message import Message
 from iosonde.core.pair_rule import PairRule, pair_rule
 from iosonde.core.types import Experiment
@@ -65,18 +66,16 @@ class PairVerdicts(Answer):
     def content(self) -> dict[str, Any]:
         """Return the content of ``iosonde compare --json``; a single primary verdict is repeated at the top."""
         listed = [{**item.to_json(), "sentence": sentence(item)} for item in self.items]
-        commands = [{"side": side, "command": command} for side, command in self.commands]
         only = listed[0] if len(self.primary) == 1 else {}
         only = only or {"sentence": " ".join(self.sentences)}
-        warnings = [*self.warnings, *only.get("warnings", [])]
         return {
             "level": self.rule.level,
             "group": self.rule.factor,
             "experiment": self.experiment,
             "sealed": self.rule.sealed(),
-            "commands": commands,
+            "commands": [{"side": side, "command": command} for side, command in self.commands],
             **only,
-            "warnings": warnings,
+            "warnings": [*self.warnings, *only.get("warnings", [])],
             "comparisons": listed,
             "fail_if": None if self.judged is None else self.judged.to_json(),
         }
@@ -186,14 +185,13 @@ def _list_commands(experiment: Experiment, rule: PairRule) -> list[tuple[str, st
 
 
 def _collect_runs(source: Source, experiment: Experiment, rule: PairRule) -> Iterator[PairedRun]:
-    """Yield the complete runs."""
     cells = others(rule, experiment.factors)
-    rows: dict[str, list[tuple[str, str, str, float, str]]] = {}
     table = source.run_rows
     columns = [table.columns[name].values for name in ("run", "operation", "metric", "unit", "value", "includes")]
-    for run, operation, metric, unit, value, inside in zip(*columns, strict=True):
-        row = (str(operation), str(metric), str(unit), float(value), str(inside or ""))
-        rows.setdefault(str(run), []).append(row)
+    rows = group_by_key(
+        (str(run), (str(operation), str(metric), str(unit), float(value), str(inside or "")))
+        for run, operation, metric, unit, value, inside in zip(*columns, strict=True)
+    )
     for stored_run in source.runs:
         if stored_run.experiment == experiment.id and stored_run.id in rows:
             yield paired_run(rule, cells, stored_run.factors, own_clock(rows[stored_run.id]))
@@ -220,8 +218,7 @@ def _list_names(source: Source, query: ResponseQuery, experiment: Experiment) ->
     rows = source.trials(query.choice).rows
     runs = {run.id for run in source.runs if run.experiment == experiment.id}
     columns = [rows.columns[name].values for name in ("run", "operation", "metric", "unit")]
-    names = {(str(o), str(m), str(u)): None for run, o, m, u in zip(*columns, strict=True) if run in runs}
-    return list(names)
+    return list({(str(o), str(m), str(u)): None for run, o, m, u in zip(*columns, strict=True) if run in runs})
 
 
 def _is_selected(pair_verdict: PairVerdict, response: Sequence[str]) -> bool:

@@ -28,7 +28,6 @@ from iosonde.stats.estimate.compare import Comparison
 from iosonde.stats.estimate.within_cells import compare_within
 
 from .against import PairVerdicts, against, sealed_pairs
-from .asked import Sides
 from .caveat import Caveat
 from .cells import InCells, adjusted, describe_exclusive_cells, in_bring_ups
 from .compared import WITHIN_RUN, ComparedCell, Comparisons
@@ -38,6 +37,7 @@ from .overall import Overall, overall
 from .own_caveats import own_caveats
 from .parts import DATA, ComparedPart, list_store_parts, list_table_parts, part_of
 from .samples import BASE_IS_A, BASE_IS_FIRST, ChosenLevels, SidePair, chosen_levels, pairs_of, sample, sample_of
+from .sides import Sides
 from .two import match_sources
 
 __all__ = ["WITHIN_RUN", "ComparedCell", "Comparisons", "Sides", "compare"]
@@ -57,13 +57,12 @@ def compare(source: Source | None, query: ResponseQuery, sides: Sides) -> Compar
     """Compare the sides; for a store each response at each setting. Without DATA both sides are published. Pairs of
     ``run --against`` follow their sealed rule. Raises InputError, DataError."""
     if source is not None and source.where and not len(source.table):
-        conditions = " and ".join(f"{column}{op}{value}" for column, op, value in source.where)
         raise DataError(
             "no-matching-rows",
             "{name}: no row fulfils {conditions}",
             "look at the values of these columns",
             name=source.name,
-            conditions=conditions,
+            conditions=" and ".join(f"{column}{op}{value}" for column, op, value in source.where),
         )
     alone = source if sides.other is None else None
     if alone is not None and (pairs := sealed_pairs(alone, sides.group, bool(sides.published))):
@@ -90,8 +89,7 @@ def _plan_comparison(source: Source | None, query: ResponseQuery, sides: Sides) 
     group = (sides.group,) if sides.by and sides.group else ()
     source, note = by_itself(source, (*sides.by, *group))
     plan = _plan_single(source, query, sides)
-    notes = [*([note] if note else []), *source.table.warnings]
-    return replace(plan, caveats=(*map(Caveat, notes), *plan.caveats))
+    return replace(plan, caveats=(*map(Caveat, [*([note] if note else []), *source.table.warnings]), *plan.caveats))
 
 
 def _plan_single(source: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
@@ -123,8 +121,7 @@ def _plan_groups(source: Source, query: ResponseQuery, sides: Sides) -> _Compari
             names=", ".join(names),
         )
     chosen = ChosenLevels((), BASE_IS_A) if sides.group is None else chosen_levels(source, sides.group, sides)
-    list_parts = list_store_parts if source.knows_factors else list_table_parts
-    parts = list(list_parts(source, query, sides))
+    parts = list((list_store_parts if source.knows_factors else list_table_parts)(source, query, sides))
     pairs, unpaired = [], []
     for part in parts:
         part_pairs = list(pairs_of(part, chosen.levels, sides))
@@ -203,8 +200,6 @@ def _build_comparisons(plan: _ComparisonPlan, query: ResponseQuery, sides: Sides
         [*plan.exclusions, *map(_describe_single, single), *(text for matched in ready for text in matched.exclusions)]
     )
     pairs = [matched.pair for matched in ready]
-    judged = None if sides.gate is None else gate_cells(sides.gate, items, query.level)
-    together = [_with_caveats(mean, items) for mean in overall(pairs, query.level, sides.margin, sides.group or "")]
     return Comparisons(
         items,
         sides.group,
@@ -212,8 +207,8 @@ def _build_comparisons(plan: _ComparisonPlan, query: ResponseQuery, sides: Sides
         tuple(dict.fromkeys([*(each.text for each in plan.caveats), *notes])),
         plan.base,
         tuple(excluded),
-        tuple(together),
-        judged,
+        tuple(_with_caveats(mean, items) for mean in overall(pairs, query.level, sides.margin, sides.group or "")),
+        None if sides.gate is None else gate_cells(sides.gate, items, query.level),
         tuple(_build_untested(matched, query.level) for matched in single),
     )
 
@@ -229,14 +224,13 @@ def _with_caveats(mean: Overall, items: Sequence[ComparedCell]) -> Overall:
 def _build_untested(matched: InCells, level: float) -> Verdict:
     """Build the verdict of a cell with one trial of a side."""
     sides, part = (matched.pair.a, matched.pair.b), matched.pair.part
-    none = Estimate(None, None, None, level, min(side.values.size for side in sides))
     return Verdict(
         "difference",
         part.column,
         (sides[0].name, sides[1].name),
         VerdictState.NOT_TESTED,
         claim=part.label,
-        estimate=none,
+        estimate=Estimate(None, None, None, level, min(side.values.size for side in sides)),
         doubts=("few-trials",),
     )
 
@@ -281,9 +275,8 @@ def _compare_cell(matched: InCells, query: ResponseQuery, sides: Sides) -> Compa
     pair = matched.pair
     part = pair.part
     if matched.cells:
-        names = (pair.a.name, pair.b.name)
         return compare_within(
-            names,
+            (pair.a.name, pair.b.name),
             matched.cells,
             query.level,
             sides.margin,
@@ -306,8 +299,8 @@ def _compare_cell(matched: InCells, query: ResponseQuery, sides: Sides) -> Compa
 
 def _clip_means(part: ComparedPart, comparison: Comparison) -> Comparison:
     """Clip intervals of means to the possible range; published ones stay."""
-    means = []
-    for group, estimate in ((comparison.a, comparison.mean_a), (comparison.b, comparison.mean_b)):
-        positive = group.values is not None and bool(np.all(group.values > 0))
-        means.append(estimate.within(low=lowest(part.unit, positive)))
-    return replace(comparison, mean_a=means[0], mean_b=means[1])
+    mean_a, mean_b = (
+        estimate.within(low=lowest(part.unit, group.values is not None and bool(np.all(group.values > 0))))
+        for group, estimate in ((comparison.a, comparison.mean_a), (comparison.b, comparison.mean_b))
+    )
+    return replace(comparison, mean_a=mean_a, mean_b=mean_b)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -40,7 +40,9 @@ def adjusted(pair: SidePair) -> InCells:
     names = pair.part.adjust
     if not names or pair.a.published or pair.b.published:
         return InCells(pair, (), ())
-    varying = [place for place in range(len(names)) if len({cell[place] for cell in _list_cells(pair)}) > 1]
+    varying = [
+        place for place in range(len(names)) if len({cell[place] for cell in (*pair.a.cells, *pair.b.cells)}) > 1
+    ]
     shared_places = [place for place in varying if _intersect_cells(pair, [place])]
     apart = (_build_unshared_caveat(pair, place) for place in varying if place not in shared_places)
     caveats = tuple(caveat for caveat in apart if caveat is not None)
@@ -59,7 +61,9 @@ def adjusted(pair: SidePair) -> InCells:
             side_b=pair.b.name,
         )
     excluded = tuple(
-        describe_exclusive_cells(side.name, _format_cells(pair, names, sorted(set(side.cells) - both, key=str)))
+        describe_exclusive_cells(
+            side.name, format_cells(names, sorted(set(side.cells) - both, key=str), pair.part.units)
+        )
         for side in (pair.a, pair.b)
         if set(side.cells) - both
     )
@@ -98,10 +102,6 @@ def in_bring_ups(matched: InCells) -> InCells:
     )
 
 
-def _list_cells(pair: SidePair) -> list[Key]:
-    return [*pair.a.cells, *pair.b.cells]
-
-
 def _intersect_cells(pair: SidePair, places: Sequence[int]) -> set[Key]:
     """Return the cells of these columns that have both sides."""
     a, b = ({tuple(cell[place] for place in places) for cell in side.cells} for side in (pair.a, pair.b))
@@ -134,5 +134,6 @@ def _select_cells(side: SideTrials, cells: set[Key]) -> SideTrials:
     return side.take([place for place, cell in enumerate(side.cells) if cell in cells])
 
 
-def _format_cells(pair: SidePair, names: Sequence[str], cells: Sequence[Key]) -> str:
-    return some(["/".join(level_texts(dict(zip(names, cell, strict=True)), pair.part.units)) for cell in cells])
+def format_cells(names: Sequence[str], cells: Sequence[Key], units: Mapping[str, str]) -> str:
+    """List a few cells of the columns ``names`` in words."""
+    return some(["/".join(level_texts(dict(zip(names, cell, strict=True)), units)) for cell in cells])

@@ -65,8 +65,7 @@ class ComparedCell:
     @property
     def every_caveat(self) -> tuple[Caveat, ...]:
         """Return its own caveats and the shared ones."""
-        within = (Caveat(WITHIN_RUN, "within-run"),) if self.within_run else ()
-        return (*self.caveats, *self.shared, *within)
+        return (*self.caveats, *self.shared, *((Caveat(WITHIN_RUN, "within-run"),) if self.within_run else ()))
 
     @property
     def by_level(self) -> tuple[tuple[float, str], ...]:
@@ -119,10 +118,9 @@ class ComparedCell:
 
     def name(self, several: bool) -> str:
         """Return its name among others; with its sides if there are ``several`` pairs."""
-        levels = zip(self.cell.items(), level_texts(self.cell, self.units), strict=True)
         labels = [
             show(value) if key in ("operation", "metric", "response") else text
-            for (key, value), text in levels
+            for (key, value), text in zip(self.cell.items(), level_texts(self.cell, self.units), strict=True)
             if key != "unit"
         ]
         a, b = self.sides
@@ -139,12 +137,11 @@ class ComparedCell:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        by_level = [{"at": level, "verdict": verdict} for level, verdict in self.by_level]
         return {
             "by": self.cell,
             "unit": self.unit,
             **self.comparison.to_json(),
-            "by_level": by_level,
+            "by_level": [{"at": level, "verdict": verdict} for level, verdict in self.by_level],
             "adjusted": list(self.adjusted),
             "warnings": self.warnings,
             "said": self.verdict_word,
@@ -211,7 +208,8 @@ def _build_record(compared_cell: ComparedCell) -> dict[str, Any]:
         "n_b": c.b.side.n,
         "mean_a": c.mean_a.value,
         "mean_b": c.mean_b.value,
-        **_flatten_estimates(c),
+        **({"ratio": None, "ratio_low": None, "ratio_high": None} if c.ratio is None else c.ratio.flat("ratio")),
+        **c.difference.flat("difference"),
         "p": c.p,
         "p_holm": c.p_holm,
         "verdict": c.verdict,
@@ -219,12 +217,3 @@ def _build_record(compared_cell: ComparedCell) -> dict[str, Any]:
         "state": str(compared_cell.state),
     }
     return {**level_columns(compared_cell.cell, row), **row}
-
-
-def _flatten_estimates(comparison: Comparison) -> dict[str, float | None]:
-    ratio = (
-        {"ratio": None, "ratio_low": None, "ratio_high": None}
-        if comparison.ratio is None
-        else comparison.ratio.flat("ratio")
-    )
-    return {**ratio, **comparison.difference.flat("difference")}

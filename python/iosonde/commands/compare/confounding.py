@@ -1,22 +1,40 @@
-"""Causes that cannot be separated from the sides of a store: confounded factors, and time."""
+"""Causes that cannot be separated from the sides: confounded factors, and the order in which trials were measured."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+import numpy.typing as npt
+
 from iosonde.answers.caveats import confounded as together
 from iosonde.core.level_text import format_level
+from iosonde.core.message import Message
 from iosonde.core.stored import plain
-from iosonde.core.table import Cell
+from iosonde.core.table import Cell, Table
+from iosonde.core.units import percent
 from iosonde.core.verdict import VerdictState
 from iosonde.data.choice import texts
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.source import Source
+from iosonde.stats.estimate.compare import DIFFERENT, Comparison
+from iosonde.stats.estimate.order_effect import (
+    OrderedTrials,
+    OrderEffect,
+    explains,
+    order_effect,
+    ordered,
+    still_excludes,
+)
+from iosonde.stats.overview.measured_order import measured_order
 
 from .caveat import Caveat
-from .order import measured_in_turn
+from .cells import InCells
 from .parts import with_group
 from .samples import SidePair
+
+Array = npt.NDArray[np.float64]
+_LEAST = 4  # trials per side: fewer may be in turn by chance, and show no drift
 
 
 def confounded(source: Source, group: str | None, levels: Sequence[Cell]) -> tuple[Caveat, ...]:
@@ -67,3 +85,81 @@ def _in_turn(source: Source, own: str, chosen_levels: Sequence[Cell]) -> Iterato
     if all(starts[earlier][1] < starts[other][0] for earlier, other in pairs):
         order_text = ", then ".join(format_level(level, unit) for level in ordered)
         yield Caveat(measured_in_turn(f"{plain(own)} was measured one after the other ({order_text})"), "order")
+
+
+def order_caveats(matched: InCells, comparison: Comparison, group: str, by_rows: bool) -> list[Caveat]:
+    """Return the caveats of sides that were measured in turn. ``by_rows``: use the order of a table's rows if no column
+    tells the order."""
+    a, b = matched.pair.a, matched.pair.b
+    alone = a.published or b.published or a.bring_ups or b.bring_ups or matched.pair.part.within_run
+    if alone or comparison.paired or min(a.values.size, b.values.size) < _LEAST:
+        return []
+    rows, names = _rows_of(matched, group)
+    order = measured_order(rows, (matched.pair.part.column, group, *matched.names))
+    if order is None and not by_rows:
+        return []
+    trials = _order_trials(matched, rows, [name == b.name for name in names], order)
+    if not trials.in_turn:
+        return []
+    sides = (b.name, a.name) if trials.is_b[0] else (a.name, b.name)
+    order_text = ", then ".join(format_level(name, matched.pair.part.units.get(group, "")) for name in sides)
+    turn = (
+        f"{plain(group)} was measured one after the other ({order_text}{'' if order is not None else ', by the rows'})"
+    )
+    caveats = list(_build_caveats(order_effect(trials, comparison.decided.level), comparison, turn))
+    if caveats or order is None or not by_rows:  # a store's campaign has one caveat for all
+        return caveats
+    return [Caveat(measured_in_turn(turn), "order")]
+
+
+def measured_in_turn(turn: str) -> Message:
+    """Return the caveat that time is in a difference; ``turn`` says what was measured when."""
+    return Message("measured-in-turn", "{turn}: a change with time is in the difference, too", turn=turn)
+
+
+def _rows_of(matched: InCells, group: str) -> tuple[Table, list[str]]:
+    """Return the rows of both sides that have a value, and the side of each."""
+    part = matched.pair.part
+    rows = part.rows.take(np.flatnonzero(~np.isnan(part.rows.numbers(part.column))))
+    codes, levels = rows.column(group).codes()
+    names = [str(levels[code]) for code in codes]
+    places = [place for place, name in enumerate(names) if name in (matched.pair.a.name, matched.pair.b.name)]
+    return rows.take(np.array(places, dtype=np.intp)), [names[place] for place in places]
+
+
+def _order_trials(matched: InCells, rows: Table, is_b: list[bool], order: Array | None) -> OrderedTrials:
+    columns = [rows.column(name).values.tolist() for name in matched.names]
+    cells: list[object] = list(zip(*columns, strict=True)) if columns else [()] * len(rows)
+    places = np.arange(len(rows), dtype=float) if order is None else order
+    return ordered(rows.numbers(matched.pair.part.column), is_b, cells, places)
+
+
+def _build_caveats(effect: OrderEffect, comparison: Comparison, turn: str) -> Iterator[Caveat]:
+    """Yield a drift, else a dependence, and whether it overrides the claim."""
+    if effect.drift is not None:
+        gone = (
+            explains(effect, comparison.above)
+            if comparison.verdict == DIFFERENT
+            else abs(effect.drift) > comparison.margin
+        )
+        text = Message(
+            "drift",
+            "{turn}, and values drift inside the sides, by {drift} from the first trial to the last (p = {p:.2g})",
+            turn=turn,
+            drift=percent(abs(effect.drift)),
+            p=effect.drift_p,
+        )
+        why = Message(
+            "drift",
+            "values drift with the order in which they were measured, which explains the difference"
+            if comparison.verdict == DIFFERENT
+            else "values drift with the order in which they were measured",
+        )
+        yield Caveat(text, "drift", VerdictState.INCONCLUSIVE if gone else None, why)
+    elif effect.worth < 1:
+        nothing = 1.0 if comparison.ratio is not None else 0.0
+        gone = comparison.verdict == DIFFERENT and not still_excludes(comparison.decided, nothing, effect.worth)
+        template = "neighbouring trials resemble each other, so that each is worth {worth:.2g}"
+        why = Message("dependent-trials", template, worth=effect.worth)
+        text = Message("dependent-trials", "{turn}, and {reason}", turn=turn, reason=why, worth=effect.worth)
+        yield Caveat(text, "dependent", VerdictState.INCONCLUSIVE if gone else None, why)

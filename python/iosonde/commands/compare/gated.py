@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from iosonde.core.deciding import Name, is_among
 from iosonde.core.gate import Gate, GateItem, GateVerdict
@@ -14,8 +13,7 @@ from iosonde.data.query import ResponseQuery
 from iosonde.stats.estimate.pair_words import gate_name
 from iosonde.stats.estimate.pairs import PairVerdict
 
-if TYPE_CHECKING:
-    from .compared import ComparedCell
+from .compared import ComparedCell
 
 _NOT_REQUESTED = "not selected"
 
@@ -52,16 +50,17 @@ def gate_cells(gate: Gate, cells: Sequence[ComparedCell], level: float) -> GateV
     """Gate comparisons, which share one error rate. Comparisons that are inconclusive through a failed assumption
     decide nothing."""
     several = len({cell.sides for cell in cells}) > 1
-    items = [
-        GateItem(
-            cell.title(several),
-            cell.comparison,
-            cell.metric,
-            level,
-            cell.sides,
-            "",
-            cell.overridden is not None and cell.state is VerdictState.INCONCLUSIVE,
-        )
-        for cell in cells
-    ]
-    return gate.judge(items)
+    return gate.judge(
+        [
+            GateItem(
+                cell.title(several),
+                cell.comparison,
+                cell.metric,
+                level,
+                cell.sides,
+                "",
+                cell.overridden is not None and cell.state is VerdictState.INCONCLUSIVE,
+            )
+            for cell in cells
+        ]
+    )

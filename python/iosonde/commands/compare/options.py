@@ -14,8 +14,6 @@ from iosonde.core.option_kinds import Setting, Share
 from iosonde.core.options import Data, Flag, Levels, NameList, Names, Text
 from iosonde.data.options import DataOptions
 
-from .second_data import find_second_data
-
 if TYPE_CHECKING:
     from .against import PairVerdicts
     from .answer import Comparisons, Sides
@@ -67,7 +65,7 @@ class CompareOptions(DataOptions):
     def build_sides(self) -> Sides:
         """Return the sides, without a second DATA. Raises InputError."""
         from .answer import Sides
-        from .published_side import side_of
+        from .sides import side_of
 
         return Sides(
             self.levels or (),
@@ -131,6 +129,7 @@ def compare_words(options: CompareOptions) -> Result[Comparisons | PairVerdicts]
 
 def _compare(options: CompareOptions, second: Any = None) -> Result[Comparisons | PairVerdicts]:
     from .answer import compare as answer
+    from .sides import find_second_data
     from .text import lines
     from .text_markdown import markdown
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import USUAL
 from iosonde.core.message import Message
 from iosonde.core.metrics import is_speed
@@ -133,9 +134,7 @@ def _format_relation(word: str) -> str:
 def overall(pairs: Sequence[SidePair], level: float, margin: float, group: str = "") -> tuple[Overall, ...]:
     """Compute one ratio for each pair of sides, levels of ``group``, that was compared trial by trial in two operations
     or more."""
-    by_sides: dict[tuple[str, str], list[SidePair]] = {}
-    for pair in pairs:
-        by_sides.setdefault((pair.a.name, pair.b.name), []).append(pair)
+    by_sides = group_by_key(((pair.a.name, pair.b.name), pair) for pair in pairs)
     means = [_compute_mean(sides, side_pairs, level, margin, group) for sides, side_pairs in by_sides.items()]
     return tuple(mean for mean in means if mean is not None)
 
@@ -145,7 +144,7 @@ def _compute_mean(
 ) -> Overall | None:
     usable = [pair for pair in pairs if _is_usable(pair)]
     names = _select_headlines(usable)
-    chosen = [pair for pair in usable if _get_title(pair) in names]
+    chosen = [pair for pair in usable if (_get_operation(pair), pair.part.metric.name) in names]
     operations = tuple(dict.fromkeys(_get_operation(pair) for pair in chosen))
     if len(operations) < 2:
         return None
@@ -160,8 +159,6 @@ def _compute_mean(
         assert comparison.ratio is not None
         speed, differ = comparison.ratio, comparison.cells_differ
     gone = dict.fromkeys(_get_operation(pair) for pair in pairs if _get_operation(pair) not in operations)
-    excluded = [*gone, *_describe_incomplete(chosen, used)]
-    unit = chosen[0].part.units.get(group, "")
     return Overall(
         *sides,
         operations,
@@ -170,8 +167,8 @@ def _compute_mean(
         b.size,
         speed,
         margin,
-        tuple(excluded),
-        unit,
+        (*gone, *_describe_incomplete(chosen, used)),
+        chosen[0].part.units.get(group, ""),
         group,
         settings_differ=differ,
     )
@@ -187,10 +184,6 @@ def _is_usable(pair: SidePair) -> bool:
     )
 
 
-def _get_title(pair: SidePair) -> tuple[str, str]:
-    return _get_operation(pair), pair.part.metric.name
-
-
 def _get_operation(pair: SidePair) -> str:
     cell = pair.part.cell
     return str(cell.get("operation") or cell.get("response") or pair.part.column)
@@ -198,9 +191,7 @@ def _get_operation(pair: SidePair) -> str:
 
 def _select_headlines(pairs: Sequence[SidePair]) -> set[tuple[str, str]]:
     """Return one metric of each operation: its bandwidth, else its rate, else its time, else its first."""
-    metrics: dict[str, list[str]] = {}
-    for pair in pairs:
-        metrics.setdefault(_get_operation(pair), []).append(pair.part.metric.name)
+    metrics = group_by_key((_get_operation(pair), pair.part.metric.name) for pair in pairs)
 
     def rank_metric(metric: str) -> int:
         return next((i for i, head in enumerate(USUAL) if metric.startswith(head)), len(USUAL))
@@ -233,16 +224,9 @@ def _average_cells(pairs: Sequence[SidePair], n_operations: int) -> tuple[list[t
         values = tuple(np.array(list(side.values())) for side in complete)
         cells = tuple([setting for setting, _ in side] for side in complete)
         return in_bring_ups((values[0], values[1]), (cells[0], cells[1]), (units[0], units[1])), sum(map(len, complete))
-    values_by_setting: list[dict[Key, list[float]]] = [{}, {}]
-    for side_values, mine in zip(values_by_setting, complete, strict=True):
-        for (setting_key, _), value in mine.items():
-            side_values.setdefault(setting_key, []).append(value)
-    both = [
-        (np.array(values), np.array(values_by_setting[1][key]))
-        for key, values in values_by_setting[0].items()
-        if key in values_by_setting[1]
-    ]
-    return both, sum(a.size + b.size for a, b in both)
+    a, b = (group_by_key((setting_key, value) for (setting_key, _), value in mine.items()) for mine in complete)
+    both = [(np.array(values), np.array(b[key])) for key, values in a.items() if key in b]
+    return both, sum(x.size + y.size for x, y in both)
 
 
 def _describe_incomplete(pairs: Sequence[SidePair], used: int) -> list[str]:

@@ -1,4 +1,8 @@
-"""Parts of DATA that are compared: the rows of each cell, its column, and its adjustment."""
+"""Parts of DATA that are compared: the rows of each cell, its column, its adjustment, and its covariates.
+
+Covariates are columns of a table that are neither set nor measured by the trial, as the load before it. Their values
+hardly ever repeat, so they make no cells. If a covariate differs between the sides, it may explain the difference, and
+a caveat is added."""
 
 from __future__ import annotations
 
@@ -12,22 +16,25 @@ import numpy as np
 from iosonde.core.errors import DataError
 from iosonde.core.level_text import level_texts
 from iosonde.core.message import Message
+from iosonde.core.metrics import is_speed, metric_of
 from iosonde.core.table import Column, Table
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.core.types import Estimate, Metric
 from iosonde.core.verdict import VerdictState
+from iosonde.data import roles
+from iosonde.data.looks import names_ranks
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.data.varying import NAMES, measured_columns, settings_besides
 
-from .asked import Sides
 from .caveat import Caveat
-from .covariates import covariates, makes_cells
+from .sides import Sides
 
 ROW = " row"  # unlikely as a column name
 DATA = "DATA"  # the column that separates two DATA
 _BASES = dict(zip(LOGARITHMS, (math.e, 2.0, 10.0), strict=True))
+_DISTINCT = 0.5  # share of unique values above which a number is not a setting
 
 
 @dataclass(frozen=True)
@@ -128,12 +135,11 @@ def with_group(source: Source, group: str | None) -> tuple[str, ...]:
 def part_of(response: Response, cell: dict[str, Any], rows: Table, adjust: tuple[str, ...]) -> ComparedPart:
     """Build a cell of a response."""
     base = _BASES.get(response.transform)
-    metric = response.metric if base is None else replace(response.metric, unit=response.measured_unit)
     return ComparedPart(
         cell,
         rows,
         response.title,
-        metric,
+        response.metric if base is None else replace(response.metric, unit=response.measured_unit),
         base,
         adjust,
         response.within_run,
@@ -192,3 +198,32 @@ def average_runs(part: ComparedPart, group: Sequence[str]) -> ComparedPart:
     column = replace(part.rows.column(part.column), values=values)
     table = replace(part.rows, columns={**part.rows.columns, column.name: column})
     return replace(part, rows=table.take(np.sort([rows[0] for rows in runs])), within_run=False)
+
+
+def covariates(rows: Table, measured: Sequence[str], fixed_columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the numbers that hardly repeat, without those that have an outcome's unit or name, or number the rows.
+    ``fixed_columns``: the sides, and the columns of cells."""
+    column_roles = roles.guess(rows, measured)
+    return tuple(
+        name
+        for name in (*column_roles.others, *column_roles.settings)
+        if name not in (*fixed_columns, *measured) and _is_covariate(rows.column(name))
+    )
+
+
+def makes_cells(rows: Table, name: str, sides: str) -> bool:
+    """Return whether a column can be held fixed. A number that hardly repeats qualifies if most of its values occur on
+    several sides."""
+    if not _is_covariate(rows.column(name)):
+        return True
+    levels = rows.column(sides).codes()[0]
+    return 2 * sum(at.size for _, at in rows.groups([name]) if len(set(levels[at].tolist())) > 1) >= len(rows)
+
+
+def _is_covariate(column: Column) -> bool:
+    """Return whether a number hardly repeats and is not an outcome: a rate, time or amount."""
+    outcome = bool(column.unit) or is_speed(metric_of(column.label or column.name, ""))
+    if outcome or not column.numeric or names_ranks(column):
+        return False
+    present = column.values[~column.missing]
+    return present.size > 2 and len(set(present.tolist())) > _DISTINCT * present.size

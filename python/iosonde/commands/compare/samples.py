@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
 from iosonde.core.stored import plain
@@ -22,8 +23,8 @@ from iosonde.stats.estimate.compare import Group
 from iosonde.stats.overview.cells import means_of
 from iosonde.stats.overview.shared_bring_ups import Key, numbered, shared_by
 
-from .asked import Sides
 from .parts import DATA, ROW, ComparedPart
+from .sides import Sides
 
 BASE_IS_A = Message("base-is-a", "it is given as A")
 BASE_IS_FIRST = Message("base-is-first", "it is given first")
@@ -47,9 +48,7 @@ class SideTrials:
 
     def by_cell(self) -> dict[Key, npt.NDArray[np.float64]]:
         """Map cells to their values."""
-        places: dict[Key, list[int]] = {}
-        for place, cell in enumerate(self.cells):
-            places.setdefault(cell, []).append(place)
+        places = group_by_key((cell, place) for place, cell in enumerate(self.cells))
         return {cell: self.values[at] for cell, at in places.items()}
 
     def take(self, places: Sequence[int]) -> SideTrials:
@@ -222,10 +221,8 @@ def _match_trials(
         if side_trials.published is not None:
             raise InputError("conflicting-options", "a published side cannot be paired", "leave {spell.pair} out")
         rows = by_name[side_trials.name]
-        groups = rows.groups(pair)
-        twice = next(((key, at) for key, at in groups if at.size > 1), None)
+        twice = next(((key, at) for key, at in rows.groups(pair) if at.size > 1), None)
         if twice is not None:
-            key_text = ", ".join(f"{k}={show(v)}" for k, v in zip(pair, twice[0], strict=True))
             raise DataError(
                 "ambiguous-pair",
                 "{column}={level} has {n_trials} trials with {key}: which one is the partner?",
@@ -233,7 +230,7 @@ def _match_trials(
                 column=name,
                 level=side_trials.name,
                 n_trials=twice[1].size,
-                key=key_text,
+                key=", ".join(f"{k}={show(v)}" for k, v in zip(pair, twice[0], strict=True)),
             )
         keyed.append(_first_values(rows, column, pair))
     common = [key for key in keyed[0] if key in keyed[1]]

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import format_level, format_levels
 from iosonde.core.units import human_scale, percent, ratio_text, significant
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import listed
-from iosonde.layout.text import WIDTH, estimate_parts, fitting, wrapped
-from iosonde.stats.estimate.compare import BY_CHANCE, CANNOT_TELL, EQUAL, NEGLIGIBLE, Comparison
+from iosonde.layout.text import WIDTH, estimate_parts, fitting, paragraphs, wrapped
+from iosonde.stats.estimate.compare import BY_CHANCE, CANNOT_TELL, EQUAL, NEGLIGIBLE
 
 from . import text_against as against
-from .compared import WITHIN_RUN, Comparisons
-
-if TYPE_CHECKING:
-    from .against import PairVerdicts
-    from .compared import ComparedCell
+from .against import PairVerdicts
+from .compared import WITHIN_RUN, ComparedCell, Comparisons
 
 _LABEL = 16  # columns before the evidence
 _MOST_ALONE = 3  # comparisons with the same warning that each get a sentence of their own
@@ -34,11 +32,9 @@ def lines(answer: Comparisons | PairVerdicts) -> Iterator[str]:
         yield from _format_notes(answer)
         return
     yield from _format_single(answer) if len(answer.items) == 1 else _format_several(answer)
-    for overall in answer.overall:
-        yield from wrapped(overall.sentence)
+    yield from paragraphs(overall.sentence for overall in answer.overall)
     if answer.judged is not None:
-        for text in answer.judged.sentences:
-            yield from wrapped(text)
+        yield from paragraphs(answer.judged.sentences)
 
 
 def _format_single(comparisons: Comparisons) -> Iterator[str]:
@@ -63,20 +59,21 @@ def _format_single(comparisons: Comparisons) -> Iterator[str]:
         first, *others = wrapped(text, limit=WIDTH - _LABEL)
         yield f"{name:<{_LABEL}}{first}"
         yield from (" " * _LABEL + more for more in others)
-    yield ""
-    yield from wrapped(item.sentence)
+    yield from ["", *wrapped(item.sentence)]
 
 
 def _list_evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
     comparison, (a, b) = item.comparison, item.sides
     if comparison.ratio is not None:
+        value, interval = decided_parts(item)
         yield (
             "ratio",
-            f"{b} ÷ {a} = {_format_ratio(comparison)}, by {comparison.method}; decides, against 1 and ± "
+            f"{b} ÷ {a} = {value} ({interval}), by {comparison.method}; decides, against 1 and ± "
             f"{percent(comparison.margin)}",
         )
     else:
-        yield "difference", f"{b} - {a} = {_format_difference(item)}, by {comparison.method}; decides, against 0"
+        shift = "{} ({}) {}".format(*_difference_parts(item), _means_scale(item)[1]).rstrip()
+        yield "difference", f"{b} - {a} = {shift}, by {comparison.method}; decides, against 0"
     if comparison.cells > 1:
         yield "within", f"{comparison.cells} cells of {', '.join(item.adjusted)}, which vary too"
     if comparison.typical is not None and comparison.typical.value is not None:
@@ -96,10 +93,11 @@ def _list_evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
         yield test, f"t = {comparison.t:.3f}, df = {comparison.df:.4g}, p = {comparison.p:.2g}"
     if comparison.rank_test is not None:
         shift, interval = estimate_parts(comparison.rank_test.shift, _means_scale(item)[0])
+        g = "~" if comparison.effect_size is None else f"{comparison.effect_size:.2f}"
         yield comparison.rank_test.name, f"p = {comparison.rank_test.p:.2g}; shift {shift} ({interval})"
         yield (
             "effect",
-            f"Hedges' g = {_format_effect_size(comparison)}, P(B > A) = {comparison.rank_test.superiority:.2f}",
+            f"Hedges' g = {g}, P(B > A) = {comparison.rank_test.superiority:.2f}",
         )
     if item.by_level:
         yield "by level", "; ".join(f"{name} at {listed(at)}" for name, at in _levels_of(item).items())
@@ -121,8 +119,7 @@ def _format_several(comparisons: Comparisons) -> Iterator[str]:
     headers = [*columns, *sides, "mean A → mean B", "n", "B ÷ A", "interval", "p", ""]
     labels = len(columns) + len(sides)
     yield from fitting(headers, rows, "l" * labels + "L" + "rrrrL", labels)
-    yield ""
-    yield from wrapped(legend(comparisons))
+    yield from ["", *wrapped(legend(comparisons))]
     yield from _format_warnings(comparisons, columns, len(sides))
     yield from _format_notes(comparisons)
     yield from wrapped(tally(comparisons))
@@ -166,7 +163,6 @@ def cells_of(item: ComparedCell, columns: Sequence[str], sides: Sequence[str]) -
 
 
 def _side_name(item: ComparedCell, name: str) -> str:
-    """Format the level of a side."""
     return format_level(name, item.units.get(item.group or "", ""))
 
 
@@ -178,14 +174,9 @@ def _format_numbers(item: ComparedCell) -> list[str]:
 
 def _levels_of(item: ComparedCell) -> dict[str, list[str]]:
     """Return verdict in words → the levels at which it holds."""
-    levels_by_word: dict[str, list[str]] = {}
-    for level, verdict in item.by_level:
-        way = item.words.way(item.comparison)
-        verdict_text = {CANNOT_TELL: "inconclusive", EQUAL: "practically equal", NEGLIGIBLE: f"≈ {way}"}.get(
-            verdict, way
-        )
-        levels_by_word.setdefault(verdict_text, []).append(f"{100 * level:g} %")
-    return levels_by_word
+    way = item.words.way(item.comparison)
+    words = {CANNOT_TELL: "inconclusive", EQUAL: "practically equal", NEGLIGIBLE: f"≈ {way}"}
+    return group_by_key((words.get(verdict, way), f"{100 * level:g} %") for level, verdict in item.by_level)
 
 
 def word(item: ComparedCell) -> str:
@@ -245,10 +236,8 @@ def _format_warnings(comparisons: Comparisons, columns: Sequence[str], n_sides: 
 
 
 def _format_notes(comparisons: Comparisons) -> Iterator[str]:
-    for warning in comparisons.warnings:
-        yield from wrapped(f"! {warning}")
-    for text in comparisons.exclusions:
-        yield from wrapped(f"! left out: {text}")
+    yield from paragraphs(comparisons.warnings, mark="! ")
+    yield from paragraphs(comparisons.exclusions, mark="! left out: ")
 
 
 def telling(cells: Sequence[dict[str, Any]]) -> list[str]:
@@ -290,16 +279,3 @@ def _means_scale(item: ComparedCell) -> tuple[float, str]:
 def _parts_of(value: float | None, low: float | None, high: float | None) -> tuple[str, str]:
     interval = "~" if low is None or high is None else f"{ratio_text(low)}–{ratio_text(high)}"
     return "~" if value is None else ratio_text(value), interval
-
-
-def _format_ratio(comparison: Comparison) -> str:
-    assert comparison.ratio is not None
-    return "{} ({})".format(*_parts_of(comparison.ratio.value, comparison.ratio.low, comparison.ratio.high))
-
-
-def _format_difference(item: ComparedCell) -> str:
-    return "{} ({}) {}".format(*_difference_parts(item), _means_scale(item)[1]).rstrip()
-
-
-def _format_effect_size(comparison: Comparison) -> str:
-    return "~" if comparison.effect_size is None else f"{comparison.effect_size:.2f}"

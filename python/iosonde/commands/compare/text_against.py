@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from iosonde.core.units import human_scale, percent, ratio_text, significant
-from iosonde.layout.text import escape, fitting, wrapped
+from iosonde.layout.text import escape, fitting, paragraphs, wrapped
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, EQUAL, NEGLIGIBLE
+from iosonde.stats.estimate.pairs import PairVerdict
 
-if TYPE_CHECKING:
-    from iosonde.stats.estimate.pairs import PairVerdict
-
-    from .against import PairVerdicts
+from .against import PairVerdicts
 
 _MARKS = {DIFFERENT: "≠", NEGLIGIBLE: "≈", EQUAL: "=", CANNOT_TELL: "~"}
 
@@ -28,14 +25,12 @@ def lines(pair_verdicts: PairVerdicts) -> Iterator[str]:
     yield ""
     if pair_verdicts.items:
         yield from _format_table(pair_verdicts)
-    for warning in pair_verdicts.warnings:
-        yield from wrapped(f"! {warning}")
+    yield from paragraphs(pair_verdicts.warnings, mark="! ")
     for place, sentence in enumerate(pair_verdicts.sentences):
         yield from [""] if place or pair_verdicts.items else []
         yield from wrapped(sentence)
     if pair_verdicts.judged is not None:
-        for text in pair_verdicts.judged.sentences:
-            yield from wrapped(text)
+        yield from paragraphs(pair_verdicts.judged.sentences)
 
 
 def grid(pair_verdicts: PairVerdicts) -> tuple[list[str], list[list[object]], str]:
@@ -48,8 +43,7 @@ def grid(pair_verdicts: PairVerdicts) -> tuple[list[str], list[list[object]], st
 def _format_table(pair_verdicts: PairVerdicts) -> Iterator[str]:
     headers, rows, sides = grid(pair_verdicts)
     yield from fitting(headers, rows, sides, len(headers) - 5)
-    yield ""
-    yield legend()
+    yield from ["", legend()]
     if len(pair_verdicts.items) > len(pair_verdicts.primary) > 0:
         yield "> decides; the others share another alpha (Bonferroni)"
 
@@ -62,7 +56,6 @@ def legend() -> str:
 def _format_row(verdict: PairVerdict, columns: list[str]) -> list[object]:
     operation, metric, _ = verdict.name
     ratio, estimate = verdict.ratio, verdict.typical()
-    interval = "~" if ratio.low is None or ratio.high is None else f"{ratio_text(ratio.low)}–{ratio_text(ratio.high)}"
     return [
         ">" if verdict.primary else "",
         f"{operation} {metric}",
@@ -70,7 +63,7 @@ def _format_row(verdict: PairVerdict, columns: list[str]) -> list[object]:
         verdict.n,
         "~" if estimate is None else _format_values(*estimate, verdict.name[2]),
         "~" if ratio.value is None else ratio_text(ratio.value),
-        interval,
+        "~" if ratio.low is None or ratio.high is None else f"{ratio_text(ratio.low)}–{ratio_text(ratio.high)}",
         _MARKS[verdict.verdict],
     ]
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from iosonde.layout.text import escape
 
 from . import text_against as against
+from .against import PairVerdicts
 from .compared import Comparisons
 from .text import cells_of, decided_parts, legend, means, side_columns, sides_of, telling, word
-
-if TYPE_CHECKING:
-    from .against import PairVerdicts
 
 _SPECIAL = "\\`*_[]<>#|~"
 
@@ -34,8 +31,7 @@ def markdown(answer: Comparisons | PairVerdicts) -> Iterator[str]:
     for item in answer.items:
         comparison = item.comparison
         numbers = [means(item), f"{comparison.a.side.n}+{comparison.b.side.n}", *decided_parts(item)]
-        strong = word(item)
-        yield _format_row([*cells_of(item, columns, sides), *numbers, strong])
+        yield _format_row([*cells_of(item, columns, sides), *numbers, word(item)])
     yield ""
     yield plain(legend(answer)) + "."
     notes = [
@@ -47,15 +43,13 @@ def markdown(answer: Comparisons | PairVerdicts) -> Iterator[str]:
     if len(answer.items) == 1:
         notes.insert(0, answer.items[0].sentence)
     for text in notes:
-        yield ""
-        yield plain(text)
+        yield from ["", plain(text)]
 
 
 def _format_pairs(pair_verdicts: PairVerdicts) -> Iterator[str]:
     """Format the verdict first: it is what readers look for."""
     for sentence in [*pair_verdicts.sentences, *(pair_verdicts.judged.sentences if pair_verdicts.judged else ())]:
-        yield plain(sentence)
-        yield ""
+        yield from [plain(sentence), ""]
     if pair_verdicts.items:
         headers, rows, sides = against.grid(pair_verdicts)
         yield _format_row(headers)
@@ -66,8 +60,7 @@ def _format_pairs(pair_verdicts: PairVerdicts) -> Iterator[str]:
     rule = pair_verdicts.rule
     yield plain(f"A: {rule.a}, B: {rule.b}. {100 * rule.level:g} % intervals over pairs. {against.legend()}.")
     for warning in pair_verdicts.warnings:
-        yield ""
-        yield plain(warning)
+        yield from ["", plain(warning)]
 
 
 def _format_row(cells: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from iosonde.answers.caveats import some
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.level_text import format_level, level_texts
+from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
 from iosonde.core.table import Cell, Column, Table, column_of
 from iosonde.core.words import counted
@@ -23,10 +23,10 @@ from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.data.varying import NAMES
 
-from .asked import Sides
 from .caveat import Caveat
-from .cells import describe_exclusive_cells
+from .cells import describe_exclusive_cells, format_cells
 from .parts import DATA, ROW, ComparedPart, average_runs, kind_of, numbered, part_of, trial_caveats
+from .sides import Sides
 
 
 @dataclass(frozen=True)
@@ -172,13 +172,10 @@ def _match_response(
         compared_part = replace(part_of(first, cell, part, tuple(adjust)), within_run=within, caveats=notes)
         parts.append(average_runs(compared_part, [DATA]))
     return parts, [
-        describe_exclusive_cells(name, _format_cells(settings, keys, table)) for name, keys in alone.items() if keys
+        describe_exclusive_cells(name, format_cells(settings, keys, table.level_units(settings)))
+        for name, keys in alone.items()
+        if keys
     ]
-
-
-def _format_cells(settings: Sequence[str], keys: Sequence[tuple[Cell, ...]], table: Table) -> str:
-    units = table.level_units(settings)
-    return some(["/".join(level_texts(dict(zip(settings, key, strict=True)), units)) for key in keys])
 
 
 def stacked(tables: Sequence[Table], names: Sequence[str]) -> Table:
@@ -201,9 +198,8 @@ def stacked(tables: Sequence[Table], names: Sequence[str]) -> Table:
 
 
 def _list_values(column: Column | None, n: int) -> list[Any]:
-    if column is None:
-        return [None] * n
-    return [None if value != value else value for value in column.values.tolist()]
+    values = [None] * n if column is None else column.values.tolist()
+    return [None if value != value else value for value in values]
 
 
 def _find_cell_columns(
@@ -222,7 +218,7 @@ def _find_cell_columns(
             set(),
         )
     candidates = [name for name in candidates if name in table.columns]
-    between = [name for name in candidates if _is_constant(table, name)]
+    between = [name for name in candidates if len(table.groups([DATA, name])) == len(table.groups([DATA]))]
     caveats = tuple(
         Caveat(
             Message(
@@ -245,11 +241,6 @@ def _list_settings(source: Source, query: ResponseQuery) -> list[str]:
         return source.varying_factors.names
     measured = [response.measured or response.title for response in responses(source, query)]
     return [name for name in roles.guess(source.table, measured).settings if name not in NAMES]
-
-
-def _is_constant(table: Table, name: str) -> bool:
-    """Return whether each side has one level."""
-    return len(table.groups([DATA, name])) == len(table.groups([DATA]))
 
 
 def _format_levels(table: Table, name: str, names: Sequence[str]) -> str:

@@ -67,7 +67,6 @@ class Corpus(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde corpus --json``."""
-        linked = None if self.linked is None else self.linked.share.to_json()
         return {
             "level": self.level,
             "clusters": list(self.clusters),
@@ -77,7 +76,7 @@ class Corpus(Answer):
             "years": self.years,
             "rare": self.rare,
             "phases": [phase.to_json() for phase in self.phases],
-            "metadata_by_bandwidth": linked,
+            "metadata_by_bandwidth": None if self.linked is None else self.linked.share.to_json(),
             "sentence": self.sentence,
             "warnings": list(self.warnings),
         }
@@ -159,14 +158,13 @@ def corpus(source: Source, query: ResponseQuery, how: HowCorpus | None = None) -
     kinds = _list_kinds(rows, query.response)
     selected = _select_kinds(kinds, [work.systems(at) for _, at in kinds], how.every or bool(query.response))
     phases = [phase for kind, at in selected if (phase := work.phase(kind, at, own)) is not None]
-    everyone = np.arange(len(rows))
     return Corpus(
         source.name,
         query.level,
         clusters,
         on,
         len(set(rows.columns["run"].values)),
-        work.systems(everyone),
+        work.systems(np.arange(len(rows))),
         years_of(rows),
         tuple(phases),
         len(kinds) - len(selected),
@@ -189,13 +187,12 @@ def _list_kinds(rows: Table, operations: Sequence[str]) -> list[_Kind]:
     kinds = [((str(key[0]), str(key[1])), np.sort(at)) for key, at in rows.groups(["operation", "metric"])]
     for text in operations:
         if not any(text in (kind[0], " ".join(kind)) for kind, _ in kinds):
-            there = ", ".join(dict.fromkeys(kind[0] for kind, _ in kinds))
             raise InputError(
                 "unknown-operation",
                 "the corpus has no '{operation}'",
                 "there are: {operations}",
                 operation=text,
-                operations=there[:400],
+                operations=", ".join(dict.fromkeys(kind[0] for kind, _ in kinds))[:400],
             )
     if operations:
         kinds = [entry for entry in kinds if entry[0][0] in operations or " ".join(entry[0]) in operations]
@@ -245,16 +242,11 @@ def _format_percent(share: Estimate) -> str:
 
 def _describe_places(answer: Corpus) -> list[str]:
     """Describe where one's own result is lowest, and where highest."""
-    placed = sorted((phase for phase in answer.phases if phase.placed), key=_get_place_share)
+    placed = [(phase, phase.placed.share) for phase in answer.phases if phase.placed]
+    placed.sort(key=lambda item: item[1].value or 0.0)
     when = f" of {answer.years[0]}–{answer.years[1]}" if answer.years else ""
     chosen = placed if len(placed) < 2 else [placed[-1], placed[0]]
     return [
-        f"Your {phase.title} is above {_format_percent(phase.placed.share)} of "
-        f"{counted(phase.systems, 'system')}{when}."
-        for phase in chosen
-        if phase.placed
+        f"Your {phase.title} is above {_format_percent(share)} of {counted(phase.systems, 'system')}{when}."
+        for phase, share in chosen
     ]
-
-
-def _get_place_share(phase: CorpusPhase) -> float:
-    return (phase.placed.share.value or 0.0) if phase.placed else 0.0

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from iosonde.core.level_text import format_level
+from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale
 from iosonde.core.words import counted, percent, percent_interval
 from iosonde.layout.figure import Figure, together
@@ -18,7 +18,6 @@ from iosonde.layout.vocabulary import (
     BLUE,
     INK,
     VERMILION,
-    Row,
     Spec,
     decades,
     ends,
@@ -32,12 +31,9 @@ from iosonde.layout.vocabulary import (
     unique,
     view,
 )
+from iosonde.stats.overview.systems import BySetting, CorpusPhase
 
-if TYPE_CHECKING:
-    from iosonde.core.types import Estimate
-    from iosonde.stats.overview.systems import BySetting, CorpusPhase
-
-    from .answer import Corpus
+from .answer import Corpus
 
 _ROW = 26  # px
 _WIDE = 460
@@ -93,41 +89,38 @@ def _draw_panel(phases: Sequence[CorpusPhase], answer: Corpus) -> Figure:
 
 
 def _draw_strips(strips: Sequence[_Strip], phase: CorpusPhase) -> Spec:
-    """Draw a row per strip, in the unit of ``phase``."""
     divisor, x = _build_scale(phase, [value for strip in strips for value, _ in strip.runs], "x")
-    runs: list[Row] = []
-    medians: list[Row] = []
-    mine: list[Row] = []
-    for strip in strips:
-        runs += [
-            {"y": strip.name, "x": short(value / divisor), "series": _RUNS, "tip": tip} for value, tip in strip.runs
-        ]
-        low, high = ends(strip.median, divisor) or (None, None)
-        if strip.median.value is not None:
-            tip = f"{strip.name}\nmedian of {strip.systems} systems {estimate_text(strip.median, phase.unit)}"
-            medians.append(
-                {
-                    "y": strip.name,
-                    "x": short(strip.median.value / divisor),
-                    "low": low,
-                    "high": high,
-                    "tip": tip,
-                    "series": _MEDIAN,
-                }
-            )
-        if strip.mine is not None:
-            mine.append(
-                {
-                    "y": strip.name,
-                    "x": short(strip.mine / divisor),
-                    "series": _MINE,
-                    "tip": f"{strip.name}\nyours {_format_value(strip.mine, phase)}",
-                }
-            )
+    runs = [
+        {"y": strip.name, "x": short(value / divisor), "series": _RUNS, "tip": tip}
+        for strip in strips
+        for value, tip in strip.runs
+    ]
+    medians = [
+        {
+            "y": strip.name,
+            "x": short(strip.median.value / divisor),
+            "low": low,
+            "high": high,
+            "tip": f"{strip.name}\nmedian of {strip.systems} systems {estimate_text(strip.median, phase.unit)}",
+            "series": _MEDIAN,
+        }
+        for strip in strips
+        if strip.median.value is not None
+        for low, high in [ends(strip.median, divisor) or (None, None)]
+    ]
+    mine = [
+        {
+            "y": strip.name,
+            "x": short(strip.mine / divisor),
+            "series": _MINE,
+            "tip": f"{strip.name}\nyours {_format_value(strip.mine, phase)}",
+        }
+        for strip in strips
+        if strip.mine is not None
+    ]
     y = names("", [strip.name for strip in strips], "y", {"domain": False})
     series_names = [_RUNS, _MEDIAN, _MINE] if mine else [_RUNS, _MEDIAN]
-    colour = legend(series_names, [BLUE, INK, VERMILION][: len(series_names)], offset=8)
-    channels = {"x": x, "y": y, "color": colour}
+    channels = {"x": x, "y": y, "color": legend(series_names, [BLUE, INK, VERMILION][: len(series_names)], offset=8)}
     return view(
         layer(runs, "tick", channels, size=14, thickness=1, opacity=0.35),
         *interval(medians, y, x, across=True, cap=10, strokeWidth=2),
@@ -184,14 +177,11 @@ def distribution(phase: CorpusPhase) -> Figure:
     channels = {"x": x, "y": number("% of systems at or below", "y", (0, 100))}
     mine = []
     if phase.placed is not None:
-        tip = (
-            f"yours {_format_value(phase.placed.value, phase)}\nexceeds {percent_interval(phase.placed.share)} of "
-            "the systems"
-        )
         row = {
             "x": short(phase.placed.value / divisor),
             "y": short(100 * (phase.placed.share.value or 0.0)),
-            "tip": tip,
+            "tip": f"yours {_format_value(phase.placed.value, phase)}\n"
+            f"exceeds {percent_interval(phase.placed.share)} of the systems",
         }
         mine = [
             layer([{"x": row["x"]}], "rule", {"x": x}, color=VERMILION, strokeWidth=1.6),
@@ -209,14 +199,20 @@ def distribution(phase: CorpusPhase) -> Figure:
 
 def placed(answer: Corpus) -> Figure:
     """Draw the share of systems that the user's own result exceeds, by phase."""
-    rows: list[Row] = []
-    placed_phases = [phase for phase in answer.phases if phase.placed is not None]
-    titles = unique(phase.title for phase in placed_phases)
-    for phase, name in zip(placed_phases, titles, strict=True):
-        if phase.placed is not None and phase.placed.share.value is not None:
-            low, high = ends(phase.placed.share, 0.01) or (None, None)
-            tip = f"{name}\nexceeds {percent_interval(phase.placed.share)} of {phase.systems} systems"
-            rows.append({"y": name, "x": short(100 * phase.placed.share.value), "low": low, "high": high, "tip": tip})
+    shares = [(phase, phase.placed.share) for phase in answer.phases if phase.placed is not None]
+    titles = unique(phase.title for phase, _ in shares)
+    rows = [
+        {
+            "y": name,
+            "x": short(100 * share.value),
+            "low": low,
+            "high": high,
+            "tip": f"{name}\nexceeds {percent_interval(share)} of {phase.systems} systems",
+        }
+        for (phase, share), name in zip(shares, titles, strict=True)
+        if share.value is not None
+        for low, high in [ends(share, 0.01) or (None, None)]
+    ]
     y = names("", titles, "y", {"domain": False, "labelLimit": 240})
     x = number("% of systems that yours exceeds", domain=(0, 100), axis={"grid": True})
     spec = view(

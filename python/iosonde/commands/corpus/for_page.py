@@ -68,7 +68,6 @@ def _select_covariates(corpus: Corpus) -> Iterator[ByCovariate]:
 
 def _tabulate_numbers(corpus: Corpus) -> DataTable:
     shares = tuple(corpus.phases[0].quantiles) if corpus.phases else ()
-    names = [f"p{100 * p:g}{end}" for p in shares for end in ("", " low", " high")]
     rows = [
         (
             phase.title,
@@ -87,7 +86,7 @@ def _tabulate_numbers(corpus: Corpus) -> DataTable:
         "unit",
         "systems",
         "runs",
-        *names,
+        *[f"p{100 * p:g}{end}" for p in shares for end in ("", " low", " high")],
         "geometric mean",
         "mean low",
         "mean high",

@@ -13,7 +13,6 @@ from iosonde.layout.vocabulary import page_spec
 from iosonde.page.drawn import drawn_page
 
 from . import figure as figures
-from .answer import Corpus
 from .for_page import CorpusPage
 from .text import lines, share
 
@@ -40,7 +39,9 @@ def corpus_html(page: CorpusPage, say: Callable[[str], None] = lambda sentence: 
         drawn=by_kind,
         text=list(lines(corpus)),
         heading=page.headline,
-        explained=_list_explained(corpus),
+        explained=[
+            (phase.title, [share(phase.explained[name].share) for name in corpus.on]) for phase in corpus.phases
+        ],
         share=share,
     )
 
@@ -65,8 +66,3 @@ def _iterate_figures(page: CorpusPage) -> Iterator[tuple[str, Figure]]:
     }
     for kind, several in kinds.items():
         yield from ((f"{kind}-{number}", figure) for number, figure in enumerate(several, 1))
-
-
-def _list_explained(corpus: Corpus) -> list[tuple[str, list[str]]]:
-    """Return (metric, the share of it that each covariate explains) as rows of a table."""
-    return [(phase.title, [share(phase.explained[name].share) for name in corpus.on]) for phase in corpus.phases]

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from iosonde.core.estimate_text import estimate_parts
+from iosonde.core.grouping import group_by_key
+from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale, significant
 from iosonde.core.words import counted, decimals
-from iosonde.layout.text import CANNOT_TELL, escape, table, wrapped
+from iosonde.layout.text import CANNOT_TELL, escape, paragraphs, table, wrapped
+from iosonde.stats.overview.systems import CorpusPhase
 
-if TYPE_CHECKING:
-    from iosonde.core.types import Estimate
-    from iosonde.stats.overview.systems import CorpusPhase
-
-    from .answer import Corpus
+from .answer import Corpus
 
 _COLUMNS = 3  # covariates side by side
 _OUT = 8  # outlying systems
@@ -25,9 +23,9 @@ def lines(answer: Corpus) -> Iterator[str]:
     yield from wrapped(_format_head(answer))
     yield ""
     per = next((phase.per for phase in answer.phases if phase.per), "")
-    heads = [f"per {per}" if per else "", "systems", "p10", "median", "interval", "p90", "unit"]
     mine = any(phase.placed for phase in answer.phases)
-    heads += ["yours"] if mine else []
+    yours = ["yours"] if mine else []
+    heads = [f"per {per}" if per else "", "systems", "p10", "median", "interval", "p90", "unit", *yours]
     yield from table(
         heads, [_format_row(phase, mine) for phase in answer.phases], "lrrrrrlr"[: len(heads)]
     ).splitlines()
@@ -44,15 +42,13 @@ def lines(answer: Corpus) -> Iterator[str]:
         )
     notes = [f"~ {warning}" for warning in answer.warnings]
     if answer.rare:
-        what = counted(answer.rare, "more number")
-        notes.append(f"~ {what} of fewer systems, or parts of these: --all, or --response by name")
+        more = counted(answer.rare, "more number")
+        notes.append(f"~ {more} of fewer systems, or parts of these: --all, or --response by name")
     if notes:
         yield ""
-    for note in notes:
-        yield from wrapped(note, "  ")
+    yield from paragraphs(notes, "  ")
     if answer.sentence:
-        yield ""
-        yield from wrapped(answer.sentence)
+        yield from ["", *wrapped(answer.sentence)]
 
 
 def share(estimate: Estimate) -> str:
@@ -77,14 +73,13 @@ def _format_row(phase: CorpusPhase, mine: bool) -> list[str]:
     middle = phase.quantiles[0.5]
     divisor, unit = human_scale(middle.value or 0.0, phase.unit)
     value, interval = estimate_parts(middle, divisor)
-    low, high = (phase.quantiles[p].value for p in (0.1, 0.9))
     row = [
         phase.name,
         str(phase.systems),
-        _format_number(low, divisor),
+        _format_number(phase.quantiles[0.1].value, divisor),
         value,
         interval,
-        _format_number(high, divisor),
+        _format_number(phase.quantiles[0.9].value, divisor),
         unit,
     ]
     return [*row, "" if phase.placed is None else _format_number(phase.placed.value, divisor)] if mine else row
@@ -103,8 +98,7 @@ def _format_explained(answer: Corpus) -> Iterator[str]:
     covariates = sorted(answer.on, key=lambda name: -best[name])[:_COLUMNS]
     if not covariates or not answer.phases:
         return
-    yield ""
-    yield "share of the variance (of logarithms, between systems) that each explains alone"
+    yield from ["", "share of the variance (of logarithms, between systems) that each explains alone"]
     rows = [[phase.name, *(share(phase.explained[name].share) for name in covariates)] for phase in answer.phases]
     yield from table(["", *covariates], rows, "l" + "r" * len(covariates)).splitlines()
     for phase, name, e in answer.single_system_effects:
@@ -119,16 +113,13 @@ def _format_explained(answer: Corpus) -> Iterator[str]:
 
 
 def _standing_out(answer: Corpus) -> Iterator[str]:
-    by_system: dict[str, list[tuple[str, float]]] = {}
-    for phase in answer.phases:
-        for out in phase.standing_out:
-            by_system.setdefault(out.system, []).append((phase.name, out.times))
+    by_system = group_by_key(
+        (out.system, (phase.name, out.times)) for phase in answer.phases for out in phase.standing_out
+    )
     if not by_system:
         return
-    yield ""
-    yield "outliers (times the median system)"
-    ordered = sorted(by_system.items(), key=lambda item: (-len(item[1]), item[0]))
-    for system, several in ordered[:_OUT]:
+    yield from ["", "outliers (times the median system)"]
+    for system, several in sorted(by_system.items(), key=lambda item: (-len(item[1]), item[0]))[:_OUT]:
         titles_text = ", ".join(f"{escape(title)} {significant(times, 2)}" for title, times in several[:3])
         more = f" and {len(several) - 3} more" if len(several) > 3 else ""
         yield from wrapped(f"{system}: {titles_text}{more}", "    ", "  ")

@@ -24,8 +24,8 @@ def is_explanatory(explained: Explained) -> bool:
 
 
 def _judge_effect(phase: CorpusPhase, name: str, explained: Explained, family: int) -> Verdict:
-    state = VerdictState.DIFFERENT if is_explanatory(explained) else VerdictState.INCONCLUSIVE
-    state = VerdictState.NOT_TESTED if explained.share.low is None else state
+    tested = VerdictState.DIFFERENT if is_explanatory(explained) else VerdictState.INCONCLUSIVE
+    state = VerdictState.NOT_TESTED if explained.share.low is None else tested
     direction = None
     if state is VerdictState.DIFFERENT and explained.slope is not None and explained.slope.value is not None:
         direction = Direction.UP if explained.slope.value > 1 else Direction.DOWN

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from iosonde.commands.plot.kinds import BY_SETTINGS, FACTORS, OF_PAGE, OVER_TIME, PAGE
+from iosonde.commands.plot.layout import BY_SETTINGS, FACTORS, OF_PAGE, OVER_TIME, PAGE
+from iosonde.commands.show.answer import choose
+from iosonde.commands.show.as_tool import build_thesis_document
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.many_task import KB_PER_S
 from iosonde.core.message import Message, spell
 from iosonde.data.query import LAST_DONE, ResponseQuery
 from iosonde.data.source import Source, by_itself
+from iosonde.importers import thesis_results
+from iosonde.page.tables import Section
+from iosonde.stats.estimate.summarise import mean
 
-from .drawn import Drawn
+from .content import Bars, Cell, Drawn
 from .layout import PlotRoles
 from .settings import Fits
-
-if TYPE_CHECKING:
-    from iosonde.page.tables import Section
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,7 @@ def drawn(source: Source, options: PlotQuery, fits: Callable[[str], Fits]) -> Dr
 
 def totals_drawn(data: str, options: PlotQuery, experiment: str | None, where: Sequence[str]) -> Drawn:
     """Draw each total by node count, of a store or a results file. Raises InputError, DataError."""
-    from .totals import totals
+    from .ask import totals
 
     items = totals(data, options.metric, options.level, experiment, where)
     return Drawn(tuple(("bars", item) for item in items), axis="node")
@@ -180,3 +184,33 @@ def _why_missing(kind: str, section: Section[Any], names: Sequence[str]) -> str:
 
 def _operation(item: Any) -> str:
     return str(getattr(item, "operation", None) or item.phase)
+
+
+def totals(data: str, names: Sequence[str], level: float, experiment: str | None, where: Sequence[str]) -> list[Bars]:
+    """Return the metrics of a results file or a store, or those of ``names``. Raises InputError, DataError."""
+    path = Path(data)
+    if path.is_file():
+        results = thesis_results.read(path)
+    else:
+        document = build_thesis_document(choose(data, experiment=experiment, where=where))
+        results = {int(nodes): entry for nodes, entry in document.items()}
+    items = [bar for bar in bars(results, level) if not names or bar.operation in names]
+    if not items:
+        there = ", ".join(thesis_results.totals(results))
+        raise DataError("unknown-metric", "{data} has no such metric", "there are: {metrics}", data=data, metrics=there)
+    return items
+
+
+def bars(results: dict[int, dict[str, Any]], level: float) -> list[Bars]:
+    """Return each metric by node count, with an interval if there are repetitions."""
+    units, charts = thesis_results.units(results), []
+    for name, by_count in thesis_results.totals(results).items():
+        unit = units.get(name, "")
+        scale, base = (1024.0, "bytes/s") if unit == KB_PER_S else (1.0, unit)
+        cells = [
+            Cell(nodes, mean(trials, level), trials if len(trials) > 1 else ())
+            for nodes, values in by_count.items()
+            for trials in [tuple(value * scale for value in values)]
+        ]
+        charts.append(Bars(name, "total", name, base, tuple(cells)))
+    return charts

@@ -1,4 +1,4 @@
-"""Responses of a figure by settings, over the known or named factors."""
+"""Responses of a figure by settings, over the known or named factors; by default one of each operation."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 
+from iosonde.commands.report.axis import is_part
 from iosonde.core.errors import DataError, IosondeError
+from iosonde.core.grouping import group_by_key
+from iosonde.core.headlines import SPEEDS
 from iosonde.data.experiments import EXPERIMENT
-from iosonde.data.query import ResponseQuery
+from iosonde.data.query import CLOCKS, ResponseQuery
 from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source, by_itself
 
-from .headline import headlines
 from .layout import PlotRoles
+
+_HEADLINES = [tuple(f"{kind}_{clock}" for clock in CLOCKS) for kind in SPEEDS]
 
 
 def select_experiment(source: Source, roles: PlotRoles) -> tuple[Source, str]:
@@ -80,3 +84,21 @@ def _by(response: Response, roles: PlotRoles) -> Response:
     replaced = {twin for name, twin in response.confounded if name in role_names}
     free_names = [name for name in response.names if name not in role_names and name not in replaced]
     return replace(response, rows=rows, at=at).on([*free_names, *role_names])
+
+
+def headlines(candidates: Sequence[Response]) -> list[Response]:
+    """Return the bandwidth of each operation, else its rate; everything if no operation has one. Parts of operations,
+    as a write before its fsync, have to be named."""
+    operations = group_by_key((response.operation, response) for response in candidates)
+    chosen = [
+        response for operation, group in operations.items() if not is_part(operation) for response in _headline(group)
+    ]
+    return chosen or list(candidates)
+
+
+def _headline(responses: Sequence[Response]) -> list[Response]:
+    for names in _HEADLINES:
+        matches = [response for response in responses if response.metric.name in names]
+        if matches:
+            return matches
+    return []

@@ -32,7 +32,7 @@ from iosonde.stats.regression.slopes import (
     step_of,
 )
 
-from .panel import FactorPanel, PanelSeries
+from .content import FactorPanel, PanelSeries
 
 _LINE_POINTS = 60
 _MOST_TICKS = 8

@@ -1,6 +1,10 @@
-"""A metric by number of nodes: bars from zero with their intervals, and the trials as dots."""
+"""A metric by number of nodes: bars from zero with their intervals, and the trials as dots. Axes of panels that are to
+be compared: one unit and one range per scale."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from iosonde.core.units import human_scale, significant
 from iosonde.core.words import counted, plural
@@ -12,6 +16,7 @@ from iosonde.layout.vocabulary import (
     LOG_BEYOND,
     PAPER,
     Row,
+    decades,
     ends,
     flat,
     interval,
@@ -22,11 +27,14 @@ from iosonde.layout.vocabulary import (
     view,
 )
 
-from .bars_content import Bars, Cell
+from .content import Bars, Cell
+from .settings_plot import SettingsPanel
 
 _LABELLED = 5  # bars with their value upon them
 _ROOM = 1.14  # above the highest
 MOST_STRETCH = 2.0  # of the highest mean: a longer interval is cut
+_HEADROOM = 1.06  # of the highest value of panels that share an axis
+WIDE = 60.0  # ratio of largest to smallest value beyond which the axis is logarithmic
 
 
 def bars_figure(bars: Bars, axis: str) -> Figure:
@@ -90,14 +98,13 @@ def bars_figure(bars: Bars, axis: str) -> Figure:
 def _build_row(cell: Cell, unit: str, axis: str, divisor: float) -> Row:
     estimate = cell.estimate
     low, high = ends(estimate, divisor) or (None, None)
-    tip = f"{counted(cell.nodes, axis)}: {estimate_text(estimate, unit)}\n{counted(estimate.n, 'trial')}"
     return {
         "x": str(cell.nodes),
         "y": short((estimate.value or 0.0) / divisor),
         "low": low,
         "high": high,
         "said": estimate_parts(estimate, divisor)[0],
-        "tip": tip,
+        "tip": f"{counted(cell.nodes, axis)}: {estimate_text(estimate, unit)}\n{counted(estimate.n, 'trial')}",
     }
 
 
@@ -122,3 +129,38 @@ def scale_of(bars: Bars) -> tuple[float, str]:
     if not values:
         return human_scale(0.0, bars.unit)
     return human_scale(max(values) if max(values) / min(values) > LOG_BEYOND else min(values), bars.unit)
+
+
+@dataclass(frozen=True)
+class PanelScale:
+    """Axis of values in ``unit`` after division by ``divisor``, from ``low`` to ``high``; ``log`` if logarithmic."""
+
+    divisor: float
+    unit: str
+    low: float
+    high: float
+    log: bool = False
+
+    @property
+    def ticks(self) -> list[float] | None:
+        """Return round values for a logarithmic axis."""
+        return [tick for tick in decades(self.low, self.high) if self.low <= tick <= self.high] if self.log else None
+
+
+def scales_of(panels: Sequence[SettingsPanel], bars: bool) -> dict[str, PanelScale]:
+    """Return scale → the axis of its panels. ``bars`` start at zero."""
+    names = dict.fromkeys(panel.scale for panel in panels)
+    return {name: _build_scale([panel for panel in panels if panel.scale == name], bars) for name in names}
+
+
+def _build_scale(panels: Sequence[SettingsPanel], bars: bool) -> PanelScale:
+    points = [point for panel in panels for point in panel.points]
+    values = [value for point in points for value in (point.mean.value, *point.trials) if value is not None]
+    means = [point.mean.value or 0.0 for point in points]
+    divisor, unit = human_scale(max(map(abs, means), default=0.0), panels[0].unit)  # as in the table
+    if not bars and values and min(values) > 0 and max(means) / min(means) > WIDE:
+        return PanelScale(divisor, unit, min(values) / divisor / 1.3, max(values) / divisor * 1.3, True)
+    low, high = min([0.0, *values]), max([0.0, *values])
+    highs = [point.mean.high for point in points if point.mean.high is not None]
+    most = min(max([high, *highs]), MOST_STRETCH * high) if high > 0 else high
+    return PanelScale(divisor, unit, low / divisor * _HEADROOM, (most or 1.0) / divisor * _HEADROOM)

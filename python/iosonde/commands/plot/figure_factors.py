@@ -29,7 +29,7 @@ from iosonde.layout.vocabulary import (
     view,
 )
 
-from .panel import FactorPanel, PanelSeries
+from .content import FactorPanel, PanelSeries
 
 _MAX_COLUMNS = 62  # characters of a sentence above a panel
 _WIDTH, _HEIGHT = 330, 210
@@ -103,13 +103,11 @@ def _build_title(panel: FactorPanel, names: Sequence[str]) -> list[str]:
 
 
 def _assign_looks(panel: FactorPanel) -> list[_Look]:
-    """Assign a colour, a shape and an offset to each response."""
     count = len(panel.series)
     colours = colours_of(count)
     if count == 1:
         return [_Look(colours[0])]
-    levels = max(len(series.means) for series in panel.series)
-    step = min(_APART, 0.5 * _WIDE / max(levels, 1) / count)
+    step = min(_APART, 0.5 * _WIDE / max(max(len(series.means) for series in panel.series), 1) / count)
     around = len(_SHAPES)  # beyond, colours repeat with another shape
     return [
         _Look(colours[at], _SHAPES[(at + at // around) % around], round((at - (count - 1) / 2) * step, 1))
@@ -118,7 +116,6 @@ def _assign_looks(panel: FactorPanel) -> list[_Look]:
 
 
 def _build_keys(names: Sequence[str], looks: Sequence[_Look]) -> Spec:
-    """Build the legend to the right of the data."""
     colour = legend(names, [look.colour for look in looks], orient="right", direction="vertical", columns=1, offset=14)
     shapes = {**colour, "scale": {"domain": list(names), "range": [look.shape for look in looks]}}
     rows = [{"series": name} for name in names]
@@ -134,13 +131,13 @@ def _map_places(panel: FactorPanel, aside: float) -> tuple[dict[float, Any], Spe
             {at: text for (at, _), text in zip(panel.ticks, texts, strict=True)},
             names(title, texts, axis={"labelLimit": 90}),
         )
-    axis: dict[str, Any] = {"values": [short(at) for at, _ in panel.ticks]}
-    axis["labelExpr"] = SIZES if panel.sizes else "format(datum.value, '.7~r')"
+    labels = SIZES if panel.sizes else "format(datum.value, '.7~r')"
     positions = [at for series in panel.series for at, _ in series.means]
     low, high = (min(positions), max(positions)) if positions else (0.0, 1.0)
     share = 0.04 + aside / _WIDE
     room = (high / low) ** share if panel.logarithmic else (high - low or abs(high) or 1.0) * share
     reach = (low / room, high * room) if panel.logarithmic else (low - room, high + room)
+    axis = {"values": [short(at) for at, _ in panel.ticks], "labelExpr": labels}
     return {}, number(title, domain=reach, log=panel.logarithmic, axis=axis)
 
 

@@ -13,7 +13,7 @@ from iosonde.layout.figure import Figure
 from iosonde.layout.text import estimate_parts, estimate_text
 from iosonde.layout.vocabulary import INK, MUTED, PAPER, SHADES, Row, Spec, layer, names, short, unique, view
 
-from .figure_scales import WIDE, PanelScale, scales_of
+from .figure_bars import WIDE, PanelScale, scales_of
 from .figure_settings import columns_of, gathered, panel_title
 from .settings_plot import SettingPoint, SettingsPanel, SettingsPlot
 
@@ -57,14 +57,12 @@ def _compute_size(plot: SettingsPlot, across: int) -> tuple[int, int]:
 
 
 def _has_room(plot: SettingsPlot, across: int) -> bool:
-    """Return whether cells have room for their value."""
     assert plot.color is not None
     width, height = _compute_size(plot, across)
     return width / len(plot.x) > _READABLE and height / len(plot.color) > _READABLE * 0.75
 
 
 def _describe_numbers(plot: SettingsPlot, across: int) -> str:
-    """Describe the numbers in the cells."""
     means = [point.mean for panel in plot.panels for point in panel.points]
     if not any(mean.low is not None for mean in means):
         return "Single trials: no intervals" if means else "Nothing to draw"
@@ -132,8 +130,7 @@ def _axis_options(texts: Sequence[str], width: int) -> dict[str, Any]:
     """Rotate labels that do not fit side by side, and keep all of them.
     Vega would drop a label whose box, which is larger than the rotated text, touches another.
     """
-    longest = max(map(len, texts), default=0)
-    if longest * _CHARACTER <= width / max(1, len(texts)):
+    if max(map(len, texts), default=0) * _CHARACTER <= width / max(1, len(texts)):
         return {"labelOverlap": False}
     return _label_options(texts, width) | {"labelAngle": -90, "labelAlign": "right", "labelBaseline": "middle"}
 
@@ -144,22 +141,25 @@ def _label_options(texts: Sequence[str], room: int) -> dict[str, Any]:
 
 
 def _colour_channel(unit: str, reach: _Reach, height: int) -> Spec:
-    legend_spec = {
-        "title": unit,
-        "orient": "right",
-        "direction": "vertical",
-        "gradientLength": max(60, min(height, 160)),
-        "titleFontWeight": "normal",
-        "tickCount": 4,
-        "offset": 8,
-        "titleColor": MUTED,
+    return {
+        "field": "value",
+        "type": "quantitative",
+        "legend": {
+            "title": unit,
+            "orient": "right",
+            "direction": "vertical",
+            "gradientLength": max(60, min(height, 160)),
+            "titleFontWeight": "normal",
+            "tickCount": 4,
+            "offset": 8,
+            "titleColor": MUTED,
+        },
+        "scale": {
+            "domain": [short(reach.least), short(reach.most)],
+            "range": list(SHADES[::-1]),
+            **({"type": "log"} if reach.log else {"type": "linear", "zero": False}),
+        },
     }
-    scale: dict[str, Any] = {
-        "domain": [short(reach.least), short(reach.most)],
-        "range": list(SHADES[::-1]),
-        **({"type": "log"} if reach.log else {"type": "linear", "zero": False}),
-    }
-    return {"field": "value", "type": "quantitative", "legend": legend_spec, "scale": scale}
 
 
 def _build_row(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, texts: tuple[list[str], list[str]]) -> Row:
@@ -167,13 +167,12 @@ def _build_row(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, tex
     if point.mean.low is not None and point.mean.high is not None and point.mean.value:
         half = f"± {50 * (point.mean.high - point.mean.low) / abs(point.mean.value):.0f} %"
     interval = estimate_text(point.mean, panel.unit, (scale.divisor, scale.unit))
-    tip = f"{point.setting_text}\n{interval}\n{counted(point.mean.n, 'trial')}"
     return {
         "x": texts[0][point.x],
         "y": texts[1][point.color],
         "said": value_text,
         "half": half,
-        "tip": tip,
+        "tip": f"{point.setting_text}\n{interval}\n{counted(point.mean.n, 'trial')}",
         "value": short((point.mean.value or 0.0) / scale.divisor),
     }
 

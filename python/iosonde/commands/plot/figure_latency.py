@@ -24,7 +24,7 @@ from iosonde.layout.vocabulary import (
     view,
 )
 
-from .latency_content import Latency, LatencySeries
+from .content import Latency, LatencySeries
 
 _SHAPES = {"p50": "circle", "p99": "square", "p99.9": "diamond"}
 _ROW_OF_PEAK = 0.13  # height of a row of percentiles, as a share of the highest peak
@@ -35,15 +35,14 @@ def latency_figure(latency: Latency, axis: str) -> Figure:
     peak = max((max(series.shares, default=0.0) for series in latency.series), default=0.0) or 1.0
     step = peak * _ROW_OF_PEAK
     names = [counted(series.nodes, axis) for series in latency.series]
-    colour = legend(names, colours_of(len(names)), offset=8)
     x = _time_channel(latency)
     reach = [short(-step * (len(names) + 0.6)), short(peak * 1.08)]
     y = {"field": "y", "type": "quantitative", "axis": None, "scale": {"domain": reach, "zero": False, "nice": False}}
-    channels: Spec = {"x": x, "y": y, "color": colour}
+    channels: Spec = {"x": x, "y": y, "color": legend(names, colours_of(len(names)), offset=8)}
     rows = [
-        row
+        _build_percentile(series.nodes, key, estimate, names[place], -step * (place + 1))
         for place, series in enumerate(latency.series)
-        for row in _build_percentiles(series, names[place], place, step)
+        for key, estimate in series.percentiles.items()
     ]
     outlines = [row for series, name in zip(latency.series, names, strict=True) for row in _trace_outline(series, name)]
     lines = [
@@ -114,13 +113,6 @@ def _trace_outline(series: LatencySeries, name: str) -> list[Row]:
         if not rows or rows[-1]["y"] != short(share):
             rows.append({"x": short(edge), "y": short(share), "series": name})
     return rows
-
-
-def _build_percentiles(series: LatencySeries, name: str, place: int, step: float) -> list[Row]:
-    return [
-        _build_percentile(series.nodes, key, estimate, name, -step * (place + 1))
-        for key, estimate in series.percentiles.items()
-    ]
 
 
 def _build_percentile(nodes: int, key: str, estimate: Estimate, name: str, y: float) -> Row:

@@ -28,8 +28,7 @@ from iosonde.layout.vocabulary import (
 )
 from iosonde.stats.overview.fault_effect import UNDONE, WELL
 
-from .over_time import OverTimePlot, PhaseOverTime
-from .over_time_classes import ClassesOverTime
+from .over_time import ClassesOverTime, OverTimePlot, PhaseOverTime
 
 _TITLE = "Rate and latency over time"
 _SMALL = {"subtitleFontSize": 11, "subtitleColor": MUTED, "subtitleLineHeight": 14, "subtitlePadding": 4}
@@ -44,21 +43,20 @@ _LINES = (("maximum", ORANGE), ("p99", VERMILION), ("p50", BLUE))
 def over_time_figure(plot: OverTimePlot) -> Figure:
     """Draw two panels per phase, one above the other, on one time axis."""
     names = ", ".join(phase.title for phase in plot.phases)
-    title = {
-        "text": _TITLE,
-        "subtitle": [escape(f"{plot.setting}.")],
-        "anchor": "start",
-        "frame": "bounds",
-        "fontSize": 14,
-        "offset": 14,
-        "limit": 1000,
-        **_SMALL,
-    }
     spec = {
         "concat": [_draw_phase(phase) for phase in plot.phases],
         "columns": 2,
         "spacing": 30,
-        "title": title,
+        "title": {
+            "text": _TITLE,
+            "subtitle": [escape(f"{plot.setting}.")],
+            "anchor": "start",
+            "frame": "bounds",
+            "fontSize": 14,
+            "offset": 14,
+            "limit": 1000,
+            **_SMALL,
+        },
         "resolve": {"scale": dict.fromkeys(("x", "y", "color"), "independent")},
     }
     return Figure(spec, "", f"{_TITLE} in {names}; {plot.setting}.")
@@ -82,7 +80,6 @@ def _draw_phase(phase: PhaseOverTime) -> Spec:
 
 
 def _draw_classes(phase: PhaseOverTime, classes: ClassesOverTime, x: Spec, over: float) -> Spec:
-    """Draw the share of operation time of each class."""
     names, colour = class_series(classes.diagnosis, _LEGEND)
     stack = shares(classes.diagnosis.drawn.times, ClassPanel(names, colour, x, over, classes.after_s))
     return view(stack, *_draw_marks(phase, x, over), width=_WIDTH, height=_CLASSES)

@@ -34,7 +34,7 @@ from iosonde.layout.vocabulary import (
     view,
 )
 
-from .figure_scales import PanelScale, scales_of
+from .figure_bars import PanelScale, scales_of
 from .settings_plot import SettingPoint, SettingsPanel, SettingsPlot
 
 # Panels in a row → width and height of each, px.
@@ -86,21 +86,25 @@ def gathered(plot: SettingsPlot, panels: Sequence[Spec], across: int, width: int
     """Combine panels under one title and legend; ``how`` describes the figure, followed by its omissions."""
     room = max(60, int(across * (width + 60) / 5.6))
     lines = [line for text in (how, *plot.omissions) for line in wrapped(escape(_to_sentence(text)), limit=room)]
-    title = {
-        "text": _break_lines(plot.title, across * (width + 60) / _TITLE),
-        "subtitle": lines,
-        "anchor": "start",
-        "frame": "bounds",
-        "fontSize": 14,
-        "offset": 14,
-        "limit": 1000,
-        "subtitleFontSize": 11,
-        "subtitlePadding": 5,
-        "subtitleColor": MUTED,
-        "subtitleLineHeight": 14,
+    spec: dict[str, Any] = {
+        "title": {
+            "text": _break_lines(plot.title, across * (width + 60) / _TITLE),
+            "subtitle": lines,
+            "anchor": "start",
+            "frame": "bounds",
+            "fontSize": 14,
+            "offset": 14,
+            "limit": 1000,
+            "subtitleFontSize": 11,
+            "subtitlePadding": 5,
+            "subtitleColor": MUTED,
+            "subtitleLineHeight": 14,
+        },
+        "concat": list(panels),
+        "columns": across,
+        "spacing": 26,
+        "resolve": {"scale": {"x": "independent", "y": "independent", "color": "shared"}},
     }
-    spec: dict[str, Any] = {"title": title, "concat": list(panels), "columns": across, "spacing": 26}
-    spec["resolve"] = {"scale": {"x": "independent", "y": "independent", "color": "shared"}}
     return Figure(spec, "", " ".join([_to_sentence(plot.title), *map(_to_sentence, plot.sentences)]))
 
 
@@ -148,7 +152,12 @@ def _draw_panel(panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> Spec:
     channels = _build_channels(panel, scale, drawn)
     rows = [_build_row(point, panel, scale, drawn) for point in panel.points if point.mean.value is not None]
     points = panel.points if _shows_trials(drawn.plot) else ()
-    trials = [row for point in points if len(point.trials) > 1 for row in _build_trials(point, panel, scale, drawn)]
+    trials = [
+        _build_placed(point, drawn, short(trial / scale.divisor))
+        for point in points
+        if len(point.trials) > 1
+        for trial in point.trials
+    ]
     means, alone = ([row for row in rows if (row["low"] is None) is hollow] for hollow in (False, True))
     colour: dict[str, str] = {} if drawn.colors else {"color": BLUE}
     marks = (
@@ -193,7 +202,6 @@ def panel_title(panel: SettingsPanel, plot: SettingsPlot, width: int) -> Spec:
 
 
 def _break_lines(text: str, characters: float) -> list[str]:
-    """Wrap a heading."""
     return wrapped(text, limit=max(20, int(characters)))
 
 
@@ -237,8 +245,7 @@ def palette(factor: FactorLevels) -> list[str]:
     """Return a colour per level: hues, or ordered shades if there are too few hues."""
     if len(factor) <= len(colours_of(6)):
         return colours_of(len(factor))
-    last = len(factor) - 1
-    return [SHADES[round(at * (len(SHADES) - 1) / last)] for at in range(len(factor))]
+    return [SHADES[round(at * (len(SHADES) - 1) / (len(factor) - 1))] for at in range(len(factor))]
 
 
 def _place_channel(drawn: _Drawn, field: str) -> Spec:
@@ -278,10 +285,6 @@ def _build_row(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, dra
     tip = f"{point.setting_text}\n{mean_text}\n{counted(point.mean.n, 'trial')}"
     value = short((point.mean.value or 0.0) / scale.divisor)
     return {**_build_placed(point, drawn, value), "low": low, "high": high, "tip": tip}
-
-
-def _build_trials(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> list[Row]:
-    return [_build_placed(point, drawn, short(trial / scale.divisor)) for trial in point.trials]
 
 
 def _build_placed(point: SettingPoint, drawn: _Drawn, value: float | None) -> Row:
@@ -344,8 +347,7 @@ def _draw_whiskers(rows: Sequence[Row], channels: Mapping[str, Any], drawn: _Dra
         rule_channels.pop("color", None)
     value, look = channels[along], {"clip": True, "opacity": 1, **colour}
     rule = {**rule_channels, place: channels[place], along: {**value, "field": "low"}, f"{along}2": {"field": "high"}}
-    parts = [layer(rows, "rule", rule, strokeWidth=1.3, **look)]
-    parts += [
+    ticks = (
         layer(
             rows,
             "tick",
@@ -356,8 +358,8 @@ def _draw_whiskers(rows: Sequence[Row], channels: Mapping[str, Any], drawn: _Dra
             **look,
         )
         for end in ("low", "high")
-    ]
-    return [shared(*parts)]
+    )
+    return [shared(layer(rows, "rule", rule, strokeWidth=1.3, **look), *ticks)]
 
 
 # Words

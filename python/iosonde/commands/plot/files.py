@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from iosonde.commands.plot.kinds import PAGE
+from iosonde.commands.plot.layout import PAGE
 from iosonde.core.errors import InputError
 from iosonde.core.front_end import front_end
 from iosonde.core.option_kinds import FIGURE_FORMATS, figure_format
 
 if TYPE_CHECKING:
-    from .drawn import Drawn
+    from .content import Drawn
 
 
 @dataclass(frozen=True)
@@ -68,13 +68,12 @@ def _choose_file(path: Path, form: str | None, kind: str | None) -> FigureFiles:
 
 def write_figures(drawn: Drawn, files: FigureFiles, each_bar_alone: bool) -> Iterator[str]:
     """Write every figure and yield its file; then say what they show, and what is not drawn."""
-    from iosonde.layout.text import escape, wrapped
+    from iosonde.layout.text import escape, paragraphs
 
     from . import figure as kinds
 
     figures = kinds.bars_alone(drawn) if each_bar_alone and files.is_directory else kinds.figures(drawn)
     for name, draw in figures:
         yield escape(str(draw().save(files.place_of(name))))
-    for sentence in (*drawn.notes, *drawn.omissions):
-        for line in wrapped(escape(sentence)):
-            front_end().remark(line)
+    for line in paragraphs(map(escape, (*drawn.notes, *drawn.omissions))):
+        front_end().remark(line)

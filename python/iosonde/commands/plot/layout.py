@@ -1,7 +1,7 @@
-"""Layout of a figure: which factor goes along x, which by colour, which by panel. The factor with most levels goes
-along x; the next one that colours can separate is coloured; the others make panels. Nothing is averaged. If panels of a
-factor would hold a point each, as in a fraction or a Latin hypercube, the factor has no place, and each point is one
-setting of it."""
+"""Kinds of figures, and their layout: which factor goes along x, which by colour, which by panel. The factor with most
+levels goes along x; the next one that colours can separate is coloured; the others make panels. Nothing is averaged. If
+panels of a factor would hold a point each, as in a fraction or a Latin hypercube, the factor has no place, and each
+point is one setting of it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,13 @@ from dataclasses import dataclass
 from iosonde.core.errors import InputError
 from iosonde.core.factor_levels import NAMES, FactorLevels
 from iosonde.core.table import Cell
+
+BY_SETTINGS = ("settings", "heatmap", "percentiles")
+OVER_TIME = "time"
+OF_PAGE = ("bars", "latency", "timeline")
+PAGE = "page"  # all of OF_PAGE
+FACTORS = "factors"
+
 
 HUES, SHADES = 6, 24  # levels that colours can separate: of names, of ordered values
 _LEAST, _FULL = 2.0, 0.6  # mean settings in a panel; share of those that it has room for
@@ -65,7 +72,8 @@ def layout(
             n_levels=len(levels[roles.color]),
         )
     free = sorted(
-        (factor_levels for factor_levels in levels.values() if factor_levels.factor not in roles.factors), key=_first
+        (factor_levels for factor_levels in levels.values() if factor_levels.factor not in roles.factors),
+        key=lambda each: (-len(each), each.kind == NAMES),
     )
     x = roles.x or (free.pop(0).factor if free else "")
     fits = (
@@ -81,10 +89,6 @@ def layout(
         in_a_panel = _count(settings, list(levels)) / _count(settings, [*panels, factor_levels.factor])
         (panels if in_a_panel >= max(_LEAST, _FULL * room) else rest).append(factor_levels.factor)
     return PlotLayout(x, color, tuple(panels), tuple(rest))
-
-
-def _first(factor_levels: FactorLevels) -> tuple[int, bool]:
-    return -len(factor_levels), factor_levels.kind == NAMES
 
 
 def _count(settings: Sequence[Mapping[str, Cell]], names: Sequence[str]) -> int:

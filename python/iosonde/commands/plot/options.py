@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
 from iosonde.commands.opener import opener
-from iosonde.commands.plot.kinds import BY_SETTINGS, OF_PAGE, OVER_TIME, PAGE
+from iosonde.commands.plot.layout import BY_SETTINGS, OF_PAGE, OVER_TIME, PAGE
 from iosonde.commands.result import Result
 from iosonde.core.errors import InputError
 from iosonde.core.front_end import front_end
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from iosonde.layout.figure import Figure
 
     from .ask import PlotQuery
-    from .drawn import Drawn
+    from .content import Drawn
 
 _KINDS = (*BY_SETTINGS, OVER_TIME, *OF_PAGE)
 
@@ -168,5 +168,4 @@ def _open_data(options: PlotOptions) -> Source:
     check_reachable(Path(data))
     if not Path(data).is_dir():
         return options.open_data()
-    source, _ = open_chosen(str(data), experiment, options.conditions, opener(data))
-    return source
+    return open_chosen(str(data), experiment, options.conditions, opener(data))[0]

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy.typing as npt
+
 from iosonde.answers.answer import Answer
+from iosonde.commands.diagnose.answer import DiagnosedOperations, diagnose_trial
 from iosonde.commands.report.axis import place, title
 from iosonde.core.errors import DataError
 from iosonde.core.level_text import setting_text
@@ -15,12 +18,68 @@ from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.words import counted, listed
 from iosonde.data.source import Source
 from iosonde.engine import _native
+from iosonde.explain import sizes
+from iosonde.explain.operations import split
+from iosonde.explain.seen.group import OperationGroup, TrialOperations
 from iosonde.stats.overview.fault_effect import FaultMark, marks
-from iosonde.stats.overview.over_time import OverTime, in_bins, phase_rows
+from iosonde.stats.overview.over_time import OverTime, PhaseRows, in_bins, phase_rows
 
-from .over_time_classes import ClassesOverTime, classes_over_time
-
+_LEVEL = 0.95
 MOST_PHASES = 12
+
+
+@dataclass(frozen=True)
+class ClassesOverTime:
+    """``diagnosis``: operations of one kind and size, the first of which began ``after_s`` after the phase."""
+
+    diagnosis: DiagnosedOperations
+    after_s: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the classes, and their shares in each part of the time: of operations, and of their total time."""
+        after = self.after_s
+        parts = [
+            {
+                "begin_s": after + period.begin_s,
+                "end_s": after + period.end_s,
+                "shares": list(period.shares),
+                "time_shares": list(period.time_shares),
+            }
+            for period in self.diagnosis.drawn.times
+        ]
+        classes = [
+            {
+                "label": operation_class.label,
+                "low": operation_class.low_s,
+                "high": operation_class.high_s,
+                "cause": operation_class.cause,
+                "reading": operation_class.reading.words if operation_class.reading else None,
+            }
+            for operation_class in self.diagnosis.classes
+        ]
+        group = self.diagnosis.group
+        return {"kind": group.kind, "size": group.size, "classes": classes, "over_time": parts}
+
+
+def classes_over_time(
+    run: StoredRun, phase: StoredPhase, operations: npt.NDArray[Any], rows: PhaseRows
+) -> ClassesOverTime | None:
+    """Classify the drawn kind at the size that took most time; None if these are of one class."""
+    columns = {name: operations[name] for name in operations.dtype.names or ()}
+    several = [
+        subset
+        for kind, subset, _ in split(columns, phase, _native.KINDS, units=sizes.units_of(run))
+        if _native.KINDS[kind] == rows.slow
+    ]
+    if not several:
+        return None
+    most = max(several, key=lambda subset: float(subset.duration_ns.sum()))
+    group = OperationGroup(phase.operation, rows.slow, most.size)
+    diagnosis = diagnose_trial(group, TrialOperations(run.id, most, 0), _LEVEL)
+    if diagnosis is None or len(diagnosis.classes) < 2:
+        return None
+    first = rows.start[rows.took_slow & (rows.size == most.size)].min(initial=float("inf"))
+    return ClassesOverTime(diagnosis, float(first) / 1e9)
 
 
 @dataclass(frozen=True)
@@ -37,14 +96,12 @@ class PhaseOverTime:
 
     def to_json(self) -> dict[str, Any]:
         """Return every bin, and the classes if any."""
-        marks = {"marks": [asdict(mark) for mark in self.marks]} if self.marks else {}
-        classes = {"classes": self.classes.to_json()} if self.classes else {}
         return {
             "operation": self.operation,
             "comparable": self.comparable,
             **self.over_time.to_json(),
-            **marks,
-            **classes,
+            **({"marks": [asdict(mark) for mark in self.marks]} if self.marks else {}),
+            **({"classes": self.classes.to_json()} if self.classes else {}),
         }
 
 
@@ -120,19 +177,15 @@ def build_run_plot(source: Source, run: StoredRun, of: int, names: Sequence[str]
             phases=_titles(chosen),
         )
     gone = [phase for phase, rows in rows_by_phase if rows is None]
-    omissions: list[str] = []
-    if gone:
-        omissions.append(
-            Message("no-recorded-operations", "no operation of {phases} was recorded", phases=_titles(gone))
-        )
+    template = "no operation of {phases} was recorded"
+    omissions = [Message("no-recorded-operations", template, phases=_titles(gone))] if gone else []
     if len(there) > MOST_PHASES:
         template = "{most} of {n_phases} phases are drawn: {spell.metric} chooses others"
         omissions.append(Message("truncated", template, most=MOST_PHASES, n_phases=len(there)))
-    factors = {name: run.level(name) for name in source.varying_factors.names}
     trial_text = f"trial {run.id}" + ("" if run.complete else ", incomplete")
     template = "{trial}, the last of {trials} with recorded operations: {spell.where:run=ID} draws another"
     which = Message("last-trial", template, trial=trial_text, trials=counted(of, "trial"))
-    setting = setting_text(factors, source.units())
+    setting = setting_text({name: run.level(name) for name in source.varying_factors.names}, source.units())
     heading = ", ".join([trial_text[0].upper() + trial_text[1:], *([setting] if setting else [])])
     return OverTimePlot(run.id, heading, phases, (which,) if of > 1 else (), tuple(omissions))
 

@@ -69,10 +69,8 @@ def percentiles_plot(source: Source, query: ResponseQuery, roles: PlotRoles, fit
 
 
 def _collect_recorded(source: Source, every: Sequence[Response], level: float) -> Iterable[Response]:
-    """Yield the percentiles of each trial's recorded operations."""
     if not source.runs:
         return
-    first = every[0]
     rows = source.trials().rows
     row_by_run = {str(run): at for at, run in reversed(list(enumerate(rows.columns["run"].values)))}
     samples: dict[tuple[str, str], _PercentileSample] = {}
@@ -83,11 +81,10 @@ def _collect_recorded(source: Source, every: Sequence[Response], level: float) -
                     sample = samples.setdefault((entry.operation, entry.kind), _PercentileSample(rows))
                     _add(sample, row_by_run[run], 100 * share, ns / 1e9)
     for (operation, kind), sample in samples.items():
-        yield _build_response(operation, f"latency of {kind}", sample, first)
+        yield _build_response(operation, f"latency of {kind}", sample, every[0])
 
 
 def _collect_stated(every: Sequence[Response]) -> Iterable[Response]:
-    """Yield the percentiles that a tool states."""
     samples: dict[tuple[str, str], tuple[Response, _PercentileSample]] = {}
     for response in every:
         match = _STATED.fullmatch(response.metric.name)

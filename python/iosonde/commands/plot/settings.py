@@ -4,6 +4,7 @@ panels omitted for lack of room."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -29,10 +30,9 @@ from iosonde.stats.overview.probed_limits import ProbedLimits
 from iosonde.stats.overview.story import sentences, stories
 from iosonde.stats.overview.types import ResponseStory
 
-from .best import best_and_worst
 from .chosen import resolve_role_names, responses_by, select_experiment
 from .layout import HUES, SHADES, PlotLayout, PlotRoles, layout
-from .settings_plot import SettingPoint, SettingsPanel, SettingsPlot
+from .settings_plot import SettingPoint, SettingsPanel, SettingsPlot, best_and_worst
 
 MOST_PANELS = 16
 _MAX_SENTENCES = 12  # sentences
@@ -103,7 +103,6 @@ def plot_of(
     panels, across, omissions = (
         _build_panels(measurements, levels, places, fits.panels) if levels else (_by_operation(measurements), 0, [])
     )
-    x = levels[places.x] if levels else _operations(measurements)
     response_stories = () if compared else _build_stories(source, responses, cells, query.level, family)
     texts = list(sentences(response_stories, source.units())) or [
         best_and_worst(
@@ -116,7 +115,7 @@ def plot_of(
     ]
     return SettingsPlot(
         _format_title(measurements, levels, places),
-        x,
+        levels[places.x] if levels else _operations(measurements),
         levels.get(places.color),
         tuple(panels),
         across,
@@ -137,12 +136,10 @@ def _build_stories(
     level: float,
     family: Sequence[Response],
 ) -> tuple[ResponseStory, ...]:
-    """Return the stories of a summary of the same settings."""
     every, pilot = [cell for response_cells in cells for cell in response_cells], pilot_of(source)
     family_cells = [cell for response in family for cell in cells_of(response)]
     impossible = ProbedLimits((), level).impossible(every, source.runs)
-    rows = rows_of(every, level, pilot)
-    return stories(rows, every, level, family_cells, impossible, responses[0].together)
+    return stories(rows_of(every, level, pilot), every, level, family_cells, impossible, responses[0].together)
 
 
 # Factors
@@ -218,7 +215,7 @@ def _build_panels(
         [
             SettingsPanel(
                 _format_heading(measurement, measurements) if len(measurements) > 1 else "",
-                _format_panel_setting(key, levels, places),
+                ", ".join(levels[name].describe_level(at) for name, at in zip(places.panels, key, strict=True)),
                 measurement.metric,
                 measurement.response.unit,
                 scales[measurement.response.title],
@@ -243,10 +240,6 @@ def _build_panel_key(cell: TrialCell, levels: Mapping[str, FactorLevels], places
     return tuple(levels[name].place[cell.by[name]] for name in places.panels)
 
 
-def _format_panel_setting(key: Sequence[int], levels: Mapping[str, FactorLevels], places: PlotLayout) -> str:
-    return ", ".join(levels[name].describe_level(at) for name, at in zip(places.panels, key, strict=True))
-
-
 def _where(keys: Sequence[tuple[int, ...]], room: int, levels: Mapping[str, FactorLevels], places: PlotLayout) -> str:
     """Return a condition that chooses a panel beyond the first ones, preferably by a level that these lack."""
     new = [at for at, level in enumerate(keys[room]) if level not in {key[at] for key in keys[:room]}] or [0]
@@ -257,9 +250,8 @@ def _assign_scales(measurements: Sequence[_Measured]) -> dict[str, str]:
     """Map responses to their scales: one per metric, or one per response if they lie far apart."""
     tops: dict[tuple[str, str], dict[str, float]] = {}
     for measurement in measurements:
-        values = [abs(point.mean.value or 0.0) for _, point in measurement.points]
         tops.setdefault((measurement.metric, measurement.response.unit), {})[measurement.response.title] = max(
-            values, default=0.0
+            [abs(point.mean.value or 0.0) for _, point in measurement.points], default=0.0
         )
     scales: dict[str, str] = {}
     for (metric, unit), top_by_title in tops.items():
@@ -273,10 +265,9 @@ def _by_operation(measurements: Sequence[_Measured]) -> list[SettingsPanel]:
     """Return panels of a single setting: one per metric, with a bar for each operation."""
     kinds: dict[tuple[str, str], list[SettingPoint]] = {}
     for at, measurement in enumerate(measurements):
-        points = [
+        kinds.setdefault((measurement.metric, measurement.response.unit), []).extend(
             SettingPoint(at, 0, {}, measurement.name, point.mean, point.trials) for _, point in measurement.points
-        ]
-        kinds.setdefault((measurement.metric, measurement.response.unit), []).extend(points)
+        )
     return [
         SettingsPanel(metric if len(kinds) > 1 else "", "", metric, unit, f"{metric}|{unit}", tuple(points))
         for (metric, unit), points in kinds.items()
@@ -309,7 +300,6 @@ def _format_heading(measurement: _Measured, measurements: Sequence[_Measured]) -
 
 
 def _format_title(measurements: Sequence[_Measured], levels: Mapping[str, FactorLevels], places: PlotLayout) -> str:
-    """Return the title: the metrics and their factors."""
     metrics = list(dict.fromkeys(measurement.metric for measurement in measurements))
     what = listed(metrics) if len(metrics) <= 3 else counted(len(measurements), "metric")
     names = list(dict.fromkeys(measurement.name for measurement in measurements))
@@ -361,12 +351,9 @@ def _describe_missing(
     """Describe missing settings of a grid, if it is nearly complete."""
     if places.rest or not levels or PERCENTILE in levels:  # a percentile of too few operations is none
         return []
-    grid = 1
-    for factor_levels in levels.values():
-        grid *= len(factor_levels)
+    grid = math.prod(map(len, levels.values()))
     there = len({tuple(setting[name] for name in levels) for setting in settings})
     if not grid > there > grid / 2:
         return []
-    verb = "has" if grid - there == 1 else "have"
-    template = "{n_missing} of {n_settings} settings " + verb + " no trial"
+    template = "{n_missing} of {n_settings} settings " + ("has" if grid - there == 1 else "have") + " no trial"
     return [Message("missing-settings", template, n_missing=grid - there, n_settings=grid)]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from iosonde.answers.answer import Answer, level_columns
+from iosonde.core.estimate_text import estimate_text
 from iosonde.core.factor_levels import FactorLevels
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Verdict
+from iosonde.data.responses import Response
 from iosonde.page.tables import DataTable
 from iosonde.stats.overview.types import ResponseStory
 
@@ -42,16 +44,15 @@ class SettingsPanel:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        points = [
-            {"setting": dict(point.setting), "mean": point.mean.to_json(), "trials": list(point.trials)}
-            for point in self.points
-        ]
         return {
             "title": self.title,
             "setting": self.setting,
             "metric": self.metric,
             "unit": self.unit,
-            "points": points,
+            "points": [
+                {"setting": dict(point.setting), "mean": point.mean.to_json(), "trials": list(point.trials)}
+                for point in self.points
+            ],
         }
 
 
@@ -107,8 +108,7 @@ class SettingsPlot(Answer):
             for panel in self.panels
             for point in panel.points
         )
-        columns = ("panel", "at", "setting", "mean", "low", "high", "unit", "trials")
-        return DataTable(self.title, columns, rows)
+        return DataTable(self.title, ("panel", "at", "setting", "mean", "low", "high", "unit", "trials"), rows)
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per point."""
@@ -119,3 +119,30 @@ class SettingsPlot(Answer):
             for point in panel.points
             for numbers in [{**point.mean.flat("mean"), "n": point.mean.n}]
         ]
+
+
+def best_and_worst(name: str, metric: str, response: Response, points: Sequence[SettingPoint]) -> str:
+    """Return ``write: best bandwidth 340 (320–360) MiB/s at t=1 MiB, n=2; worst …``; '' without measurements. The mean
+    of the best of many settings tends to be too good; its interval is not corrected for that."""
+    ranked = sorted(
+        (point for point in points if point.mean.value is not None), key=lambda point: point.mean.value or 0.0
+    )
+    if not ranked:
+        return ""
+    what = "" if name == metric else f"{metric} "
+    if len(ranked) == 1:
+        at = f" at {ranked[0].setting_text}" if ranked[0].setting else ""
+        return f"{name}: {what}{estimate_text(ranked[0].mean, response.unit)}{at}"
+    best, worst = (ranked[0], ranked[-1]) if response.lower_is_better else (ranked[-1], ranked[0])
+    text = f"{name}: best {what}{_at(best, response)}; worst {_at(worst, response)}"
+    return f"{text}; their intervals overlap" if _has_overlap(best.mean, worst.mean) else text
+
+
+def _at(point: SettingPoint, response: Response) -> str:
+    return f"{estimate_text(point.mean, response.unit)} at {point.setting_text}"
+
+
+def _has_overlap(estimate: Estimate, other: Estimate) -> bool:
+    if estimate.low is None or estimate.high is None or other.low is None or other.high is None:
+        return False
+    return estimate.low <= other.high and other.low <= estimate.high

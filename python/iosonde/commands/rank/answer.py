@@ -187,13 +187,11 @@ def _rank_response(
 
 
 def _collect_warnings(response: Response) -> list[str]:
-    """Return the warnings on the response and its factors."""
-    messages: list[str] = []
-    if response.transform:
-        ratio_note = ": ratios count, not differences; the means shown are geometric"
-        template = "shares are of the variance of {response}" + (ratio_note if response.transform in LOGARITHMS else "")
-        messages.append(Message("transformed-response", template, response=response.title))
-    return [*messages, *caveats(response)]
+    if not response.transform:
+        return list(caveats(response))
+    ratio_note = ": ratios count, not differences; the means shown are geometric"
+    template = "shares are of the variance of {response}" + (ratio_note if response.transform in LOGARITHMS else "")
+    return [Message("transformed-response", template, response=response.title), *caveats(response)]
 
 
 def _create_reporter(response: Response, n_rows: int, n_factors: int, how: Ranked) -> Callable[[str], None]:
@@ -206,7 +204,7 @@ def _select_complete_factors(response: Response) -> tuple[list[str], list[str]]:
     """Return the factors with two levels over the complete trials, and remarks on the others. A factor that most trials
     lack would exclude these trials."""
     columns = response.rows.columns
-    varying = [name for name in response.names if _levels(response, name) > 1]
+    varying = [name for name in response.names if len(columns[name].codes()[1]) > 1]
     often = [name for name in varying if columns[name].missing.mean() <= _UNSAID]
     if not often:
         return varying, []
@@ -221,7 +219,3 @@ def _select_complete_factors(response: Response) -> tuple[list[str], list[str]]:
         template = "{factors}: left out, constant where all others are known"
         remarks.append(Message("single-level", template, factors=", ".join(single)))
     return names, remarks
-
-
-def _levels(response: Response, name: str) -> int:
-    return len(response.rows.columns[name].codes()[1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from iosonde.core.types import Estimate
 from iosonde.layout.figure import Figure, together
@@ -23,8 +22,7 @@ from iosonde.layout.vocabulary import (
     view,
 )
 
-if TYPE_CHECKING:
-    from .answer import Rankings
+from .answer import Rankings
 
 _MOST = 20  # factors in one panel
 _ROW = 30  # px
@@ -73,8 +71,7 @@ def importance_figure(item: Importance) -> Figure:
         for bar, name in zip(bars, bar_names, strict=True)
         if bar.zero_line is not None
     ]
-    colour = legend([_FIRST, _TOTAL, _DUMMY], [BLUE, _LIGHT, VERMILION], offset=8)
-    channels = {"x": x, "y": y, "color": colour}
+    channels = {"x": x, "y": y, "color": legend([_FIRST, _TOTAL, _DUMMY], [BLUE, _LIGHT, VERMILION], offset=8)}
     spec = view(
         layer(total, "bar", channels, height={"band": 0.74}, clip=True),
         layer(first, "bar", channels, height={"band": 0.42}, clip=True),
@@ -91,12 +88,10 @@ def _build_rows(bar: Bar, name: str) -> tuple[Row, Row]:
     """Return (the row of ST, the row of S1)."""
     tip = f"{name}\nS1 {_format_share(bar.s1)}\nST {_format_share(bar.st)}"
     total, first = (
-        {"y": name, "x": short(estimate.value), "series": series, "tip": tip}
+        {"y": name, "x": short(estimate.value), "series": series, "tip": tip, "low": low, "high": high}
         for estimate, series in ((bar.st, _TOTAL), (bar.s1, _FIRST))
+        for low, high in [ends(estimate) or (None, None)]
     )
-    for row, estimate in ((total, bar.st), (first, bar.s1)):
-        low, high = ends(estimate) or (None, None)
-        row.update(low=low, high=high)
     return total, first
 
 

@@ -11,7 +11,6 @@ from iosonde.answers.besides import Besides, besides_rows, by_levels
 from iosonde.answers.candidates import candidates
 from iosonde.answers.constraints import SettingConstraints
 from iosonde.answers.verdict import verdict
-from iosonde.commands.report.sentences import as_sentence, missing_part
 from iosonde.commands.report.terms import select_metric, varying_terms
 from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message
@@ -28,10 +27,10 @@ from iosonde.model.fit.folds import groups
 from iosonde.model.fit.validate import Candidate, learning_curve
 from iosonde.model.sensitivity.rank import rank
 from iosonde.page.tables import Section
+from iosonde.page.words import as_sentence, missing_part
 from iosonde.stats.regression.effect_types import ResponseEffects
 
 from . import content
-from . import page_what_if as what_if
 from .answer import with_besides
 
 MOST_ROWS = 2000
@@ -67,7 +66,6 @@ def influences_of_table(
     table: Table, responses: Sequence[str], settings: Sequence[str], options: InfluenceOptions
 ) -> Section[content.Influence]:
     """Build one part for each response of a table."""
-    columns = [table.column(name) for name in responses]
     requests = [
         _InfluenceRequest(
             column.name,
@@ -76,7 +74,7 @@ def influences_of_table(
             metric_of(column.label, column.unit).better,
             options.effects.get(("", column.name)),
         )
-        for column in columns
+        for column in map(table.column, responses)
     ]
     return _section(requests, settings, options)
 
@@ -141,7 +139,8 @@ def _influence(request: _InfluenceRequest, names: Sequence[str], options: Influe
     ranking = _run_or_report(
         lambda: _rank_factors(data, tested, _collect_covariates(request, names, options)), "No ranking", missing
     )
-    choice = _run_or_report(lambda: _choose_model(data, level), "No model", missing)
+    models = candidates(_FAMILIES, int(data.cells.max()) + 1)
+    choice = _run_or_report(lambda: choose(data, models, groups(data), None, level, _SEED), "No model", missing)
     if choice is None:
         return content.Influence(request.title, data.unit, ranking, None, None, None, tuple(missing))
     return content.Influence(
@@ -150,7 +149,7 @@ def _influence(request: _InfluenceRequest, names: Sequence[str], options: Influe
         ranking,
         _judge_model(data, choice, level),
         _build_tree(data, choice),
-        what_if.rows_of(data, choice.model, request.better, level, violation),
+        content.what_if_rows(data, choice.model, request.better, level, violation),
         tuple(missing),
     )
 
@@ -184,11 +183,6 @@ def _rank_factors(data: Examples, effects: ResponseEffects | None, besides: Besi
         for factor in ranking.factors
     )
     return content.ResponseRanking(head, ranking.sentence, ranking.warnings, shares)
-
-
-def _choose_model(data: Examples, level: float) -> Choice:
-    models = candidates(_FAMILIES, int(data.cells.max()) + 1)
-    return choose(data, models, groups(data), None, level, _SEED)
 
 
 def _judge_model(data: Examples, choice: Choice, level: float) -> content.JudgedModel:

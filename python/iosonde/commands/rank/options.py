@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
@@ -78,8 +79,7 @@ def _rank_data(options: RankOptions) -> Rankings:
             "missing-data", "neither DATA nor {spell.coefficients} is given", "name a store, a .csv or a .parquet"
         )
     how = Ranked(options.fixed, options.blocks, front_end().note)
-    cells = (name for chosen in how.blocks.values() for name in chosen)
-    return answer(options.open_last_experiment(*cells), options.query, how)
+    return answer(options.open_last_experiment(*chain.from_iterable(how.blocks.values())), options.query, how)
 
 
 def _rank_line(options: RankOptions) -> Rankings:

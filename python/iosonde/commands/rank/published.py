@@ -39,11 +39,11 @@ def rank_published(source: Source, query: ResponseQuery, levels: Sequence[str], 
                 response=response,
                 responses=", ".join(by_name),
             )
-    rankings = []
-    for response in query.response or by_name:
-        coefficients, errors = _line(table.take(by_name[response]))
-        rankings.append(rank_line(response, coefficients, errors, tried, query.level, fixed))
-    return Rankings(tuple(rankings), len(query.response) == 1)
+    rankings = tuple(
+        rank_line(response, *_line(table.take(by_name[response])), tried, query.level, fixed)
+        for response in query.response or by_name
+    )
+    return Rankings(rankings, len(query.response) == 1)
 
 
 def _line(table: Table) -> tuple[dict[str, float], dict[str, float] | None]:

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from iosonde.core.level_text import format_level
 from iosonde.core.types import Estimate
 from iosonde.core.units import common_scale, significant
 from iosonde.core.words import listed
-from iosonde.layout.text import WIDTH, table, wrapped
+from iosonde.layout.text import WIDTH, paragraphs, table, wrapped
+from iosonde.model.sensitivity.effects import Level
+from iosonde.model.sensitivity.ranking import FactorRank, Ranking
 
-from .text_blocks import block_lines
-from .text_numbers import number, p_text, share, span
-
-if TYPE_CHECKING:
-    from iosonde.model.sensitivity.effects import Level
-    from iosonde.model.sensitivity.ranking import FactorRank, Ranking
-
-    from .answer import Rankings
+from .answer import Rankings
+from .text_blocks import block_lines, number, p_text, share, span
 
 BY_S1 = "s1"
 LOGARITHMS = {"log": math.e, "log2": 2.0, "log10": 10.0}
@@ -31,8 +26,7 @@ _MOST = 24  # rankings that are shown whole
 def lines(answer: Rankings) -> Iterator[str]:
     """Yield the lines of the text, with an empty line between rankings."""
     if len(answer.rankings) > _MOST:
-        for ranking in answer.rankings:
-            yield from wrapped(f"{ranking.response}: {ranking.sentence}", "  ")
+        yield from paragraphs((f"{ranking.response}: {ranking.sentence}" for ranking in answer.rankings), "  ")
         text = f"{len(answer.rankings)} responses in a sentence each: --response shows one in detail; for results of"
         yield from ["", *wrapped(f"{text} many systems see iosonde corpus")]
     else:
@@ -40,8 +34,7 @@ def lines(answer: Rankings) -> Iterator[str]:
             yield from [""] if place else []
             new = not place or ranking.importance_of != answer.rankings[place - 1].importance_of
             yield from format_ranking(ranking, answer.assumed, explained=new)
-            yield ""
-            yield from wrapped(ranking.sentence)
+            yield from ["", *wrapped(ranking.sentence)]
     if answer.exclusions:
         more = f" and {len(answer.exclusions) - 1} more (--json)" if len(answer.exclusions) > 1 else ""
         yield from ["", *wrapped(f"~ not ranked: {answer.exclusions[0]}{more}", "  ")]
@@ -52,8 +45,7 @@ def format_ranking(ranking: Ranking, assumed: bool = False, explained: bool = Tr
     Columns are explained if ``explained``. ``assumed``: the user named no factors.
     """
     yield from _format_head(ranking, assumed)
-    yield ""
-    yield from _format_shares(ranking)
+    yield from ["", *_format_shares(ranking)]
     if explained:
         yield from wrapped(_describe_columns(ranking))
     if ranking.fixed:
@@ -76,8 +68,7 @@ def format_ranking(ranking: Ranking, assumed: bool = False, explained: bool = Tr
         yield from wrapped(f"{listed(turned)}: the means include effects of the other factors, the slope does not")
     if ranking.warnings:
         yield ""
-    for text in ranking.warnings:
-        yield from wrapped(f"~ {text}", "  ")
+    yield from paragraphs(ranking.warnings, "  ", "~ ")
 
 
 def _format_head(ranking: Ranking, assumed: bool) -> Iterator[str]:
@@ -98,29 +89,25 @@ def variance(ranking: Ranking) -> str:
 
 
 def _format_shares(ranking: Ranking) -> Iterator[str]:
-    rows = []
-    for factor in ranking.factors:
-        s = factor.over_all
-        name = factor.name + (" (fixed)" if factor.fixed else "")
-        rows.append(
-            [
-                name,
-                share(s.s1),
-                span(s.s1),
-                number(s.s1_corrected),
-                p_text(factor.p_of_effect),
-                number(factor.zero_line),
-                share(s.st),
-                span(s.st),
-                f"{s.importance:.2f}",
-            ]
-        )
+    rows = [
+        [
+            factor.name + (" (fixed)" if factor.fixed else ""),
+            share(factor.over_all.s1),
+            span(factor.over_all.s1),
+            number(factor.over_all.s1_corrected),
+            p_text(factor.p_of_effect),
+            number(factor.zero_line),
+            share(factor.over_all.st),
+            span(factor.over_all.st),
+            f"{factor.over_all.importance:.2f}",
+        ]
+        for factor in ranking.factors
+    ]
     heads = ["factor", "S1", "interval", "corr.", "p", "zero", "ST", "interval", "VI"]
     yield from table(heads, rows, "lrrrrrrrr", WIDTH).splitlines()
 
 
 def _describe_columns(ranking: Ranking) -> str:
-    """Explain the short headings of non-empty columns."""
     shares = "S1" if ranking.importance_of == BY_S1 else "adjusted share"
     notes = [f"VI: {shares} over the sum of all {shares}{'' if shares == 'S1' else 's'}"]
     if any(factor.zero_line is not None for factor in ranking.factors):
@@ -136,12 +123,11 @@ def _format_within(ranking: Ranking) -> Iterator[str]:
     its = "theirs" if len(ranking.fixed) > 1 else "its own"
     of = f" ({share(fixed)}, {span(fixed)} of {variance(ranking)} is {its})" if fixed else ""
     yield from wrapped(f"within {fixed_names}{of}:")
-    rows = []
     inner = [(factor.name, factor.within) for factor in ranking.factors if factor.within]
-    for name, s in sorted(inner, key=lambda item: -(item[1].s1.value or 0)):
-        rows.append(
-            [name, share(s.s1), span(s.s1), number(s.s1_corrected), share(s.st), span(s.st), f"{s.importance:.2f}"]
-        )
+    rows = [
+        [name, share(s.s1), span(s.s1), number(s.s1_corrected), share(s.st), span(s.st), f"{s.importance:.2f}"]
+        for name, s in sorted(inner, key=lambda item: -(item[1].s1.value or 0))
+    ]
     yield from table(["factor", "S1", "interval", "corr.", "ST", "interval", "VI"], rows, "lrrrrrr", WIDTH).splitlines()
 
 
@@ -171,16 +157,19 @@ def _format_beyond(ranking: Ranking) -> Iterator[str]:
 
 
 def _format_effects(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
-
-    rows = []
-    for factor in ranking.factors:
-        if factor.effects is None:
-            continue
-        low, high = (
-            f"{significant(_measured_mean(end, ranking) / divisor)} at {_format_level(end)}"
-            for end in factor.effects.extremes
-        )
-        rows.append([factor.name, factor.effects.tried, low, high, _format_step(factor, ranking, divisor)])
+    rows = [
+        [
+            factor.name,
+            factor.effects.tried,
+            *(
+                f"{significant(_measured_mean(end, ranking) / divisor)} at {_format_level(end)}"
+                for end in factor.effects.extremes
+            ),
+            _format_step(factor, ranking, divisor),
+        ]
+        for factor in ranking.factors
+        if factor.effects is not None
+    ]
     of = f", {unit}" if unit else ""
     heads = ["factor", "tried (levels)", f"lowest{of}", "highest", "largest step"]
     yield from _format_table_or_halves(heads, rows, "lllll", 4)
@@ -223,22 +212,18 @@ def _measured_mean(level: Level, ranking: Ranking) -> float:
 
 
 def _format_slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]:
-
-    rows = []
-    for factor in ranking.factors:
-        if factor.slope is None:
-            continue
-        raw, standardised = factor.slope.raw, factor.slope.standardised
-        rows.append(
-            [
-                factor.name,
-                _format_scaled(raw.value, divisor),
-                _format_ends(raw, divisor),
-                share(standardised),
-                span(standardised),
-                direction(factor),
-            ]
-        )
+    rows = [
+        [
+            factor.name,
+            "~" if slope.raw.value is None else significant(slope.raw.value / divisor),
+            _format_ends(slope.raw, divisor),
+            share(slope.standardised),
+            span(slope.standardised),
+            direction(factor),
+        ]
+        for factor in ranking.factors
+        if (slope := factor.slope) is not None
+    ]
     of = f", {unit}" if unit else f" of {ranking.transform}" if ranking.transform else ""
     heads = ["factor", f"slope{of}", "interval", "std. slope", "interval", "effect"]
     yield from _format_table_or_halves(heads, rows, "lrrrrL", 3)
@@ -274,10 +259,6 @@ def _format_level(level: Level) -> str:
         return level.name
     low, high = (f"{end:.3g}" for end in (level.low, level.high))
     return f"{low}–{high}" if isinstance(level.low, (int, float)) and level.low >= 0 else f"{low} to {high}"
-
-
-def _format_scaled(value: float | None, divisor: float) -> str:
-    return "~" if value is None else significant(value / divisor)
 
 
 def _format_ends(estimate: Estimate, divisor: float) -> str:

@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from iosonde.core.types import Estimate
+from iosonde.core.units import significant
 from iosonde.layout.text import table
+from iosonde.model.sensitivity.blocks import Blocks
+from iosonde.model.sensitivity.variances import VariancePart
 
-from .text_numbers import number, p_text, share, span
 
-if TYPE_CHECKING:
-    from iosonde.model.sensitivity.blocks import Blocks
-    from iosonde.model.sensitivity.variances import VariancePart
+def share(estimate: Estimate | None) -> str:
+    """Format the value with two decimals; ``~`` if it is unknown."""
+    return number(None if estimate is None else estimate.value)
+
+
+def number(value: float | None) -> str:
+    """Format with two decimals, or ``~``."""
+    return "~" if value is None else f"{value + 0.0:.2f}".replace("-0.00", "0.00")
+
+
+def span(estimate: Estimate | None) -> str:
+    """Format ``0.49–0.60``, or ``~``."""
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return "~"
+    dash = " to " if estimate.low < 0 else "–"
+    return f"{number(estimate.low)}{dash}{number(estimate.high)}"
+
+
+def p_text(p: float | None) -> str:
+    """Format a p value with two digits; ``<1e-9`` below."""
+    return "~" if p is None else "<1e-9" if p < 1e-9 else f"{p:.2g}"
 
 
 def block_lines(blocks: Blocks) -> Iterator[str]:
@@ -33,7 +53,5 @@ def block_lines(blocks: Blocks) -> Iterator[str]:
 
 
 def _format_cells(part: VariancePart) -> list[str]:
-    from iosonde.core.units import significant
-
     f = "~" if part.f is None else significant(part.f)
     return [share(part.share), span(part.share), str(part.df), f, p_text(part.p)]

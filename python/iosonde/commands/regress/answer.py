@@ -179,9 +179,7 @@ def explained(
     table = source.table
     columns = [*columns_of(query.on, table), *(table.column(name).name for name in extra_columns)] if query.on else []
     response = choose_response(source, replace(query, on=tuple(columns)))
-    own = {response.measured or response.title, response.title}
-    own |= {VALUE} if response.operation else set()
-    if own & set(columns):
+    if {response.measured or response.title, response.title, *([VALUE] if response.operation else [])} & set(columns):
         raise InputError(
             "conflicting-roles",
             "'{title}' is both the response and a predictor",
@@ -205,7 +203,6 @@ def _judge_slope(regression: Regression, coefficient: Coefficient, doubts: tuple
     significant = is_significant(regression, coefficient)
     state = VerdictState.DIFFERENT if significant else VerdictState.INCONCLUSIVE
     direction = (Direction.UP if coefficient.estimate > 0 else Direction.DOWN) if significant else None
-    estimate = Estimate(coefficient.estimate, coefficient.low, coefficient.high, regression.fit.level, regression.fit.n)
     return Verdict(
         "slope",
         regression.response,
@@ -213,7 +210,7 @@ def _judge_slope(regression: Regression, coefficient: Coefficient, doubts: tuple
         state,
         direction,
         "",
-        estimate,
+        Estimate(coefficient.estimate, coefficient.low, coefficient.high, regression.fit.level, regression.fit.n),
         coefficient.p,
         regression.fit.k,
         doubts,

@@ -4,16 +4,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate, Finding
-from iosonde.page.tables import DataTable, Value
+from iosonde.page.tables import DataTable, Value, ends
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = np.ndarray[Any, np.dtype[np.float64]]
+Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(frozen=True)
@@ -67,23 +66,15 @@ class ResponseSummary:
                 *row.setting,
                 row.mean.n,
                 row.mean.level,
-                row.mean.value,
-                row.mean.low,
-                row.mean.high,
-                row.median.value,
-                row.median.low,
-                row.median.high,
+                *ends(row.mean),
+                *ends(row.median),
                 row.sd,
-                *_ends(row.harmonic_mean),
+                *ends(row.harmonic_mean),
                 row.cv,
             )
             for row in self.rows
         ]
         return DataTable(self.title, (*self.by, "trials", "level", *(name + of for name in names), "cv"), tuple(rows))
-
-
-def _ends(estimate: Estimate | None) -> tuple[float | None, float | None, float | None]:
-    return (None, None, None) if estimate is None else (estimate.value, estimate.low, estimate.high)
 
 
 @dataclass(frozen=True)

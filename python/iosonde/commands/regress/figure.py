@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from iosonde.core.errors import InputError
 from iosonde.core.units import human_scale, significant
@@ -23,12 +24,8 @@ from iosonde.layout.vocabulary import (
     zoom,
 )
 
+from .answer import LeastSquares
 from .content import ModelPlots
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from .answer import LeastSquares
 
 _LINE_POINTS = 25
 _FEW = 10  # up to this many settings are labelled on the axis
@@ -72,10 +69,9 @@ def _draw_fit(plots: ModelPlots, divisor: float, unit: str) -> Figure:
     scale, x_title = (1.0, plots.x_name) if plots.low is not None else (divisor, f"{plots.x_name}, {unit}".rstrip(", "))
     x = number(x_title, axis={**ticks, "labelExpr": "format(datum.value, '.5~r')"} if ticks else {}, room=8)
     y = number("", "y", axis=flat(unit or plots.response), room=8)
-    line = line_of(_thin_line(plots.line_x) / scale, _thin_line(plots.line), divisor)
     spec = view(
         *_draw_bands(plots, divisor, x, y),
-        _draw_line(line, x, y),
+        _draw_line(line_of(_thin_line(plots.line_x) / scale, _thin_line(plots.line), divisor), x, y),
         _draw_points(plots, plots.x / scale, plots.y, divisor, unit, x, y),
     )
     bands = f"\n{100 * plots.level:g} % bands: mean; dashed: one new trial" if plots.low is not None else ""
@@ -95,13 +91,12 @@ def _describe_caveats(plots: ModelPlots) -> str:
 def _draw_bands(plots: ModelPlots, divisor: float, x: Spec, y: Spec) -> list[Spec]:
     if plots.mean_low is None or plots.mean_high is None or plots.low is None or plots.high is None:
         return []
-    ends = [(plots.mean_low, plots.mean_high), (plots.low, plots.high)]
     mean, new = (
         [
             {"x": short(at), "low": short(low / divisor), "high": short(high / divisor)}
             for at, low, high in zip(_thin_line(plots.line_x), *map(_thin_line, pair), strict=True)
         ]
-        for pair in ends
+        for pair in [(plots.mean_low, plots.mean_high), (plots.low, plots.high)]
     )
     area = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
     return [
@@ -125,12 +120,8 @@ def _draw_bands(plots: ModelPlots, divisor: float, x: Spec, y: Spec) -> list[Spe
 
 def _thin_line(line: np.ndarray) -> np.ndarray:
     """Return enough points of a smooth line to draw it, including both ends."""
-    return line[[round(place) for place in _space_evenly(len(line))]]
-
-
-def _space_evenly(count: int) -> list[float]:
-    n_points = min(count, _LINE_POINTS)
-    return [place * (count - 1) / max(n_points - 1, 1) for place in range(n_points)]
+    n_points = min(len(line), _LINE_POINTS)
+    return line[[round(place * (len(line) - 1) / max(n_points - 1, 1)) for place in range(n_points)]]
 
 
 def _draw_line(rows: Sequence[Row], x: Spec, y: Spec) -> Spec:
@@ -140,10 +131,6 @@ def _draw_line(rows: Sequence[Row], x: Spec, y: Spec) -> Spec:
 def _by_prediction(plots: ModelPlots, divisor: float, unit: str) -> Figure:
     axis_title = f"predicted, {unit}" if unit else "predicted"
     return _draw_residuals(plots, plots.predicted / divisor, divisor, unit, TITLES[1], axis_title)
-
-
-def _by_order(plots: ModelPlots, divisor: float, unit: str) -> Figure:
-    return _draw_residuals(plots, plots.order, divisor, unit, TITLES[2], "experiment number")
 
 
 def _draw_residuals(plots: ModelPlots, at: np.ndarray, divisor: float, unit: str, title: str, x_title: str) -> Figure:
@@ -191,6 +178,8 @@ def _residual_title(unit: str) -> str:
 KINDS: dict[str, Callable[[ModelPlots, float, str], Figure]] = {
     "fit": _draw_fit,
     "residuals": _by_prediction,
-    "order": _by_order,
+    "order": lambda plots, divisor, unit: _draw_residuals(
+        plots, plots.order, divisor, unit, TITLES[2], "experiment number"
+    ),
     "qq": _draw_qq,
 }

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from iosonde.answers.besides import besides_rows, by_levels
 from iosonde.commands.anova.answer import AnalysisOfVariance
-from iosonde.commands.report.sentences import as_sentence, missing_part
 from iosonde.commands.report.terms import LEAST_DF, default_terms, select_metric
 from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message
@@ -15,6 +14,7 @@ from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale, significant
 from iosonde.page.tables import Section
+from iosonde.page.words import as_sentence, missing_part
 from iosonde.stats.overview.types import Overview
 from iosonde.stats.regression.anova import Anova, anova
 from iosonde.stats.regression.assumptions import Assumptions
@@ -79,8 +79,7 @@ def models_of_store(
             if on:
                 raise
             missing.setdefault(error.message, []).append(title)
-    notes = tuple(map(as_sentence, missing))
-    return Section(tuple(items), notes)
+    return Section(tuple(items), tuple(map(as_sentence, missing)))
 
 
 def _fit_model(
@@ -126,9 +125,8 @@ def _analyse_variation(
     levels = {name: len(set(regression.model.values[name].tolist())) for name in factors}
     many = [name for name, count in levels.items() if 2 * count > n]
     if many or sum(levels.values()) > _MOST_PARAMETERS:
-        factor_names = ", ".join(many or factors)
         template = "{factors}: too many levels for an allocation by levels; the regression says what they explain."
-        return (), Message("too-many-levels", template, factors=factor_names)
+        return (), Message("too-many-levels", template, factors=", ".join(many or factors))
     if any(count < 2 for count in levels.values()):
         return (), ""
     terms = list(dict.fromkeys(":".join(factor.column for factor in term.factors) for term in regression.model.terms))
@@ -137,10 +135,9 @@ def _analyse_variation(
         table_of = anova(table, response, [*terms, *pairs], level)
     except IosondeError as error:
         return (), missing_part("No allocation by levels", error)
-    warnings = list(map(as_sentence, table_of.warnings))
     more = besides_rows(table, response, by_levels(table, list(factors)), names, level)
     answer = AnalysisOfVariance(table_of, besides=more, other_p_values=tuple(other_p_values))
-    return _parts(table_of), " ".join([answer.sentence, *warnings])
+    return _parts(table_of), " ".join([answer.sentence, *map(as_sentence, table_of.warnings)])
 
 
 def _pair_terms(terms: Sequence[str], levels: dict[str, int], n: int) -> list[str]:
@@ -153,10 +150,10 @@ def _pair_terms(terms: Sequence[str], levels: dict[str, int], n: int) -> list[st
 
 
 def _parts(table: Anova) -> tuple[VariationRow, ...]:
-    rest = VariationRow(
-        "residual", table.df_residual, table.ss_residual, table.ss_residual / table.ss_total, None, None
+    return (
+        *(VariationRow(s.name, s.df, s.ss, s.share, s.f, s.p) for s in table.sources),
+        VariationRow("residual", table.df_residual, table.ss_residual, table.ss_residual / table.ss_total, None, None),
     )
-    return (*(VariationRow(s.name, s.df, s.ss, s.share, s.f, s.p) for s in table.sources), rest)
 
 
 def _list_facts(
@@ -165,22 +162,21 @@ def _list_facts(
     """Return the explained share, and each assumption with the value for or against it."""
     fit = regression.fit
     mean_share = f" ({significant(100 * fit.s_e / abs(fit.mean_y))} % of the mean)" if fit.mean_y else ""
-    facts = [
+    return (
         ("R²", f"{fit.r2:.3f}, adjusted {fit.adjusted_r2:.3f}"),
         ("standard deviation of errors", f"{significant(fit.s_e / divisor)} {unit}".rstrip() + mean_share),
         ("F", _format_f_test(fit.f, fit.f_p, fit.k, fit.df)),
         ("straightness", _lack_of_fit(assumptions)),
-    ]
-    if assumptions.shapiro_p is not None:
-        facts.append(("normal residuals", f"Shapiro–Wilk {_format_p(assumptions.shapiro_p)}"))
-    facts.append(("equal variance", f"Breusch–Pagan {_format_p(assumptions.breusch_pagan_p)}"))
-    facts.append(
-        ("neighbours in order", f"r = {assumptions.autocorrelation:.2f}, {_format_p(assumptions.autocorrelation_p)}")
+        *(
+            [("normal residuals", f"Shapiro–Wilk {_format_p(assumptions.shapiro_p)}")]
+            if assumptions.shapiro_p is not None
+            else []
+        ),
+        ("equal variance", f"Breusch–Pagan {_format_p(assumptions.breusch_pagan_p)}"),
+        ("neighbours in order", f"r = {assumptions.autocorrelation:.2f}, {_format_p(assumptions.autocorrelation_p)}"),
+        ("largest Cook's distance", f"{assumptions.largest_cook:.2g} (limit {assumptions.cook_limit:.2g})"),
+        *([("largest variance inflation", f"{max(assumptions.vif.values()):.3g}")] if len(assumptions.vif) > 1 else []),
     )
-    facts.append(("largest Cook's distance", f"{assumptions.largest_cook:.2g} (limit {assumptions.cook_limit:.2g})"))
-    if len(assumptions.vif) > 1:
-        facts.append(("largest variance inflation", f"{max(assumptions.vif.values()):.3g}"))
-    return tuple(facts)
 
 
 def _lack_of_fit(assumptions: Assumptions) -> str:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
+from iosonde.core.types import Estimate
 from iosonde.core.units import fitted
 from iosonde.core.words import listed
-from iosonde.layout.text import estimate_text, table, wrapped
+from iosonde.layout.text import estimate_text, paragraphs, table, wrapped
+from iosonde.stats.regression.ols import Coefficient
+from iosonde.stats.regression.regress import Regression
+from iosonde.stats.regression.types import Point
+from iosonde.stats.regression.without import Without
 
-if TYPE_CHECKING:
-    from iosonde.core.types import Estimate
-    from iosonde.stats.regression.ols import Coefficient
-    from iosonde.stats.regression.regress import Regression
-    from iosonde.stats.regression.types import Point
-    from iosonde.stats.regression.without import Without
-
-    from .answer import LeastSquares
+from .answer import LeastSquares
 
 
 def lines(answer: LeastSquares) -> Iterator[str]:
@@ -37,8 +34,8 @@ def lines(answer: LeastSquares) -> Iterator[str]:
     ]
     yield from table(["variation", "df", "sum of squares", "share"], rows, "lrrr").splitlines()
     yield ""
-    error = f"{fitted(f.s_e / divisor)} ({_format_share(f.s_e, f.mean_y)} of the mean)"
-    yield f"R² = {f.r2:.4f}, adjusted {f.adjusted_r2:.4f}; s_e = {error}"
+    of_mean = f"{100 * f.s_e / abs(f.mean_y):.1f} %" if f.mean_y else "~"
+    yield f"R² = {f.r2:.4f}, adjusted {f.adjusted_r2:.4f}; s_e = {fitted(f.s_e / divisor)} ({of_mean} of the mean)"
     yield (
         f"F = {_format_number(f.f, 4)} on {f.k} and {f.df} df; critical {f.f_critical:.4g}; p = "
         f"{_format_number(f.f_p, 2)}"
@@ -46,27 +43,27 @@ def lines(answer: LeastSquares) -> Iterator[str]:
     if levels := f.by_level():
         yield from wrapped(_by_level(levels))
     yield ""
-    grid = []
-    for c in f.coefficients():
-        numbers = [fitted(x / divisor) for x in (c.estimate, c.std_error, c.low, c.high)]
-        grid.append([c.name, *numbers, _format_number(c.t, 3), _format_number(c.p, 2)])
+    grid = [
+        [
+            c.name,
+            *(fitted(x / divisor) for x in (c.estimate, c.std_error, c.low, c.high)),
+            _format_number(c.t, 3),
+            _format_number(c.p, 2),
+        ]
+        for c in f.coefficients()
+    ]
     yield from table(["term", "estimate", "std error", "low", "high", "t", "p"], grid, "lrrrrrr").splitlines()
     if regression.points:
-        yield ""
-        yield from _format_points(regression.points, divisor)
+        yield from ["", *_format_points(regression.points, divisor)]
         for point, ratio, width in regression.ratios:
             yield from _format_ratio(point, regression.points[0], ratio, width)
     if answer.without:
-        yield ""
-        yield from _format_without(regression, answer.without, divisor)
+        yield from ["", *_format_without(regression, answer.without, divisor)]
     if regression.warnings or regression.findings:
         yield ""
-    for warning in regression.warnings:
-        yield from wrapped(f"~ {warning}", "  ")
-    for finding in regression.findings:
-        yield from wrapped(f"{finding.code} {finding.sentence}", "     ")
-    yield ""
-    yield from wrapped(answer.sentence)
+    yield from paragraphs(regression.warnings, "  ", "~ ")
+    yield from paragraphs((f"{finding.code} {finding.sentence}" for finding in regression.findings), "     ")
+    yield from ["", *wrapped(answer.sentence)]
 
 
 def _format_without(regression: Regression, other: Without, divisor: float) -> Iterator[str]:
@@ -80,9 +77,10 @@ def _format_without(regression: Regression, other: Without, divisor: float) -> I
         ["p of F", *(_format_number(f.f_p, 2) for f in both)],
     ]
     after = {c.name: c for c in other.regression.fit.coefficients()}
-    for c in regression.fit.coefficients():
-        ends = [_format_coefficient(coefficient, divisor) for coefficient in (c, after.get(c.name))]
-        rows.append([c.name, *ends])
+    rows += [
+        [c.name, *(_format_coefficient(coefficient, divisor) for coefficient in (c, after.get(c.name)))]
+        for c in regression.fit.coefficients()
+    ]
     yield from table(["", "all rows", "without"], rows, "lrr").splitlines()
     yield from wrapped("Exclude a row only for a reason other than its value: find out what happened there.")
 
@@ -105,10 +103,10 @@ def _format_points(points: tuple[Point, ...], divisor: float) -> Iterator[str]:
     rows = []
     for point in points:
         p = point.prediction
-        at = _format_point(point)
         fit, *ends = (fitted(x / divisor) for x in (p.fit, p.mean_low, p.mean_high, p.low, p.high))
         mean_interval, new_interval = f"{ends[0]} to {ends[1]}", f"{ends[2]} to {ends[3]}"
-        rows.append([at, fit, mean_interval, new_interval, "extrapolated" if point.extrapolated else ""])
+        note = "extrapolated" if point.extrapolated else ""
+        rows.append([_format_point(point), fit, mean_interval, new_interval, note])
     yield from table(["at", "fit", "mean response", "new", ""], rows, "lrrrl").splitlines()
 
 
@@ -122,19 +120,13 @@ def _format_ratio(point: Point, first: Point, ratio: Estimate, width: float | No
     """Format the ratio of the mean response to that at the first point, with its uncertainty."""
     wide = f"; {width:.3g} times as wide an interval" if width is not None else ""
     yield from wrapped(f"{_format_point(point)} ÷ {_format_point(first)}: {estimate_text(ratio, '')}{wide}", "  ")
-    for warning in ratio.warnings:
-        yield from wrapped(f"~ {warning}", "  ")
+    yield from paragraphs(ratio.warnings, "  ", "~ ")
 
 
 def _by_level(decisions: Mapping[float, bool]) -> str:
     """Format ``by level: significant at 90 % and 95 %; not significant at 99 %``."""
-    wordings = {"significant": True, "not significant": False}
     at = {
         words: [f"{100 * level:g} %" for level, above in decisions.items() if above is is_so]
-        for words, is_so in wordings.items()
+        for words, is_so in {"significant": True, "not significant": False}.items()
     }
     return "by level: " + "; ".join(f"{words} at {listed(levels)}" for words, levels in at.items() if levels)
-
-
-def _format_share(part: float, total: float) -> str:
-    return f"{100 * part / abs(total):.1f} %" if total else "~"

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from iosonde.answers.columns import with_computed
 from iosonde.answers.operations import visit
+from iosonde.commands.advise.for_page import Choosing
 from iosonde.commands.bound.for_page import start
 from iosonde.commands.corpus.answer import corpus
 from iosonde.commands.corpus.for_page import CorpusPage, corpus_page
+from iosonde.commands.plot.settings import settings_plot
+from iosonde.commands.plot.settings_plot import SettingsPlot
 from iosonde.commands.survey.for_page import SurveyPage
 from iosonde.commands.survey.stored import are_surveys, page_of_surveys
-from iosonde.core.errors import InputError
+from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.message import spell
 from iosonde.core.questions import DeclaredQuestion
 from iosonde.core.stored import StoredRun
@@ -30,10 +32,6 @@ from .content import Page
 from .experiment import Opener, open_chosen
 from .of_store import page_of_store
 from .of_table import TableOptions, page_of_table
-from .settings import settings_of
-
-if TYPE_CHECKING:
-    from iosonde.commands.advise.for_page import Choosing
 
 
 @dataclass(frozen=True)
@@ -182,3 +180,11 @@ def _rows(source: Source, options: ReportQuery) -> tuple[Table, Sequence[str], S
     if options.response[:1] == ("value",) and len(rows):
         source.require_single_kind((*options.on, *(options.by or ())))
     return rows, options.response, options.by
+
+
+def settings_of(source: Source, query: ResponseQuery) -> SettingsPlot | None:
+    """Return the figure, or None if there is nothing to draw: the sections below say why."""
+    try:
+        return settings_plot(source, query)
+    except IosondeError:
+        return None

@@ -1,4 +1,5 @@
-"""Content of a page, as data: frozen dataclasses that the commands' ``for_page.py`` fill and ``section.py`` lay out.
+"""Content of a page, as data: frozen dataclasses that the commands' ``for_page.py`` fill and ``section.py`` lay out;
+the cells of its summaries.
 
 Every value is in base units (bytes/s, operations/s, s), and every measured one is an Estimate. A Section explains what
 is missing and why. Each figure offers its data as a table to download.
@@ -10,22 +11,57 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
+from iosonde.answers.answer import Answer
 from iosonde.commands.advise.content import ResponseAdvice
 from iosonde.commands.bound.content import Bound
-from iosonde.commands.plot.bars_content import Bars
-from iosonde.commands.plot.latency_content import Latency
+from iosonde.commands.plot.content import Bars, Latency, Timeline
 from iosonde.commands.plot.over_time import OverTimePlot
 from iosonde.commands.plot.settings_plot import SettingsPlot
-from iosonde.commands.plot.timeline_content import Timeline
 from iosonde.commands.rank.content import Influence
-from iosonde.commands.regress.content import ResponseRegression, ResponseSummary
+from iosonde.commands.regress.content import ResponseRegression, ResponseSummary, SummaryRow
 from iosonde.commands.summary.faults import FaultEffect
-from iosonde.core.types import Finding
+from iosonde.core.grouping import group_by_key
+from iosonde.core.headlines import without_usual_clock
+from iosonde.core.level_text import format_levels
+from iosonde.core.types import Estimate, Finding
 from iosonde.core.verdict import Verdict
 from iosonde.page.tables import DataTable, Section
 from iosonde.page.words import FactGroup, FirstScreen, Reproduce
+from iosonde.stats.overview.types import Overview, OverviewRow
 
-from .question import AnsweredQuestion
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class AnsweredQuestion:
+    """A question with the ``answer`` of ``command``, of this ``kind``; None with the reason in ``missing``.
+    ``published``: the result in its source, in words. ``constant``: factors of the question with only one level in
+    these trials. ``columns``: the factor whose levels are the columns of a summary."""
+
+    question: str
+    kind: str
+    command: str
+    answer: Answer | None
+    missing: str = ""
+    published: str = ""
+    constant: tuple[str, ...] = ()
+    columns: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """Return the answer in one sentence; empty if it has none."""
+        return without_usual_clock(str(getattr(self.answer, "sentence", "")))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stable JSON form; the answer has its command's ``--json``."""
+        return {
+            "question": self.question,
+            "command": self.command,
+            "missing": self.missing,
+            "published": self.published,
+            "constant": list(self.constant),
+            "answer": None if self.answer is None else self.answer.to_dict(),
+        }
 
 
 class PagePart(Protocol):
@@ -114,3 +150,44 @@ class Page:
             if estimate
         ]
         return tuple(dict.fromkeys(warning for estimate in estimates for warning in estimate.warnings))
+
+
+def summaries_of(
+    overview: Overview, titles: Mapping[Key, str] | None = None, includes: Mapping[Key, str] | None = None
+) -> tuple[ResponseSummary, ...]:
+    """Return the cells by response; ``titles`` names (operation, metric), by default the metric; ``includes``: content
+    of each clock."""
+    rows_by_key = group_by_key(((row.operation, row.metric), row) for row in overview.rows)
+    efficiency = {
+        (
+            entry.operation,
+            entry.metric,
+            tuple({**entry.by, entry.factor: entry.size}.get(name) for name in overview.by),
+        ): (entry.efficiency)
+        for entry in overview.efficiency
+    }
+    return tuple(
+        ResponseSummary(
+            (titles or {}).get(key, key[1]),
+            rows_by_key[key][0].unit,
+            overview.by,
+            tuple(_row(row, overview, efficiency) for row in rows_by_key[key]),
+            (includes or {}).get(key, ""),
+        )
+        for key in titles or rows_by_key
+        if key in rows_by_key
+    )
+
+
+def _row(row: OverviewRow, overview: Overview, efficiency: dict[tuple[Any, ...], Estimate]) -> SummaryRow:
+    setting = tuple(row.by.get(name) for name in overview.by)
+    return SummaryRow(
+        tuple(format_levels(overview.by, row.by, overview.units)),
+        setting,
+        row.mean,
+        row.median,
+        row.sd,
+        row.cv,
+        row.harmonic_mean,
+        efficiency.get((row.operation, row.metric, setting)),
+    )

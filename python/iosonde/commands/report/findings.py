@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from iosonde.commands.regress.content import ResponseRegression
+from iosonde.core.grouping import group_by_key
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity
 from iosonde.core.words import counted
 from iosonde.page.tables import Section
+from iosonde.page.words import as_sentence
 from iosonde.stats.overview.types import Overview
-
-from .sentences import as_sentence
 
 _NUMBER = re.compile(r"[-+]?\d[\d.]*(e[-+]?\d+)?")
 
@@ -57,11 +57,11 @@ def at_the_top(models: Section[ResponseRegression]) -> list[Finding]:
     """Return the models' findings for the first screen. Findings of several models that differ only in numbers appear
     once, with the models' names."""
     several = len(models.items) > 1
-    groups: dict[tuple[str, str], list[tuple[str, Finding]]] = {}
-    for model in models.items:
-        for finding in model.findings:
-            words = _NUMBER.sub("", finding.sentence)
-            groups.setdefault((finding.code, words), []).append((model.title, finding))
+    groups = group_by_key(
+        ((finding.code, _NUMBER.sub("", finding.sentence)), (model.title, finding))
+        for model in models.items
+        for finding in model.findings
+    )
     top_findings = []
     for pairs in groups.values():
         title, first = pairs[0]

@@ -1,14 +1,18 @@
-"""First screen of a store's page: the headline, what was measured, the result, its certainty, what looks wrong."""
+"""First screen of a store's page: the headline, what was measured (trials, tools, factors, place and order), the
+result, its certainty, what looks wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 from iosonde.core.clock_words import clock_words
-from iosonde.core.stored import StoredRun
-from iosonde.core.types import Finding
-from iosonde.core.units import format_size
-from iosonde.core.words import counted
+from iosonde.core.level_text import format_level
+from iosonde.core.stored import StoredRun, fate_of_incomplete
+from iosonde.core.table import Cell
+from iosonde.core.types import Experiment, Finding, count_of
+from iosonde.core.units import format_seconds, format_size, size_of
+from iosonde.core.words import counted, listed, plural
 from iosonde.page.words import FirstScreen
 from iosonde.stats.overview import wire
 from iosonde.stats.overview.story import sentences
@@ -17,10 +21,14 @@ from iosonde.stats.overview.types import Overview
 from .axis import Axis
 from .experiment import Chosen
 from .findings import wrong
-from .headline import headline
-from .measured import measured, tools_of
+from .headline import headline, shortened
+from .machine import deep
 
 ToolClocks = Sequence[tuple[str, str]]
+_MOST_LEVELS = 4  # numbers listed one by one
+_MOST_TOOLS = 3
+_MOST_SWEPT = 6  # factors
+_SIZES = ("nodes", "ranks_per_node", "ranks")
 
 
 def first_screen(
@@ -33,10 +41,9 @@ def first_screen(
     clock: str,
 ) -> FirstScreen:
     """Build the first screen; ``clock`` describes the clock of the rates."""
-    what = [*measured(runs, overview, axis, chosen.seed), *([chosen.note] if chosen.note else [])]
     return FirstScreen(
         headline=headline(target, tools_of(runs), runs, overview, axis),
-        what=tuple(what),
+        what=(*measured(runs, overview, axis, chosen.seed), *([chosen.note] if chosen.note else [])),
         fast=" ".join(filter(None, (_describe_sizes(runs, clock), wire.words(runs)))) if overview.rows else "",
         sure=(interval_words(overview),) if overview.rows else (),
         wrong=wrong(findings, bool(runs)),
@@ -78,5 +85,116 @@ def _describe_sizes(runs: Sequence[StoredRun], clock: str) -> str:
 
 
 def _describe_cache(runs: Sequence[StoredRun]) -> str:
-    states = sorted({str(run.factors.get("client_cache") or "unknown") for run in runs})
-    return " or ".join(states)
+    return " or ".join(sorted({str(run.factors.get("client_cache") or "unknown") for run in runs}))
+
+
+def target_of(runs: Sequence[StoredRun], otherwise: str) -> str:
+    """Return the measured directory, or the store for imported runs."""
+    return ", ".join(dict.fromkeys(run.target for run in runs if run.target is not None)) or otherwise
+
+
+def find_experiment_name(experiments: Sequence[Experiment]) -> str:
+    """Return the name of the only experiment, if a file described it; else ''."""
+    names = {experiment.name if "file" in experiment.settings else "" for experiment in experiments}
+    return names.pop() if len(names) == 1 else ""
+
+
+def tools_of(runs: Sequence[StoredRun], versions: bool = False) -> str:
+    """Return the tools whose output was read, each once, '' for our engine; with ``versions`` as ``ior 4.1.0`` if
+    unique."""
+    versions_by_tool: dict[str, dict[str, None]] = {}
+    for run in runs:
+        pairs = (
+            [run.source.partition(" ")[::2]]
+            if run.imported
+            else [
+                (tool, " ".join(phase.tool_versions) if len(phase.tools) == 1 else "")
+                for phase in run.phases
+                for tool in phase.tools
+            ]
+        )
+        for tool, version in pairs:
+            versions_by_tool.setdefault(tool, {})[version] = None
+    texts = [
+        f"{tool} {next(iter(of))}".strip() if versions and len(of) == 1 else tool
+        for tool, of in versions_by_tool.items()
+    ]
+    more = len(texts) - _MOST_TOOLS
+    return listed([*texts[:_MOST_TOOLS], *([f"{more} more tools"] if more > 0 else [])]) if texts else ""
+
+
+def measured(runs: Sequence[StoredRun], overview: Overview, axis: Axis, seed: int | None) -> Iterator[str]:
+    """Yield two or three sentences."""
+    if not runs:
+        yield "The store holds no runs."
+        return
+    complete = sum(run.complete for run in runs)
+    lost = f", {len(runs) - complete} of them incomplete and {fate_of_incomplete(runs)}" if complete < len(runs) else ""
+    swept = _describe_factors(overview)
+    if all(run.imported for run in runs):
+        yield f"{counted(len(runs), 'run')} of {tools_of(runs, True)}{lost}, imported{': ' + swept if swept else ''}."
+        return
+    what = tools_of(runs, True) or _steps(runs) or ", ".join(sorted({run.source for run in runs}))
+    mounts = [deep(run.facts, "machine", "mount") or {} for run in runs]
+    places = dict.fromkeys(_place(mount) for mount in mounts if mount.get("type"))
+    on = f" on {' and '.join(places)}" if places else ""
+    yield f"{what}{on}: {'; '.join([*([swept] if swept else []), *_describe_size(runs, axis)])}."
+    drawn = f"in a random order (seed {seed})" if seed is not None else "in the order given"
+    length = format_seconds(sum(run.seconds for run in runs))
+    yield f"{counted(len(runs), 'trial')}{lost}, {drawn}: {length} of measuring."
+    if _stood_in(runs, axis):
+        yield "All ranks ran on one machine and stood in for nodes: they share its cache, cores and network link."
+
+
+def _place(mount: Mapping[str, Any]) -> str:
+    """Format ``nfs4 (server:/export)``; a mount table may lack the source."""
+    return f"{mount['type']} ({mount['source']})" if mount.get("source") else str(mount["type"])
+
+
+def _steps(runs: Sequence[StoredRun]) -> str:
+    """Return the timed commands, if the runs did nothing else."""
+    phases = [phase for phase in runs[-1].phases if phase.is_step]
+    if not phases or not all(phase.is_command for phase in phases):
+        return ""
+    commands = [f"'{shortened(phase.command)}'" for phase in phases]
+    return listed(
+        [*commands[:_MOST_TOOLS], *([f"{len(commands) - _MOST_TOOLS} more"] if len(commands) > _MOST_TOOLS else [])]
+    )
+
+
+def _describe_size(runs: Sequence[StoredRun], axis: Axis) -> list[str]:
+    sizes = sorted({axis.size(run.factors) for run in runs})
+    levels = [run.factors.get("ranks_per_node") for run in runs]
+    each = sorted({count_of(level) for level in levels if level is not None})
+    on_each = "" if sizes == [1] else " on each"
+    per_node = f", {counted(each[0], 'rank')}{on_each}" if len(each) == 1 and axis.factor == "nodes" else ""
+    return [f"{', '.join(map(str, sizes))} {axis.noun if sizes == [1] else plural(axis.noun)}" + per_node]
+
+
+def _stood_in(runs: Sequence[StoredRun], axis: Axis) -> bool:
+    several = max(axis.size(run.factors) for run in runs) > 1
+    return several and runs[-1].facts.get("launcher") == "local" and axis.factor == "nodes"
+
+
+def _describe_factors(overview: Overview) -> str:
+    """List the factors and their levels: ``t 64 KiB, 1 MiB and 4 MiB; transfer_size 4 KiB to 1 MiB``."""
+    names = [name for name in overview.by if name not in _SIZES]
+    more = [f"{len(names) - _MOST_SWEPT} factors more"] if len(names) > _MOST_SWEPT else []
+    return "; ".join([*(f"{name} {_levels(name, overview)}" for name in names[:_MOST_SWEPT]), *more])
+
+
+def _levels(name: str, overview: Overview) -> str:
+    levels = list(dict.fromkeys(row.by.get(name) for row in overview.rows))
+    return describe_levels([level for level in levels if level is not None], name, overview.units)
+
+
+def describe_levels(levels: Sequence[Cell], name: str, units: Mapping[str, str]) -> str:
+    """List a few levels; give the range of many numbers or sizes, and the count of many names."""
+    texts = [format_level(level, units.get(name, "")) for level in levels]
+    if len(texts) < _MOST_LEVELS:
+        return listed(texts) if texts else ""
+    amounts = [level if isinstance(level, (int, float)) else size_of(str(level)) for level in levels]
+    if all(amount is not None for amount in amounts):
+        ordered = [text for _, text in sorted(zip(amounts, texts, strict=True))]
+        return f"{ordered[0]} to {ordered[-1]} ({len(texts)} levels)"
+    return f"{', '.join(texts[: _MOST_LEVELS - 1])} and {len(texts) - _MOST_LEVELS + 1} more"

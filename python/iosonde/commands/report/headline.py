@@ -103,8 +103,9 @@ def shortened(command: str) -> str:
 
 def _collect_commands(runs: Sequence[StoredRun]) -> dict[str, str]:
     """Map operations of unnamed steps to their commands."""
-    commands = {}
-    for phase in (phase for run in runs[-1:] for phase in run.phases if phase.is_command):
-        if phase.name.startswith("step-") and phase.operation == phase.name:
-            commands[phase.operation] = shortened(phase.command)
-    return commands
+    return {
+        phase.operation: shortened(phase.command)
+        for run in runs[-1:]
+        for phase in run.phases
+        if phase.is_command and phase.name.startswith("step-") and phase.operation == phase.name
+    }

@@ -1,7 +1,8 @@
-"""Facts of the machine in the last trial."""
+"""Facts of the machine in the last trial, and how to reproduce a page: command lines, seed, versions."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.units import format_seconds, format_size
 from iosonde.core.words import counted
 from iosonde.page.tables import Section
-from iosonde.page.words import FactGroup
+from iosonde.page.words import FactGroup, Reproduce
 
 _MACHINE_TITLES = {
     "host": "Host",
@@ -27,6 +28,7 @@ _MACHINE_TITLES = {
     "scheduler": "Batch system",
     "lab": "Emulated cluster",
 }
+_MOST_COMMANDS = 10
 
 
 def facts_of(runs: Sequence[StoredRun]) -> Section[FactGroup]:
@@ -36,18 +38,17 @@ def facts_of(runs: Sequence[StoredRun]) -> Section[FactGroup]:
         return Section(missing=(Message("no-facts", "No facts of the machine are stored with these runs."),))
     if structure := runs[-1].structure:
         machine = {**machine, "filesystem": {**(machine.get("filesystem") or {}), "structure": structure}}
+    titles = list(_MACHINE_TITLES)
     groups = [
         FactGroup(_MACHINE_TITLES.get(name, str(name)), tuple(flat(value)))
-        for name, value in sorted(machine.items(), key=lambda item: _find_position(item[0]))
+        for name, value in sorted(
+            machine.items(), key=lambda item: titles.index(item[0]) if item[0] in titles else len(titles)
+        )
         if value
     ]
     differing = sum(deep(run.facts, "machine", "host", "boot_id") != deep(machine, "host", "boot_id") for run in runs)
     why = (f"Last trial; {counted(differing, 'trial')} ran after another boot or on another machine.",)
     return Section(tuple(group for group in groups if group.rows), why if differing else ())
-
-
-def _find_position(name: str) -> int:
-    return list(_MACHINE_TITLES).index(name) if name in _MACHINE_TITLES else len(_MACHINE_TITLES)
 
 
 def flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
@@ -80,3 +81,36 @@ def deep(value: Any, *keys: str) -> Any:
     for key in keys:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value
+
+
+def reproduce_of(runs: Sequence[StoredRun], seed: int | None, store: str, command: Sequence[str]) -> Reproduce:
+    """Return the command lines (none for a table in memory), the seed, the versions."""
+    last = runs[-1] if runs else StoredRun({})
+    if runs and all(run.imported for run in runs):
+        seed = None  # imported runs have no drawn order
+        commands = _as_printed(runs)
+    else:
+        commands = _build_repeat_command(last, seed)
+    commands += [("Make this page", shlex.join(command))] if command else []
+    facts = [("seed of the order", str(seed))] if seed is not None else []
+    facts += (dict(flat(last.versions)) | dict(flat(last.facts.get("software") or {}))).items()
+    ids = dict.fromkeys(run.experiment for run in runs)
+    return Reproduce(tuple(commands), (*facts, ("experiment", ", ".join(ids) or "none"), ("store", store)))
+
+
+def _build_repeat_command(last: StoredRun, seed: int | None) -> list[tuple[str, str]]:
+    """Return our command line of the last run, with its seed."""
+    if last.imported:
+        return []
+    measured = [str(word) for word in last.facts.get("command") or []][1:]
+    if measured and seed is not None and "--seed" not in measured:
+        measured += ["--seed", str(seed)]
+    return [("Measure the same again, in the same order", shlex.join(["iosonde", *measured]))] if measured else []
+
+
+def _as_printed(runs: Sequence[StoredRun]) -> list[tuple[str, str]]:
+    """Return the other tools' command lines, as their outputs print them."""
+    commands = list(dict.fromkeys(str(run.facts["command"]) for run in runs if run.facts.get("command")))
+    which = [f" {place} of {len(commands)}" if len(commands) > 1 else "" for place in range(1, len(commands) + 1)]
+    pairs = zip(which[:_MOST_COMMANDS], commands[:_MOST_COMMANDS], strict=True)
+    return [(f"Command{place}, as the tool printed it", text) for place, text in pairs]

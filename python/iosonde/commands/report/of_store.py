@@ -11,14 +11,13 @@ from iosonde.answers.operations import visit
 from iosonde.answers.tools import list_tool_clocks, own_clock
 from iosonde.answers.trials import measured
 from iosonde.commands.bound.for_page import start
-from iosonde.commands.plot.bars_content import Bars
-from iosonde.commands.plot.latency_content import Latency
+from iosonde.commands.plot.content import Bars, Latency, Timeline
 from iosonde.commands.plot.over_time import OverTimePlot, build_run_plot
-from iosonde.commands.plot.timeline_content import Timeline
 from iosonde.commands.rank.for_page import InfluenceOptions, influences_of_store
 from iosonde.commands.regress.for_page import models_of_store
 from iosonde.commands.summary.answer import store_overview
 from iosonde.commands.summary.faults import FaultEffects
+from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
@@ -26,26 +25,23 @@ from iosonde.core.words import counted
 from iosonde.data.factors import is_separable
 from iosonde.data.query import ALL, MetricChoice, ResponseQuery
 from iosonde.data.source import Source
-from iosonde.page.tables import Section
+from iosonde.page.tables import DataTable, Section, Value
 from iosonde.stats.overview.fault_effect import UNDONE, WELL
 from iosonde.stats.overview.types import Overview
 from iosonde.stats.regression.formula import columns_of
 
 from .axis import Axis, axis_of, is_part, place, titles_of
-from .bars import bars_of, bars_section, clocks_of
-from .content import Page
+from .charts import Shapes, bars_of, bars_section, clocks_of, latencies_of
+from .content import Page, summaries_of
 from .experiment import Chosen
 from .findings import at_the_top, findings_of
-from .first_screen import clock_of, first_screen, sentence_about
-from .latency import Shapes, latencies_of
-from .machine import facts_of
-from .measured import find_experiment_name, target_of
+from .first_screen import clock_of, find_experiment_name, first_screen, sentence_about, target_of
+from .machine import facts_of, reproduce_of
 from .parts import build_parts
 from .questions import collect_question_metrics
-from .reproduce import reproduce_of
-from .summaries import summaries_of
 from .timelines import timelines_of
-from .trials import trials_of
+
+_ALWAYS = ("run", "started", "state")
 
 
 def page_of_store(
@@ -196,3 +192,33 @@ def _format_period(runs: Sequence[StoredRun]) -> str:
     if first == last:
         return f"{first} UTC"
     return f"{first} to {last[11:] if last[:10] == first[:10] else last} UTC"
+
+
+def trials_of(runs: Sequence[StoredRun], overview: Overview, axis: Axis) -> DataTable:
+    """Return every trial in the order of time, complete or not, with its setting: the varying factors, or its size if
+    nothing varied. Columns empty in all trials are omitted, as the repetition of imported ones."""
+    by = overview.by or (axis.factor,)
+    rows: list[tuple[Value, ...]] = [
+        (
+            run.id,
+            *(_level(run, name, overview, axis) for name in by),
+            run.factors.get("repetition"),
+            run.started_at,
+            run.document["seconds"],
+            "; ".join(run.missing) or "complete",
+        )
+        for run in runs
+    ]
+    columns = ("run", *by, "repetition", "started", "length (s)", "state")
+    positions = [at for at, name in enumerate(columns) if name in (*_ALWAYS, *by) or any(row[at] for row in rows)]
+    return DataTable(
+        "In the order in which they were made." if rows else "The store holds no trials.",
+        tuple(columns[at] for at in positions),
+        tuple(tuple(row[at] for at in positions) for row in rows),
+    )
+
+
+def _level(run: StoredRun, name: str, overview: Overview, axis: Axis) -> Value:
+    return (
+        axis.size(run.factors) if name == axis.factor else format_level(run.level(name), overview.units.get(name, ""))
+    )

@@ -31,10 +31,9 @@ from iosonde.stats.overview import overview
 from iosonde.stats.overview.types import Overview
 from iosonde.stats.regression.formula import columns_of
 
-from .content import Page
+from .content import Page, summaries_of
 from .findings import at_the_top, findings_from_warnings, wrong
 from .first_screen import interval_words
-from .summaries import summaries_of
 
 # factors named in a headline with the levels of its two ends
 _MAX_FACTORS = 2
@@ -71,9 +70,8 @@ def page_of_table(table: Table, path: str, options: TableOptions) -> Page:
     explained = models_of_table(survey, rows, roles.responses, roles.settings, PageTerms(on, besides), level)
     checked = examine.examine_table(table, level, roles.responses, roles.settings, (*roles.numbering, *roles.remarks))
     hidden = [finding for finding in survey.findings if finding.code == "S110"]
-    findings = _worst_first(
-        [*checked.findings, *hidden, *at_the_top(explained), *findings_from_warnings(survey.warnings)]
-    )
+    every = [*checked.findings, *hidden, *at_the_top(explained), *findings_from_warnings(survey.warnings)]
+    findings = tuple(worst_first(list({(finding.code, finding.sentence): finding for finding in every}.values())))
     return Page(
         title=f"iosonde report: {path}",
         target=path,
@@ -100,7 +98,6 @@ def page_of_table(table: Table, path: str, options: TableOptions) -> Page:
 
 
 def _refuse_predictors(roles: Roles, predictors: Sequence[str]) -> None:
-    """Raise InputError if a response is also a predictor."""
     if both := [name for name in roles.responses if name in predictors]:
         raise InputError(
             "conflicting-roles",
@@ -155,7 +152,7 @@ def _build_first_screen(
         ),
         what=("; ".join(parts) + ".",),
         fast="",
-        sure=tuple(sentence for sentence in (interval_words(survey), _describe_unseen(unseen)) if sentence),
+        sure=tuple(filter(None, (interval_words(survey), f"Not seen: {'; '.join(unseen)}." if unseen else ""))),
         wrong=wrong(findings, True),
         sentence=survey.sentence,
     )
@@ -177,18 +174,9 @@ def _headline(cell_overview: Overview, response: str, of: str) -> str:
     return f"{response}{of}: {ends}"
 
 
-def _describe_unseen(unseen: Sequence[str]) -> str:
-    return f"Not seen: {'; '.join(unseen)}." if unseen else ""
-
-
-def _worst_first(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    return tuple(worst_first(list({(finding.code, finding.sentence): finding for finding in findings}.values())))
-
-
 def _describe_reproduction(table: Table, path: str, command: Sequence[str]) -> Reproduce:
     facts = [("data", path), ("rows", f"{len(table):,}")]
     if Path(path).is_file():
         content = Path(path).read_bytes()
         facts += [("size", format_size(len(content))), ("SHA-256", hashlib.sha256(content).hexdigest())]
-    again = (("Make this page", shlex.join(command)),) if command else ()
-    return Reproduce(again, (*facts, ("iosonde", __version__)))
+    return Reproduce((("Make this page", shlex.join(command)),) if command else (), (*facts, ("iosonde", __version__)))

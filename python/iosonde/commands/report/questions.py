@@ -37,7 +37,7 @@ from iosonde.core.types import Experiment
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 
-from .question import AnsweredQuestion
+from .content import AnsweredQuestion
 
 Open = Callable[[Sequence[str]], Source]
 _Ask = Callable[[Source, ResponseQuery, DeclaredQuestion], Answer]
@@ -46,10 +46,9 @@ _DROPPED = ("on", "color", "panel", "adjust", "columns")
 
 def read_questions(source: Source) -> list[DeclaredQuestion]:
     """Return the questions of the newest experiment of a store."""
-    experiments = source.experiments[-1:]
     return [
         question
-        for experiment in experiments
+        for experiment in source.experiments[-1:]
         for question in questions.read(experiment.settings.get(questions.KEY, ()), _list_declared_names(experiment))
     ]
 
@@ -88,17 +87,15 @@ def _answer_question(question: DeclaredQuestion, opened: Open, how: ResponseQuer
         answer = _ASK[question.kind](source, replace(how, response=question.metric, on=(), metric=()), question)
     except IosondeError as error:
         template = "{reason} ({hint})" if error.hint else "{reason}"
-        missing = Message(error.code, template, **{**error.values, "reason": error.message, "hint": error.hint})
         return AnsweredQuestion(
             question.text,
             question.kind,
             shlex.join(question.command(name)),
             None,
-            missing,
+            Message(error.code, template, **{**error.values, "reason": error.message, "hint": error.hint}),
             question.published,
             constant,
         )
-    columns = str(question.words.get("columns", "")) if isinstance(answer, Summary) else ""
     return AnsweredQuestion(
         question.text,
         question.kind,
@@ -107,7 +104,7 @@ def _answer_question(question: DeclaredQuestion, opened: Open, how: ResponseQuer
         "",
         question.published,
         constant,
-        columns,
+        str(question.words.get("columns", "")) if isinstance(answer, Summary) else "",
     )
 
 
@@ -167,15 +164,18 @@ def _summary(source: Source, query: ResponseQuery, question: DeclaredQuestion) -
 
 
 def _answer_comparison(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
-    sides = Sides(
-        question.names("levels"),
-        str(question.words.get("group", "")) or None,
-        question.names("by"),
-        pair=question.names("pair"),
-        adjust=question.names("adjust") or None,
-        base_only=bool(question.words.get("base_only")),
+    return compare(
+        source,
+        query,
+        Sides(
+            question.names("levels"),
+            str(question.words.get("group", "")) or None,
+            question.names("by"),
+            pair=question.names("pair"),
+            adjust=question.names("adjust") or None,
+            base_only=bool(question.words.get("base_only")),
+        ),
     )
-    return compare(source, query, sides)
 
 
 def _answer_regression(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:

@@ -6,23 +6,33 @@ are data, drawn by the page's script when they come into view (``library``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from iosonde.commands.bound.figure_roofline import roofline_figure
+from iosonde.commands.bound.figure_waterfall import waterfall_figure
 from iosonde.commands.bound.section import BAR_HEIGHT, BAR_WIDTH, losses_of, shares_of
 from iosonde.commands.corpus.for_page import CorpusPage
-from iosonde.commands.fit.figure_tree import is_cut
-from iosonde.commands.plot.bars_content import Bars
-from iosonde.commands.plot.figure_settings import lines_of
-from iosonde.commands.rank.figure import share_parts
-from iosonde.commands.regress.figure import TITLES, scale_of
+from iosonde.commands.fit.figure_tree import TreeDrawing, is_cut, tree_figure
+from iosonde.commands.fit.figure_unseen import LearningCurve, Predicted, curve_figure, predicted_figure
+from iosonde.commands.plot.content import Bars
+from iosonde.commands.plot.figure import timeline_figure
+from iosonde.commands.plot.figure_bars import bars_figure
+from iosonde.commands.plot.figure_latency import latency_figure
+from iosonde.commands.plot.figure_over_time import over_time_figure
+from iosonde.commands.plot.figure_settings import lines_of, settings_figure
+from iosonde.commands.rank.content import Influence, JudgedModel
+from iosonde.commands.rank.figure import Bar, Importance, importance_figure, share_parts
+from iosonde.commands.regress.figure import TITLES, regression_figures, scale_of
 from iosonde.commands.summary import text_faults as fault_text
 from iosonde.commands.survey.for_page import SurveyPage
-from iosonde.core.units import significant
+from iosonde.core.grouping import group_by_key
+from iosonde.core.units import common_scale, significant
 from iosonde.core.words import counted, plural
+from iosonde.layout.figure import Figure
 from iosonde.layout.text import estimate_parts, estimate_text
-from iosonde.layout.vocabulary import page_config
+from iosonde.layout.vocabulary import page_config, page_spec
 from iosonde.page.carried import asset, json_in_script, page_policy, to_jsonable
 from iosonde.page.environment import make_environment
 from iosonde.page.library import library
@@ -32,13 +42,14 @@ from iosonde.page.strip import STRIP_HEIGHT, STRIP_WIDTH
 from iosonde.page.tables import Section
 
 from .content import Page
-from .section_figures import factor_scale, page_specs
-from .section_questions import FOLDED, question_sentences, question_text
+from .section_questions import FOLDED, question_figure, question_sentences, question_text
 from .section_summary import summary_table
 from .section_top import on_first_screen, top_tables
 
 MOST_FINDINGS = 6  # findings that are not folded
 MOST_OPEN = 24  # figures of a kind that are not folded
+_FIXED = ("tree-", "settings-", "faults-", "questions-")  # figures of fixed width
+MEAN = "mean of everything"
 
 
 def render(
@@ -53,7 +64,7 @@ def render(
     drawing, script = library(say), asset("page.js")
     parts, figures = share(page_specs(page, sections))
     tops = top_tables(page)
-    text: str = (
+    return str(
         make_environment(_list_names(page))
         .get_template("page.html")
         .render(
@@ -61,7 +72,7 @@ def render(
             tops=tops,
             first_tops=on_first_screen(tops),
             absent=absent(page),
-            first_ranked=_first_ranked(page),
+            first_ranked=next((number for number, item in enumerate(page.influences.items, 1) if item.ranking), 0),
             most_findings=MOST_FINDINGS,
             bar_groups=bar_groups(page),
             most_open=MOST_OPEN,
@@ -97,7 +108,6 @@ def render(
             estimate_parts=estimate_parts,
         )
     )
-    return text
 
 
 def absent(page: Page) -> list[tuple[str, str]]:
@@ -114,19 +124,12 @@ def absent(page: Page) -> list[tuple[str, str]]:
     return [(name, " ".join(section.missing)) for name, section in parts if section.missing and not section.items]
 
 
-def _first_ranked(page: Page) -> int:
-    """Return the number of the first part with a ranking, which explains the signs; 0 without any."""
-    return next((number for number, item in enumerate(page.influences.items, 1) if item.ranking), 0)
-
-
 def bar_groups(page: Page) -> list[tuple[str, list[tuple[int, Bars]]]]:
     """Return (title, [(number, bars)]): one group without a title, or groups by metric if they are too many."""
     numbered = list(enumerate(page.bars.items, 1))
     if len(numbered) <= MOST_OPEN:
         return [("", numbered)] if numbered else []
-    groups: dict[str, list[tuple[int, Bars]]] = {}
-    for number, bars in numbered:
-        groups.setdefault(f"{bars.operation}, {bars.metric}", []).append((number, bars))
+    groups = group_by_key((f"{bars.operation}, {bars.metric}", (number, bars)) for number, bars in numbered)
     return list(groups.items())
 
 
@@ -144,3 +147,67 @@ def _list_names(page: Page) -> set[str]:
         *(item.title for item in page.influences.items),
     ]
     return {name.split(" ", 1)[0] for name in texts}
+
+
+def page_specs(page: Page, sections: Mapping[str, PageSection] = MappingProxyType({})) -> dict[str, Any]:
+    """Return place → specification without its title, which the page has as text."""
+    own = {place: _build_spec(figure, place.startswith(_FIXED)) for place, figure in _iterate_figures(page)}
+    of_commands = {key: section.figure for key, section in sections.items() if section.figure is not None}
+    return own | {f"{key}-1": _build_spec(figure, True) for key, figure in of_commands.items()}
+
+
+def _build_spec(figure: Figure, is_fixed: bool) -> Any:
+    return page_spec({key: value for key, value in figure.spec.items() if key != "title"}, is_fixed)
+
+
+def _iterate_figures(page: Page) -> Iterator[tuple[str, Figure]]:
+    kinds: list[tuple[str, list[Figure | None]]] = [
+        ("settings", [None if page.settings is None else settings_figure(page.settings)]),
+        ("bars", [None if bars.empty or not page.scales else bars_figure(bars, page.axis) for bars in page.bars.items]),
+        ("latency", [None if item.empty else latency_figure(item, page.axis) for item in page.latencies.items]),
+        ("timeline", [timeline_figure(timeline) for timeline in page.timelines.items]),
+        ("faults", [None if page.fault_plot is None else over_time_figure(page.fault_plot)]),
+        ("bound", [roofline_figure(line) for item in page.bound.items for line in item.rooflines]),
+        ("questions", [question_figure(question) for question in page.questions]),
+        ("losses", [waterfall_figure(bars) for item in page.bound.items for bars in item.losses]),
+    ]
+    for number, model in enumerate(page.models.items, 1):
+        kinds.append((f"model-{number}", list(regression_figures(model.plots, model.unit))))
+    for kind, figures in kinds:
+        yield from ((f"{kind}-{number}", figure) for number, figure in enumerate(figures, 1) if figure is not None)
+    for number, influence in enumerate(page.influences.items, 1):
+        yield from ((f"{kind}-{number}", figure) for kind, figure in _factor_figures(influence))
+
+
+def _factor_figures(influence: Influence) -> Iterator[tuple[str, Figure]]:
+    if influence.ranking is not None:
+        bars = tuple(Bar(share.name, share.s1, share.st, share.zero_line) for share in influence.ranking.shares)
+        yield "ranking", importance_figure(Importance(influence.title, bars))
+    if influence.judged is not None:
+        rows = Predicted(
+            influence.title,
+            influence.judged.name,
+            influence.judged.observed,
+            influence.judged.predicted,
+            influence.unit,
+        )
+        yield "predicted", predicted_figure(rows)
+        if influence.judged.curve:
+            yield "curve", curve_figure(_build_curve(influence, influence.judged))
+    if influence.tree is not None:
+        yield "tree", tree_figure(TreeDrawing(influence.title, influence.tree.nodes, influence.unit))
+
+
+def _build_curve(influence: Influence, judged: JudgedModel) -> LearningCurve:
+    lines = {
+        judged.name: [(point.n_train, point.model) for point in judged.curve],
+        MEAN: [(point.n_train, point.mean) for point in judged.curve],
+    }
+    return LearningCurve(influence.title, lines, judged.noise, influence.unit)
+
+
+def factor_scale(influence: Influence) -> tuple[float, str]:
+    """Return (divisor, unit) for all values in the response's unit."""
+    if influence.judged is not None and influence.judged.observed:
+        return common_scale(influence.judged.observed, influence.unit)
+    return 1.0, influence.unit

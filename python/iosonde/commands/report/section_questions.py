@@ -28,7 +28,7 @@ from iosonde.core.words import listed
 from iosonde.layout.figure import Figure
 from iosonde.layout.text import wide
 
-from .question import AnsweredQuestion
+from .content import AnsweredQuestion
 
 _COLUMNS = 100
 FOLDED = 60  # lines; longer answers are folded below their sentences
@@ -63,13 +63,8 @@ def question_sentences(question: AnsweredQuestion) -> list[str]:
     """Return the sentences above the answer."""
     if isinstance(question.answer, SettingsPlot):
         return lines_of(question.answer)
-    tried = ""
-    if question.constant:
-        tried = Message(
-            "constant-factors",
-            "Only one level of {factors} was tried: its effect is unknown.",
-            factors=listed(question.constant),
-        )
+    template = "Only one level of {factors} was tried: its effect is unknown."
+    tried = Message("constant-factors", template, factors=listed(question.constant)) if question.constant else ""
     return [sentence for sentence in (question.sentence, *_closing_sentences(question.answer), tried) if sentence]
 
 

@@ -105,26 +105,17 @@ def _build_line(row: SummaryRow, divisor: float, axis: StripAxis | None, levels:
     def format_plain(value: float | None) -> str:
         return CANNOT_TELL if value is None else significant(value / divisor)
 
-    cv = CANNOT_TELL if row.cv is None else f"{significant(100 * row.cv, 2)} %"
     return TableLine(
         levels,
         row.mean.n,
         estimate_parts(row.mean, divisor),
         estimate_parts(row.median, divisor),
-        _format_harmonic(row, divisor),
+        (CANNOT_TELL, "") if row.harmonic_mean is None else estimate_parts(row.harmonic_mean, divisor),
         format_plain(row.sd),
-        cv,
-        _format_efficiency(row),
+        CANNOT_TELL if row.cv is None else f"{significant(100 * row.cv, 2)} %",
+        ("", "") if row.efficiency is None else estimate_parts(row.efficiency),
         _place_mark(row, axis),
     )
-
-
-def _format_harmonic(row: SummaryRow, divisor: float) -> tuple[str, str]:
-    return (CANNOT_TELL, "") if row.harmonic_mean is None else estimate_parts(row.harmonic_mean, divisor)
-
-
-def _format_efficiency(row: SummaryRow) -> tuple[str, str]:
-    return ("", "") if row.efficiency is None else estimate_parts(row.efficiency)
 
 
 def _build_axis(rows: tuple[SummaryRow, ...]) -> StripAxis | None:
@@ -132,9 +123,8 @@ def _build_axis(rows: tuple[SummaryRow, ...]) -> StripAxis | None:
     values = [row.mean.value for row in rows if row.mean.value is not None]
     if not values:
         return None
-    highs = [row.mean.high for row in rows if row.mean.high is not None]
     lows = [row.mean.low for row in rows if row.mean.low is not None]
-    most = max([*values, *highs])
+    most = max([*values, *(row.mean.high for row in rows if row.mean.high is not None)])
     reach = _MOST_STRETCH * max(abs(value) for value in values)
     least = min(values)
     return StripAxis(least if least > 0 else max(-reach, min([least, *lows])), min(most, reach))

@@ -69,7 +69,11 @@ class TopTable:
     @property
     def unsure(self) -> bool:
         """Return whether any value is unknown."""
-        return any(CANNOT_TELL in (number.value, number.interval) for row in self.rows for number in _list_numbers(row))
+        return any(
+            CANNOT_TELL in (number.value, number.interval)
+            for row in self.rows
+            for number in (*row.numbers, *([row.scaling] if row.scaling else []))
+        )
 
     @property
     def is_cut(self) -> bool:
@@ -130,10 +134,12 @@ def _unit_table(every: Sequence[ResponseSummary], settings: Sequence[Key], page:
     """Return a row per response, with columns by the levels of the only factor, or one column."""
     by, unit = every[0].by, every[0].unit
     cells = [row for response in every for row in response.rows]
-    frame, levels_by_setting, rows = _Frame(cells, unit, page), {row.setting: row.levels for row in cells}, []
-    for response in every:
-        of = {row.setting: row for row in response.rows}
-        rows.append(_build_row((response.title,), _response_scale(response), [of.get(key) for key in settings], frame))
+    frame, levels_by_setting = _Frame(cells, unit, page), {row.setting: row.levels for row in cells}
+    rows = [
+        _build_row((response.title,), _response_scale(response), [of.get(key) for key in settings], frame)
+        for response in every
+        for of in [{row.setting: row for row in response.rows}]
+    ]
     heads = [
         _format_head(by[0], levels_by_setting[key][0], page) if by else _only_head(page)
         for key in settings
@@ -154,9 +160,15 @@ def _response_table(summary: ResponseSummary, place: int, page: Page) -> TopTabl
         _build_row(texts[key], (divisor, ""), [laid.cells.get((key, level)) for level in laid.columns], frame)
         for key in laid.rows
     ]
-    title = titled(summary.title, unit)
     return _build_table(
-        (title, _drop_place(summary.by, place), heads, _describe_scaling(summary.by[place], heads, page)), rows, frame
+        (
+            titled(summary.title, unit),
+            _drop_place(summary.by, place),
+            heads,
+            _describe_scaling(summary.by[place], heads, page),
+        ),
+        rows,
+        frame,
     )
 
 
@@ -194,18 +206,15 @@ def _build_table(
     labels: tuple[str, tuple[str, ...], Sequence[str], str], rows: Sequence[TopRow], frame: _Frame
 ) -> TopTable:
     title, heads, columns, scaling = labels
-    below = format_spread([row.mean.n for row in frame.cells], [row.cv for row in frame.cells])
-    ticks = frame.axis.ticks(frame.unit) if frame.axis else ()
-    scaling_text = scaling if any(row.scaling for row in rows) else ""
     return TopTable(
         title,
         heads,
         tuple(columns),
         tuple(rows),
-        ticks,
+        frame.axis.ticks(frame.unit) if frame.axis else (),
         bool(frame.axis and frame.axis.logarithmic),
-        below,
-        scaling_text,
+        format_spread([row.mean.n for row in frame.cells], [row.cv for row in frame.cells]),
+        scaling if any(row.scaling for row in rows) else "",
     )
 
 
@@ -228,9 +237,11 @@ def _build_row(
 
 
 def _build_number(cell: SummaryRow | None, divisor: float) -> Number:
-    if cell is None:
-        return Number("", "not measured", None)
-    return Number(*estimate_parts(cell.mean, divisor), cell.mean.value)
+    return (
+        Number("", "not measured", None)
+        if cell is None
+        else Number(*estimate_parts(cell.mean, divisor), cell.mean.value)
+    )
 
 
 def _place_mark(mean: Estimate, place: int, count: int, axis: StripAxis) -> Mark:
@@ -238,7 +249,3 @@ def _place_mark(mean: Estimate, place: int, count: int, axis: StripAxis) -> Mark
     y = STRIP_HEIGHT / 2 if count == 1 else 6 + (STRIP_HEIGHT - 12) * place / (count - 1)
     low, high = (None if end is None else axis.place(end) for end in (mean.low, mean.high))
     return Mark(place, axis.place(mean.value or 0.0), low, high, y, kind, axis.cut(mean.low, mean.high))
-
-
-def _list_numbers(row: TopRow) -> list[Number]:
-    return [*row.numbers, *([row.scaling] if row.scaling else [])]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from iosonde.commands.plot.timeline_content import RankSpan, Timeline
+from iosonde.commands.plot.content import RankSpan, Timeline
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.units import format_rate
@@ -27,12 +27,14 @@ def timelines_of(runs: Sequence[StoredRun], axis: Axis) -> tuple[Section[Timelin
     most = max(_ranks(run) for run in complete)
     if most < 2:
         return Section(missing=(_alone(runs),)), ""
-    run = max((run for run in complete if _ranks(run) == most), key=_sum_spread)
+    run = max(
+        (run for run in complete if _ranks(run) == most),
+        key=lambda run: sum((phase.end_spread_ns or 0) / (phase.duration_ns or 1) for phase in _timed(run)),
+    )
     size = counted(axis.size(run.factors), axis.noun)
     label = f"trial {run.id}, {size}" + (", incomplete" if run.missing else "")
     items = tuple(_build_timeline(phase, label) for phase in sorted(_timed(run), key=lambda p: place(p.name)))
-    chosen = f"Shown phase by phase: the trial with {most} ranks whose ranks ended furthest apart."
-    return Section(items), chosen
+    return Section(items), f"Shown phase by phase: the trial with {most} ranks whose ranks ended furthest apart."
 
 
 def _alone(runs: Sequence[StoredRun]) -> str:
@@ -59,19 +61,14 @@ def _ranks(run: StoredRun) -> int:
     return max(len(phase.ranks) for phase in _timed(run))
 
 
-def _sum_spread(run: StoredRun) -> float:
-    """Sum over phases the share between the first and the last rank's end."""
-    return sum((phase.end_spread_ns or 0) / (phase.duration_ns or 1) for phase in _timed(run))
-
-
 def _build_timeline(phase: StoredPhase, label: str) -> Timeline:
     ranks, comparable = phase.ranks, phase.comparable
     zero = min(rank["started_ns"] for rank in ranks)
-    times = {}
-    for rank in ranks:
-        start = rank["started_ns"] if comparable else zero
-        length = rank["ended_ns"] - rank["started_ns"]
-        times[rank["rank"]] = ((start - zero) / 1e9, (start - zero + length) / 1e9)
+    times = {
+        rank["rank"]: (delay / 1e9, (delay + rank["ended_ns"] - rank["started_ns"]) / 1e9)
+        for rank in ranks
+        for delay in [rank["started_ns"] - zero if comparable else 0]
+    }
     marks = _mark_ranks(times)
     selected = _choose_ranks(times, marks)
     spans = tuple(
@@ -98,9 +95,8 @@ def _mark_ranks(times: Mapping[int, tuple[float, float]]) -> dict[int, str]:
         return {}
     end = max(end for _, end in times.values())
     marks = {rank: "late" for rank, (start, _) in times.items() if start > _LATE * end}
-    last = max(times, key=lambda rank: times[rank][1])
     tied = min(end for _, end in times.values()) == end
-    return marks if tied else marks | {last: "last"}
+    return marks if tied else marks | {max(times, key=lambda rank: times[rank][1]): "last"}
 
 
 def _choose_ranks(times: Mapping[int, tuple[float, float]], marks: Mapping[int, str]) -> set[int]:
@@ -111,8 +107,7 @@ def _choose_ranks(times: Mapping[int, tuple[float, float]], marks: Mapping[int, 
     by_end = sorted(times, key=lambda rank: times[rank][1])
     chosen = {*by_start[-_END_RANKS:], *by_end[-_END_RANKS:], *(rank for rank, mark in marks.items() if mark == "last")}
     others = sorted(set(times) - chosen)
-    step = -(-len(others) // (MAX_DISPLAYED_RANKS - len(chosen)))
-    return chosen | set(others[::step])
+    return chosen | set(others[:: -(-len(others) // (MAX_DISPLAYED_RANKS - len(chosen)))])
 
 
 def _note(

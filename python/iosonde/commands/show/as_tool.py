@@ -1,4 +1,4 @@
-"""Recorded operations of a store through another tool's definitions (``show STORE --as TOOL``)."""
+"""Recorded operations through another tool's definitions (``show STORE --as TOOL``), and totals by node count."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from iosonde.core.schema import BRING_UPS, OBSERVED_FACTORS
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.stats.definitions import elbencho, fio, ior, iozone, mdtest
 from iosonde.stats.definitions.clock import Work, why_not, work_of
+from iosonde.stats.definitions.many_task import document
 from iosonde.store import Store
 
 from .answer import ChosenRuns
@@ -119,8 +120,8 @@ def _recompute_setting(store: Store, tool: str, runs: Sequence[StoredRun]) -> Re
             if why:
                 recomputed.exclusion_reasons[name] = why
     order = [title for title, _, _ in mdtest.OPERATIONS]
-    for title, name in sorted(rates, key=lambda key: order.index(key[0])):
-        recomputed.summary.append(mdtest.summary(title, name, rates[title, name]))
+    by_title = sorted(rates.items(), key=lambda item: order.index(item[0][0]))
+    recomputed.summary += [mdtest.summary(title, name, values) for (title, name), values in by_title]
     return recomputed
 
 
@@ -155,11 +156,50 @@ def rows_of(tool: str, phase: StoredPhase, work: Work, inside: frozenset[str]) -
 
 def settings_of(run: StoredRun) -> Mapping[str, Any]:
     """Return the settings of a run's native workload; empty if it has none, or several."""
-    steps = run.facts.get("steps") or ()
-    native = [step for step in steps if isinstance(step, dict) and "workload" in step]
+    native = [step for step in run.facts.get("steps") or () if isinstance(step, dict) and "workload" in step]
     return native[0] if len(native) == 1 else {}
 
 
 def flags_of(run: StoredRun) -> frozenset[str]:
     """Return the parts that -e and -c of the run's IOzone command put inside the clock."""
     return frozenset(settings_of(run).get("inside") or ())
+
+
+def build_thesis_document(chosen: ChosenRuns) -> dict[str, Any]:
+    """Convert the chosen runs of a store, by default of the newest experiment. Raises DataError if there are none."""
+    store, runs = chosen.store, chosen.runs
+    if not runs:
+        raise DataError(
+            "no-matching-runs", "{path} has no such runs", "'iosonde show {path}' lists its runs", path=store.path
+        )
+    experiment = chosen.experiment or runs[-1].experiment
+    runs = [run for run in runs if run.experiment == experiment]
+    results = store.results(experiment=experiment, where=chosen.conditions).to_pylist()
+    iozone = [run.id for run in runs if any("iozone" in phase.tools for phase in run.phases)]
+    result = document(_select_operations(results, runs), iozone, _find_varying_factors(runs))
+    if not result:
+        raise DataError(
+            "no-rate",
+            "experiment {experiment} of {path} has no rates by node count",
+            "a step gives them with parse:, or a native workload; incomplete runs are left out",
+            experiment=experiment,
+            path=store.path,
+        )
+    return result
+
+
+def _select_operations(rows: Sequence[Mapping[str, Any]], runs: Sequence[StoredRun]) -> list[Mapping[str, Any]]:
+    """Drop rows named after a whole step, which also has the tool's own operations."""
+    steps = {(run.id, phase.operation) for run in runs for phase in run.phases if phase.read_from_each}
+    return [
+        row
+        for row in rows
+        if (row["run"], row["operation"]) not in steps or not str(row["metric"]).endswith("_last_done")
+    ]
+
+
+def _find_varying_factors(runs: Sequence[StoredRun]) -> list[str]:
+    """Return the set factors besides the node count that have several levels."""
+    never = {"nodes", "ranks", "repetition", "block", *BRING_UPS, *OBSERVED_FACTORS}
+    names = dict.fromkeys(name for run in runs for name in run.factors if name not in never)
+    return [name for name in names if len({str(run.factors.get(name)) for run in runs}) > 1]

@@ -1,14 +1,20 @@
-"""Forms in which runs are shown on a terminal, and which exclude each other."""
+"""Options of ``iosonde show``: which runs, and the form in which they are shown or exported."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from iosonde.commands.stored_run import StoreOptions
 from iosonde.core.errors import InputError
-from iosonde.core.message import spell
+from iosonde.core.front_end import front_end
+from iosonde.core.message import Message, spell
 from iosonde.core.option_kinds import Counts, Integer
-from iosonde.core.options import Choice, Flag, Text
+from iosonde.core.options import Choice, Flag, NameList, Names, Text
+
+if TYPE_CHECKING:
+    from .answer import ChosenRuns
 
 FORMATS = ("csv", "json", "parquet")
 TOOLS = ("ior", "mdtest", "iozone", "fio", "elbencho")
@@ -90,3 +96,37 @@ def table_format(path: str) -> str:
             last_format=FORMATS[-1],
         )
     return form
+
+
+@dataclass(kw_only=True)
+class RunsOptions(StoreOptions):
+    """Runs of a store."""
+
+    experiment: Text[str | None] = Text("ID", "Only the runs of this experiment.")
+    where: Names[NameList] = Names(
+        "COND", "Only runs for which it holds, as 'fs=nfs'. Repeatable.", (), is_repeatable=True
+    )
+
+
+@dataclass(kw_only=True)
+class RunOrRunsOptions(RunsOptions):
+    """Runs of a store, or one of them."""
+
+    run: Text[str | None] = Text("RUN", "Only this run: its id, or a beginning of it that no other run has.")
+
+
+def choose_runs(options: StoreOptions) -> ChosenRuns:
+    """Open the store and choose the runs. Raises InputError, DataError."""
+    from .answer import choose
+
+    values = vars(options)
+    return choose(options.store, values.get("run"), values.get("experiment"), values.get("where") or ())
+
+
+def choose_sound_runs(options: StoreOptions) -> ChosenRuns:
+    """Choose the runs, and warn of what is damaged in the store. Raises InputError, DataError."""
+    chosen = choose_runs(options)
+    for problem in chosen.problems:
+        template = "{sentence} [{finding}]"
+        front_end().warn(Message("store-problem", template, sentence=problem.sentence, finding=problem.code))
+    return chosen

@@ -15,14 +15,12 @@ from iosonde.core.front_end import front_end
 from iosonde.core.option_kinds import Counts, Integer
 from iosonde.core.options import Choice, Flag, Text
 
-from .forms import TOOLS, FormOptions, table_format
-from .stored_runs import RunOrRunsOptions, RunsOptions, choose_runs, choose_sound_runs
+from .forms import TOOLS, FormOptions, RunOrRunsOptions, RunsOptions, choose_runs, choose_sound_runs, table_format
 from .text_output import write_outputs
 
 if TYPE_CHECKING:
-    from .answer import ChosenRuns, Detail, Listing
+    from .answer import ChosenRuns, Detail, Listing, Printed
     from .as_tool import AsTool
-    from .printed import Printed
     from .slowest import Slowest
 
 
@@ -141,7 +139,7 @@ def printed(options: PrintedOptions) -> list[Printed]:
     list of Printed
         Each has a ``.head``, which says of which step, rank and node it is, and its ``.text``.
     """
-    from .printed import printed as answer
+    from .answer import printed as answer
 
     return answer(choose_runs(options), options.ranks)
 
@@ -208,7 +206,7 @@ def _write_table(chosen: ChosenRuns, form: str, path: str | None, operations: bo
 
 
 def _write_printed(options: ShowOptions) -> None:
-    from .printed import printed as answer
+    from .answer import printed as answer
 
     if options.run is None or not options.printed:
         raise InputError(
@@ -223,7 +221,7 @@ def _write_printed(options: ShowOptions) -> None:
 
 
 def _write_totals(options: ShowOptions) -> None:
-    from .thesis import build_thesis_document
+    from .as_tool import build_thesis_document
 
     document = build_thesis_document(choose_runs(options))
     with front_end().open_output("json", options.output) as file:

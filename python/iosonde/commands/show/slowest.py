@@ -73,9 +73,8 @@ def _notes(chosen: ChosenRuns, least: float) -> Iterator[str]:
     some = [(run, missing, end) for run, missing, end in gone if missing]
     if some:
         lost = counted(sum(missing for _, missing, _ in some), "operation")
-        runs = counted(len(some), "run")
         template = "{operations} of {runs} beyond a sample are in histograms alone: longer ones may be missing"
-        yield Message("histogram-only", template, operations=lost, runs=runs)
+        yield Message("histogram-only", template, operations=lost, runs=counted(len(some), "run"))
     beyond = [(end, run.id) for run, _, end in some if end > least]
     if beyond:
         end, run_id = max(beyond)

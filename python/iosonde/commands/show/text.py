@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import format_level
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Observation
 from iosonde.core.units import format_rate, format_seconds, format_size
-from iosonde.layout.text import WIDTH, table, width, wrapped
+from iosonde.layout.text import WIDTH, paragraphs, table, width, wrapped
 
-if TYPE_CHECKING:
-    from .answer import Detail, Listing
+from .answer import Detail, Listing
 
 _MOST_FACTS = 24
 # Facts that readers look for first.
@@ -40,12 +40,12 @@ def listing_lines(listing: Listing) -> Iterator[str]:
     names = {item.id: item for item in listing.experiments}
     ids = list(dict.fromkeys([*names, *(run.experiment for run in runs)]))
     heading = f"{listing.path}: {_format_count(len(ids), 'experiment')}, {_format_count(len(runs), 'run')}"
-    yield from _wrap_lines(heading + (f", {incomplete} of them incomplete" if incomplete else ""))
+    yield from wrapped(heading + (f", {incomplete} of them incomplete" if incomplete else ""), "  ")
     for experiment_id in ids:
         yield ""
         name = names.get(experiment_id)
         title = f"{experiment_id}  {name.name}, {_format_start(name.created_at)}" if name else experiment_id
-        yield from _wrap_lines(title)
+        yield from wrapped(title, "  ")
         mine = [run for run in runs if run.experiment == experiment_id]
         yield from _format_runs(mine, listing.tags, listing.units) if mine else ["  no runs"]
 
@@ -56,10 +56,13 @@ def _format_runs(runs: Sequence[StoredRun], tags: Mapping[str, list[str]], units
     varying = [name for name in factors if len(set(values[name])) > 1]
     fixed = [f"{name}={values[name][0]}" for name in factors if name not in varying]
     if fixed:
-        yield from _wrap_lines("  same in all: " + ", ".join(fixed), "    ")
-    columns = {"run": [run.id for run in runs], "started": [_format_start(run.started_at) for run in runs]}
-    columns["took"] = [format_seconds(run.seconds) if run.seconds else "-" for run in runs]
-    columns["status"] = ["complete" if run.complete else "incomplete" for run in runs]
+        yield from wrapped("  same in all: " + ", ".join(fixed), "    ")
+    columns = {
+        "run": [run.id for run in runs],
+        "started": [_format_start(run.started_at) for run in runs],
+        "took": [format_seconds(run.seconds) if run.seconds else "-" for run in runs],
+        "status": ["complete" if run.complete else "incomplete" for run in runs],
+    }
     if any(tags.get(run.id) for run in runs):
         columns["tags"] = [" ".join(tags.get(run.id, [])) for run in runs]
     omitted = [name for name in varying if not _add_fitting_factor(columns, name, values[name])]
@@ -69,7 +72,7 @@ def _format_runs(runs: Sequence[StoredRun], tags: Mapping[str, list[str]], units
     align = "".join("L" if name == "run" and full_ids else "r" if name in numbers else "l" for name in columns)
     yield from table(list(columns), list(zip(*columns.values(), strict=True)), align, WIDTH).split("\n")
     if omitted:
-        yield from _wrap_lines(f"  vary as well: {', '.join(omitted)} (--json, --export)", "    ")
+        yield from wrapped(f"  vary as well: {', '.join(omitted)} (--json, --export)", "    ")
 
 
 def _add_fitting_factor(columns: dict[str, list[str]], name: str, cells: list[str]) -> bool:
@@ -90,7 +93,7 @@ def _add_fitting_factor(columns: dict[str, list[str]], name: str, cells: list[st
 def detail_lines(detail: Detail) -> Iterator[str]:
     """Yield one run: its origin, its results over all ranks, findings, and the facts of the machine."""
     run, stored, notes = detail.run, detail.stored, detail.notes
-    yield from _wrap_lines(f"run {run.id} of experiment {run.experiment}")
+    yield from wrapped(f"run {run.id} of experiment {run.experiment}", "  ")
     about = {
         "started": _format_start(run.started_at) + (f", took {format_seconds(run.seconds)}" if run.seconds else ""),
         "source": run.source,
@@ -108,24 +111,19 @@ def detail_lines(detail: Detail) -> Iterator[str]:
     yield from _format_pairs({key: value for key, value in about.items() if value})
     yield from _format_remounts(stored)
     for note in notes["notes"]:
-        yield from _wrap_lines(f"  note      {_format_start(str(note.get('at', '')))} {note.get('text', '')}", " " * 12)
+        yield from wrapped(f"  note      {_format_start(str(note.get('at', '')))} {note.get('text', '')}", " " * 12)
     totals = [row for row in run.observations if row.rank is None]
     if totals:
-        yield ""
-        yield from _format_results(totals)
+        yield from ["", *_format_results(totals)]
     rank_count = len(run.observations) - len(totals)
     if rank_count:
         yield f"  and {_format_count(rank_count, 'result')} of single ranks (--json, --export)"
-    for finding in run.findings:
-        yield from _wrap_lines(f"{finding.code} {finding.sentence}", "     ")
+    yield from paragraphs((f"{finding.code} {finding.sentence}" for finding in run.findings), "     ")
     yield from _format_facts(run.facts)
 
 
 def _format_remounts(stored: StoredRun) -> Iterator[str]:
-    """Format the remounts: a line for each time, with all its nodes."""
-    times: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for phase, remount in stored.remounts:
-        times.setdefault((phase, str(remount["mount"])), []).append(remount)
+    times = group_by_key(((phase, str(remount["mount"])), remount) for phase, remount in stored.remounts)
     for (phase, mount), several in times.items():
         took = [
             remount.get("seconds", remount.get("unmount_s", 0.0) + remount.get("mount_s", 0.0)) for remount in several
@@ -133,9 +131,7 @@ def _format_remounts(stored: StoredRun) -> Iterator[str]:
         span = " to ".join(dict.fromkeys(map(format_seconds, (min(took), max(took)))))
         where = several[0]["host"] if len(several) == 1 else f"{len(several)} nodes"
         at = str(min(remount["at"] for remount in several))[11:19]
-        yield from _wrap_lines(
-            f"  remounted   {mount} on {where} before {phase or 'the trial'}, at {at}, {span}", " " * 14
-        )
+        yield from wrapped(f"  remounted   {mount} on {where} before {phase or 'the trial'}, at {at}, {span}", " " * 14)
 
 
 def _format_results(rows: Sequence[Observation]) -> Iterator[str]:
@@ -149,12 +145,10 @@ def _format_results(rows: Sequence[Observation]) -> Iterator[str]:
         for row in rows
     ]
     yield from table(["operation", "metric", "value", "count"], cells, "llrr", WIDTH).split("\n")
-    inside: dict[str, dict[str, None]] = {}
-    for row in rows:
-        if row.includes:
-            inside.setdefault(row.includes, {})[row.operation] = None
+    inside = group_by_key((row.includes, row.operation) for row in rows if row.includes)
     for includes, operations in inside.items():
-        yield from _wrap_lines(f"  clock includes {includes.replace(',', ', ')}: {', '.join(operations)}", "    ")
+        names = ", ".join(dict.fromkeys(operations))
+        yield from wrapped(f"  clock includes {includes.replace(',', ', ')}: {names}", "    ")
 
 
 def _format_facts(facts: Mapping[str, Any]) -> Iterator[str]:
@@ -164,8 +158,7 @@ def _format_facts(facts: Mapping[str, Any]) -> Iterator[str]:
     )
     if not flat:
         return
-    yield ""
-    yield from _format_pairs({key: _format_value(value) for key, value in flat[:_MOST_FACTS]})
+    yield from ["", *_format_pairs({key: _format_value(value) for key, value in flat[:_MOST_FACTS]})]
     if len(flat) > _MOST_FACTS:
         yield f"  and {len(flat) - _MOST_FACTS} more facts (--json)"
 
@@ -189,12 +182,7 @@ def _flatten_facts(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple
 
 def _format_pairs(pairs: Mapping[str, str]) -> Iterator[str]:
     column = min(max(map(width, pairs), default=0), 30)
-    for key, value in pairs.items():
-        yield from _wrap_lines(f"  {key.ljust(column)}  {value}", " " * (column + 4))
-
-
-def _wrap_lines(text: str, indent: str = "  ") -> list[str]:
-    return wrapped(text, indent)
+    yield from paragraphs((f"  {key.ljust(column)}  {value}" for key, value in pairs.items()), " " * (column + 4))
 
 
 def _format_count(number: int, name: str) -> str:

@@ -6,13 +6,12 @@ columns, no banner. Every function takes blocks (operation, iteration, rows) and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iosonde.core.units import binary_or_decimal
-from iosonde.layout.text import escape, wrapped
+from iosonde.layout.text import escape, paragraphs, wrapped
 
-if TYPE_CHECKING:
-    from .as_tool import AsTool, ToolPhase
+from .as_tool import AsTool, ToolPhase
 
 NAMES = {"ior": "IOR", "mdtest": "mdtest", "iozone": "IOzone", "fio": "fio", "elbencho": "elbencho"}
 _MIB = 2**20
@@ -35,8 +34,7 @@ def lines(as_tool: AsTool) -> Iterator[str]:
         }
         if reasons:
             yield ""
-        for why, names in reasons.items():
-            yield from wrapped(f"left out ({why}): {', '.join(names)}", "  ")
+        yield from paragraphs((f"left out ({why}): {', '.join(names)}" for why, names in reasons.items()), "  ")
 
 
 def title(tool: str, of: str) -> str:
@@ -54,10 +52,12 @@ def ior(blocks: Sequence[ToolPhase]) -> Iterator[str]:
         mine = [(block.iteration, row) for block in blocks if block.operation == operation for row in block.rows]
         row = mine[0][1]
         sizes = f"block {row.block_size / 1024:.2f} KiB, xfer {row.transfer_size / 1024:.2f} KiB"
-        yield ""
-        yield f"{escape(operation)}: {row.tasks} tasks, {sizes}"
-        yield "access bw(MiB/s) IOPS     Latency(s) open(s)  wr/rd(s) close(s) total(s) iter"
-        yield "------ --------- -------- ---------- -------- -------- -------- -------- ----"
+        yield from (
+            "",
+            f"{escape(operation)}: {row.tasks} tasks, {sizes}",
+            "access bw(MiB/s) IOPS     Latency(s) open(s)  wr/rd(s) close(s) total(s) iter",
+            "------ --------- -------- ---------- -------- -------- -------- -------- ----",
+        )
         for iteration, row in mine:
             cells = (
                 (row.bandwidth and row.bandwidth / _MIB, 9),
@@ -86,10 +86,12 @@ def mdtest(summary: Sequence[Any]) -> Iterator[str]:
     """Yield the summary of rates over the iterations if there is any mdtest phase; duplicate names are numbered."""
     if not summary:
         return
-    yield ""
-    yield f"SUMMARY rate (in ops/sec): (of {max((row.iterations for row in summary), default=0)} iterations)"
-    yield "   Operation                     Max           Min          Mean       Std Dev"
-    yield "   ---------                     ---           ---          ----       -------"
+    yield from (
+        "",
+        f"SUMMARY rate (in ops/sec): (of {max((row.iterations for row in summary), default=0)} iterations)",
+        "   Operation                     Max           Min          Mean       Std Dev",
+        "   ---------                     ---           ---          ----       -------",
+    )
     names = [row.operation for row in summary]
     notes = []
     for number, row in enumerate(summary, 1):
@@ -106,14 +108,16 @@ def iozone(blocks: Sequence[ToolPhase]) -> Iterator[str]:
     for block in blocks:
         for row in block.rows:
             who = f"{row.processes:2} {_WRITERS[row.operation]}"
-            yield ""
-            yield f"    {_format_block_name(block)}"
-            yield _iozone_line(f"Children see throughput for {who}", row.children)
-            yield _iozone_line(f"Parent sees throughput for {who}", row.parent)
-            yield _iozone_line("Min throughput per process", row.minimum)
-            yield _iozone_line("Max throughput per process", row.maximum)
-            yield _iozone_line("Avg throughput per process", row.average)
-            yield _iozone_line("Min xfer", row.minimum_transferred, "kB")
+            yield from (
+                "",
+                f"    {_format_block_name(block)}",
+                _iozone_line(f"Children see throughput for {who}", row.children),
+                _iozone_line(f"Parent sees throughput for {who}", row.parent),
+                _iozone_line("Min throughput per process", row.minimum),
+                _iozone_line("Max throughput per process", row.maximum),
+                _iozone_line("Avg throughput per process", row.average),
+                _iozone_line("Min xfer", row.minimum_transferred, "kB"),
+            )
 
 
 def _iozone_line(what: str, value: float | None, unit: str = "kB/sec") -> str:
@@ -126,8 +130,7 @@ def fio(blocks: Sequence[ToolPhase]) -> Iterator[str]:
         for row in block.rows:
             low, high = (_fio_rates(value) for value in (row.minimum, row.maximum))
             rate, amount = _fio_rates(row.bandwidth), binary_or_decimal(row.bytes, "B")
-            yield ""
-            yield f"{_format_block_name(block)}: (groupid=0, jobs={row.jobs})"
+            yield from ["", f"{_format_block_name(block)}: (groupid=0, jobs={row.jobs})"]
             yield (
                 f"  {row.direction}: IOPS={_fio_count(row.iops)}, BW={rate[0]} ({rate[1]})"
                 f"({amount[0]}/{row.longest_ms}msec)"
@@ -154,8 +157,7 @@ def _fio_latency(row: Any) -> Iterator[str]:
     yield f"    lat percentiles ({name}):"
     cells = [f"{float(p):5.2f}th=[{value / divisor:5.0f}]" for p, value in row.percentiles_ns.items()]
     for at in range(0, len(cells), 4):
-        end = "" if at + 4 >= len(cells) else ","
-        yield "     | " + ", ".join(cells[at : at + 4]) + end
+        yield "     | " + ", ".join(cells[at : at + 4]) + ("" if at + 4 >= len(cells) else ",")
 
 
 def _fio_unit(low: int, high: int) -> tuple[str, int]:
@@ -167,9 +169,11 @@ def _fio_unit(low: int, high: int) -> tuple[str, int]:
 
 def elbencho(blocks: Sequence[ToolPhase]) -> Iterator[str]:
     """Yield FIRST DONE and LAST DONE of each phase. MiB are 1048576 bytes; rates are truncated to integers."""
-    yield ""
-    yield "OPERATION   RESULT TYPE         FIRST DONE   LAST DONE"
-    yield "=========== ================    ==========   ========="
+    yield from (
+        "",
+        "OPERATION   RESULT TYPE         FIRST DONE   LAST DONE",
+        "=========== ================    ==========   =========",
+    )
     for block in blocks:
         for row in block.rows:
             name: str = row.operation.upper()

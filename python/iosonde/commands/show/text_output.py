@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
-    from .printed import Printed
+    from .answer import Printed
 
 
 def write_outputs(outputs: Iterable[Printed], file: BinaryIO) -> None:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from iosonde.core.schema import STATUS_MISMATCH, STATUS_SHORT
 from iosonde.core.units import format_rate
 from iosonde.core.words import counted
-from iosonde.layout.text import table, wrapped
+from iosonde.layout.text import paragraphs, table, wrapped
+from iosonde.stats.overview.slowest import SlowOperation
 
-if TYPE_CHECKING:
-    from iosonde.stats.overview.slowest import SlowOperation
-
-    from .slowest import Slowest
+from .slowest import Slowest
 
 _PREFIXES = ("B", "KiB", "MiB", "GiB", "TiB")
 _PATH = 24  # characters of a path
@@ -65,8 +62,7 @@ def lines(slowest: Slowest) -> Iterator[str]:
     yield from table(list(columns), list(zip(*columns.values(), strict=True)), align).splitlines()
     if slowest.notes:
         yield ""
-    for note in slowest.notes:
-        yield from wrapped(f"~ {note}", "  ")
+    yield from paragraphs(slowest.notes, "  ", "~ ")
 
 
 def _format_file(operation: SlowOperation) -> str:

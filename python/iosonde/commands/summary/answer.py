@@ -72,7 +72,14 @@ class Summary(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per cell."""
-        spread = [_flatten_spread(cell) for cell in self.spread] or [{} for _ in self.overview.rows]
+        spread = [
+            {
+                key: value
+                for name, estimate in cell.by_label.items()
+                for key, value in estimate.flat(name.replace(" ", "_")).items()
+            }
+            for cell in self.spread
+        ] or [{} for _ in self.overview.rows]
         names = set().union(*spread)
         return [_record(row, more, names) for row, more in zip(self.overview.rows, spread, strict=True)]
 
@@ -157,11 +164,6 @@ def settings_of(source: Source, query: ResponseQuery) -> tuple[str, ...]:
 def with_spread(answer: Summary) -> Summary:
     """Add quantiles and the geometric mean of each cell."""
     return replace(answer, spread=tuple(spread_of(row.values, answer.overview.level) for row in answer.overview.rows))
-
-
-def _flatten_spread(spread: Spread) -> dict[str, float | None]:
-    flat = (estimate.flat(name.replace(" ", "_")) for name, estimate in spread.by_label.items())
-    return {key: value for numbers in flat for key, value in numbers.items()}
 
 
 def store_overview(source: Source, query: ResponseQuery, percentiles: Latencies) -> Overview:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.answers.operations import Operations, visit
+from iosonde.core.grouping import group_by_key
 from iosonde.core.level_text import setting_text
 from iosonde.core.schema import BRING_UP
 from iosonde.core.stored import StoredRun
@@ -93,7 +94,6 @@ class FaultEffect:
 
     def to_json(self) -> dict[str, Any]:
         """The stable JSON form."""
-        estimates = {"stall_s": self.stall, "stall_before_s": self.usual, "heal_s": self.heal}
         return {
             "fault": self.fault,
             "operation": self.operation,
@@ -104,7 +104,7 @@ class FaultEffect:
             "of": self.kind,
             "durations_of": self.slow,
             "parts": [part.to_json() for part in self.parts],
-            **_flatten_estimates(estimates),
+            **_flatten_estimates({"stall_s": self.stall, "stall_before_s": self.usual, "heal_s": self.heal}),
             "not_well": self.n_unhealed,
             "sentence": self.sentence,
         }
@@ -134,10 +134,10 @@ class FaultEffects:
 
     def over_trials(self, by: Sequence[str], units: Mapping[str, str]) -> tuple[FaultEffect, ...]:
         """Return the effects by fault, phase and setting."""
-        groups: dict[str, list[tuple[StoredRun, PhaseEffect]]] = {}
-        for run, effect in self._effects:
-            key = repr((effect.operation, effect.fault, [run.level(name) for name in by]))
-            groups.setdefault(key, []).append((run, effect))
+        groups = group_by_key(
+            (repr((effect.operation, effect.fault, [run.level(name) for name in by])), (run, effect))
+            for run, effect in self._effects
+        )
         return tuple(self._effect(several, by, units) for several in groups.values())
 
     def _effect(
@@ -191,10 +191,8 @@ class FaultEffects:
         self, estimate: Callable[[Sequence[float], float], Estimate], values: Sequence[tuple[int, float]]
     ) -> Estimate:
         """Average the values of each unit (by a mean of the same kind), then estimate over units."""
-        units: dict[int, list[float]] = {}
-        for unit, value in values:
-            units.setdefault(unit, []).append(value)
-        return estimate([_average_values(estimate, several) for several in units.values()], self._level)
+        units = group_by_key(values).values()
+        return estimate([_average_values(estimate, several) for several in units], self._level)
 
 
 def _average_values(estimate: Callable[[Sequence[float], float], Estimate], values: Sequence[float]) -> float:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from iosonde.core.clock_words import clock_words
 from iosonde.core.column_units import titled
@@ -13,18 +12,14 @@ from iosonde.core.headlines import metric_words
 from iosonde.core.level_text import format_levels
 from iosonde.core.units import human_scale
 from iosonde.core.words import counted, listed
-from iosonde.layout.text import estimate_parts, estimate_text, table, wrapped
+from iosonde.layout.text import estimate_parts, estimate_text, paragraphs, table, wrapped
 from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency, OverviewRow
 
-from . import text_calls as calls
-from . import text_faults as faults
+from .answer import Summary
 from .text_cells import check_unit, every_cell, responses_of, title_of, with_titles
+from .text_faults import call_lines, fault_lines
 from .text_layout import SEVERAL
-from .text_settings import block, by_level, column_factor, fits
-from .text_wide import check_column, wide
-
-if TYPE_CHECKING:
-    from .answer import Summary
+from .text_settings import block, by_level, check_column, column_factor, fits, wide
 
 _SHARE = 0.2
 _SAME_MEAN = 0.01  # relative distance from the mean below which a harmonic mean is not shown
@@ -47,24 +42,16 @@ def lines(answer: Summary, every: bool = False, columns: str | None = None, unit
     )
     each = [] if settings else every_cell(answer, unit)
     yield from wrapped(_format_header(answer))
-    if overview.rows:
-        yield ""
-        yield from _limit_to_screen(settings or each, every or bool(columns))
-    if answer.spread:
-        yield ""
-        yield from _limit_to_screen(list(_format_spread(answer)), every)
-    if overview.latency and not columns:
-        yield ""
-        yield from _limit_to_screen(list(_format_latency(overview)), every)
-    if answer.faults:
-        yield ""
-        yield from faults.lines(answer.faults)
-    if answer.calls:
-        yield ""
-        yield from calls.lines(answer.calls)
-    if overview.efficiency:
-        yield ""
-        yield from _format_efficiency(overview.efficiency, overview.units)
+    for content, text_lines in (
+        (overview.rows, _limit_to_screen(settings or each, every or bool(columns))),
+        (answer.spread, _limit_to_screen(_format_spread(answer), every)),
+        (overview.latency and not columns, _limit_to_screen(_format_latency(overview), every)),
+        (answer.faults, fault_lines(answer.faults)),
+        (answer.calls, call_lines(answer.calls)),
+        (overview.efficiency, _format_efficiency(overview.efficiency, overview.units)),
+    ):
+        if content:
+            yield from ["", *text_lines]
     if not settings:
         yield from _format_harmonic(overview)
     with_median = set(map(id, in_cells))
@@ -72,12 +59,9 @@ def lines(answer: Summary, every: bool = False, columns: str | None = None, unit
     notes = list(dict.fromkeys([*overview.warnings, *warnings]))
     if notes or overview.findings:
         yield ""
-    for note in notes:
-        yield from wrapped(f"~ {note}", "  ")
-    for finding in overview.findings:
-        yield from wrapped(f"{finding.code} {finding.sentence}", "     ")
-    yield ""
-    yield from wrapped(overview.sentence)
+    yield from paragraphs(notes, "  ", "~ ")
+    yield from paragraphs((f"{finding.code} {finding.sentence}" for finding in overview.findings), "     ")
+    yield from ["", *wrapped(overview.sentence)]
 
 
 def _format_header(answer: Summary) -> str:
@@ -136,11 +120,12 @@ def _responses_by_level(answer: Summary, unit: str | None) -> list[str]:
     return by_level(titles, [rows for _, rows in several], overview, unit)
 
 
-def _limit_to_screen(text_lines: list[str], every: bool) -> Iterator[str]:
+def _limit_to_screen(text_lines: Iterable[str], every: bool) -> Iterator[str]:
     """Yield all lines, or as many as fit a screen."""
-    yield from text_lines if every else text_lines[:_SCREEN]
-    if len(text_lines) > _SCREEN and not every:
-        yield f"… and {len(text_lines) - _SCREEN} lines more: --all"
+    all_lines = list(text_lines)
+    yield from all_lines if every else all_lines[:_SCREEN]
+    if len(all_lines) > _SCREEN and not every:
+        yield f"… and {len(all_lines) - _SCREEN} lines more: --all"
 
 
 def _format_spread(answer: Summary) -> Iterator[str]:
@@ -160,8 +145,7 @@ def _format_spread(answer: Summary) -> Iterator[str]:
     if grid:
         yield from with_titles([*overview.by, "of the trials", "value", "interval"], grid, titles)
     few = [estimate.warnings[0] for each in answer.spread for estimate in each.by_label.values() if estimate.warnings]
-    for note in dict.fromkeys(few):
-        yield from wrapped(f"~ {note}", "  ")
+    yield from paragraphs(dict.fromkeys(few), "  ", "~ ")
 
 
 def _format_harmonic(overview: Overview) -> Iterator[str]:
@@ -176,10 +160,11 @@ def _format_harmonic(overview: Overview) -> Iterator[str]:
     ]
     if not rows:
         return
-    texts = []
-    for row, harmonic in rows[:_MOST_HARMONIC]:
-        where = row.name(overview.units)
-        texts.append(estimate_text(harmonic, row.unit) + (f" ({where})" if where else ""))
+    texts = [
+        estimate_text(harmonic, row.unit) + (f" ({where})" if where else "")
+        for row, harmonic in rows[:_MOST_HARMONIC]
+        for where in [row.name(overview.units)]
+    ]
     more = f" and {len(rows) - _MOST_HARMONIC} more (--json)" if len(rows) > _MOST_HARMONIC else ""
     yield ""
     yield from wrapped(
@@ -219,25 +204,19 @@ def _format_latency(overview: Overview) -> Iterator[str]:
         headers = [*by, *(text for p in percentiles for text in (f"p{100 * p:g}", "interval"))]
         yield from with_titles(headers, grid, titles)
     if few:
-        yield from wrapped(f"too few calls for any percentile of {_format_kinds(few)}", "  ")
-
-
-def _format_kinds(each: Sequence[str]) -> str:
-    """Format ``write (2 settings) and close``."""
-    several = Counter(each).items()
-    return listed([f"{kind} ({counted(n, 'setting')})" if n > 1 else kind for kind, n in several])
+        kinds = listed([f"{kind} ({counted(n, 'setting')})" if n > 1 else kind for kind, n in Counter(few).items()])
+        yield from wrapped(f"too few calls for any percentile of {kinds}", "  ")
 
 
 def _select_filling(latency: Sequence[OverviewLatency]) -> list[OverviewLatency]:
-    spent: dict[tuple[str, str], float] = {}
+    spent: defaultdict[tuple[str, str], float] = defaultdict(float)
+    totals: defaultdict[str, float] = defaultdict(float)
     for item in latency:
         if item.percentile == 0.5:
-            key = (item.operation, item.kind)
-            spent[key] = spent.get(key, 0.0) + item.n_operations * (item.duration.value or 0.0)
-    totals: dict[str, float] = {}
+            spent[item.operation, item.kind] += item.n_operations * (item.duration.value or 0.0)
     for (operation, _), seconds in spent.items():
-        totals[operation] = totals.get(operation, 0.0) + seconds
-    return [x for x in latency if spent.get((x.operation, x.kind), 0.0) >= _SHARE * totals.get(x.operation, 0.0)]
+        totals[operation] += seconds
+    return [item for item in latency if spent[item.operation, item.kind] >= _SHARE * totals[item.operation]]
 
 
 def _format_efficiency(items: Sequence[Efficiency], units: Mapping[str, str]) -> Iterator[str]:

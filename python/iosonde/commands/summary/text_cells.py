@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from typing import TYPE_CHECKING
+from itertools import combinations, groupby
 
 from iosonde.core.column_units import bytes_per_s, titled
 from iosonde.core.errors import InputError
+from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import metric_words
 from iosonde.core.level_text import format_levels, setting_text
 from iosonde.core.units import human_scale, percent
 from iosonde.layout.text import broken, escape, estimate_parts, room, table, width, wrapped
 from iosonde.stats.overview.types import Overview, OverviewRow
 
-from .text_headings import choose_headings
-
-if TYPE_CHECKING:
-    from .answer import Summary
+from .answer import Summary
 
 Response = tuple[tuple[str, str], list[OverviewRow]]
 _SHARING = 2  # least mean number of cells per heading line, if a table with truncated names would fit too
 _FEW = 4  # factors in a heading line beyond which those without a level are omitted
 _LOGARITHM = re.compile(r"log\d*\(")
+_MAX_EXHAUSTIVE = 8  # up to this many columns, all 2^n choices are tried
 
 
 def responses_of(overview: Overview) -> list[Response]:
@@ -42,11 +40,11 @@ def title_of(operation: str, metric: str, unit: str, answer: Summary) -> str:
         return metric
     if operation in metric and not metric.isidentifier():  # computed, as write/nodes: named by its formula
         return titled(metric, unit)
-    several = len({row.metric for row in answer.overview.rows if row.operation == operation}) > 1
-    several = several or bool(answer.tool_clocks and metric.endswith("_of_ranks"))
     if not operation:
         return titled(metric, unit)
-    name = f"{operation} {metric_words(metric)}" if several else operation
+    several = len({row.metric for row in answer.overview.rows if row.operation == operation}) > 1
+    of_ranks = answer.tool_clocks and metric.endswith("_of_ranks")
+    name = f"{operation} {metric_words(metric)}" if several or of_ranks else operation
     return f"{name}, {unit}" if unit else name
 
 
@@ -130,11 +128,10 @@ def _format_numbers(row: OverviewRow, divisor: float) -> Iterator[tuple[str, str
 
 def _group_rows(text_rows: Sequence[_TextRow], above: Sequence[str]) -> list[list[_TextRow]]:
     """Group rows of one response by their levels of the factors ``above``, in order of first appearance."""
-    groups: dict[tuple[str, ...], list[_TextRow]] = {}
-    for text_row in text_rows:
-        groups.setdefault(
-            (text_row.row.operation, text_row.row.metric, *(text_row.levels[name] for name in above)), []
-        ).append(text_row)
+    groups = group_by_key(
+        ((text_row.row.operation, text_row.row.metric, *(text_row.levels[name] for name in above)), text_row)
+        for text_row in text_rows
+    )
     return list(groups.values())
 
 
@@ -183,3 +180,51 @@ def with_titles(headers: Sequence[str], grid: Sequence[Sequence[str]], titles: d
             for title_line in wrapped(titles[place], "  "):
                 yield from [title_line] if width(title_line) <= room() else broken(title_line.strip())
         yield line
+
+
+def choose_headings(
+    columns: Sequence[Sequence[str]], widths: Sequence[int], free: int, keys: Sequence[Hashable]
+) -> tuple[int, ...]:
+    """Return the indices of the columns to use as headings, so that the ``widths`` of the others fit in ``free``.
+    Minimizes the number of groups of rows with equal ``keys`` and headings, exactly for few columns. Returns all
+    columns if no choice fits.
+    """
+    if len(columns) <= _MAX_EXHAUSTIVE:
+        return _try_all(columns, widths, free, keys)
+    return _take_columns_by_split(columns, widths, free, keys)
+
+
+def _try_all(
+    columns: Sequence[Sequence[str]], widths: Sequence[int], free: int, keys: Sequence[Hashable]
+) -> tuple[int, ...]:
+    places = range(len(columns))
+    choices = (above for size in places[1:] for above in combinations(places, size))
+    return min(
+        [above for above in choices if sum(widths) - sum(widths[place] for place in above) <= free],
+        key=lambda above: len(set(zip(keys, *(columns[place] for place in above), strict=True))),
+        default=tuple(places),
+    )
+
+
+def _take_columns_by_split(
+    columns: Sequence[Sequence[str]], widths: Sequence[int], free: int, keys: Sequence[Hashable]
+) -> tuple[int, ...]:
+    """Move the column that splits the groups least until the others fit, then restore what is not needed.
+    The work grows with rows × columns², not with 2^columns.
+    """
+    above: list[int] = []
+    below, groups = set(range(len(columns))), list(keys)
+    wide = sum(widths)
+    while wide > free and below:
+        splits = {place: len(set(zip(groups, columns[place], strict=True))) for place in below}
+        place = min(below, key=lambda place: (splits[place], -widths[place], place))
+        below.remove(place)
+        above.append(place)
+        numbers: dict[tuple[Hashable, str], int] = {}
+        groups = [numbers.setdefault(pair, len(numbers)) for pair in zip(groups, columns[place], strict=True)]
+        wide -= widths[place]
+    for place in reversed(above):
+        if wide + widths[place] <= free:
+            wide += widths[place]
+            above.remove(place)
+    return tuple(sorted(above))

@@ -1,21 +1,24 @@
-"""Effects of faults as text: a table of the parts of each phase, and a sentence."""
+"""Effects of faults as text: a table of the parts of each phase, and a sentence; calls to the servers per operation of
+the clients: a table per phase and setting."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from iosonde.core.estimate_text import estimate_text
 from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale
 from iosonde.layout.text import escape, estimate_parts, table, wrapped
+from iosonde.stats.overview.calls import PhaseCalls
 
-if TYPE_CHECKING:
-    from .faults import FaultEffect
+from .faults import FaultEffect
 
 HEADERS = ("part", "seconds", "rate", "interval", "p50", "p99")
+_MOST = 8  # blocks on a screen; --json has all
+_LEAST = 0.01  # calls per operation from which a kind of call has a row
 
 
-def lines(effects: Sequence[FaultEffect]) -> Iterator[str]:
+def fault_lines(effects: Sequence[FaultEffect]) -> Iterator[str]:
     """Yield a block per fault and phase."""
     for effect in effects:
         unit, rows = grid(effect)
@@ -32,7 +35,7 @@ def title(effect: FaultEffect) -> str:
 def grid(effect: FaultEffect) -> tuple[str, list[list[str]]]:
     """Return (unit of the rates, a row per part)."""
     divisor, unit = human_scale(max((part.rate.value or 0.0 for part in effect.parts), default=0.0), effect.unit)
-    rows = [
+    return unit, [
         [
             f"{part.name}, n={part.rate.n}" if part.rate.n != effect.n else part.name,
             estimate_parts(part.seconds, 1.0)[0],
@@ -42,7 +45,6 @@ def grid(effect: FaultEffect) -> tuple[str, list[list[str]]]:
         ]
         for part in effect.parts
     ]
-    return unit, rows
 
 
 def _format_time(estimate: Estimate | None) -> str:
@@ -50,3 +52,31 @@ def _format_time(estimate: Estimate | None) -> str:
         return "~"
     divisor, unit = human_scale(estimate.value, "s")
     return f"{estimate_parts(estimate, divisor)[0]} {unit}"
+
+
+def call_lines(phases: Sequence[PhaseCalls]) -> Iterator[str]:
+    """Yield a block per phase and setting."""
+    for phase in phases[:_MOST]:
+        yield escape(", ".join(part for part in (f"calls to the servers: {phase.operation}", phase.setting) if part))
+        rows = [
+            [escape(kind), *_format_estimate(phase.client.get(kind)), *_format_estimate(phase.servers.get(kind))]
+            for kind in dict.fromkeys([*phase.servers, *phase.client])
+            if _largest_count(phase, kind) >= _LEAST
+        ]
+        headers = [f"for each {phase.per}", "client", "interval", "servers", "interval"]
+        yield from table(headers, rows, "lrrrr").splitlines()
+        yield from wrapped(
+            f"{estimate_text(phase.in_all, '')} calls for each {phase.per}, against "
+            f"{estimate_text(phase.client_in_all, '')} operations of the client; n = {phase.in_all.n}.",
+            "  ",
+        )
+    if len(phases) > _MOST:
+        yield f"  {len(phases) - _MOST} more are in --json"
+
+
+def _format_estimate(estimate: Estimate | None) -> list[str]:
+    return list(estimate_parts(estimate, 1.0)) if estimate else ["", ""]
+
+
+def _largest_count(phase_calls: PhaseCalls, kind: str) -> float:
+    return max((of[kind].value or 0.0 for of in (phase_calls.client, phase_calls.servers) if kind in of), default=0.0)

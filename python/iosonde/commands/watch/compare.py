@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from iosonde.commands.compare.answer import compare
-from iosonde.commands.compare.asked import Sides
 from iosonde.commands.compare.compared import Comparisons
+from iosonde.commands.compare.sides import Sides
 from iosonde.core.table import Table, column_of
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
