@@ -29,12 +29,11 @@ from iosonde.stats.overview.roles import unlike, without_ranks
 
 from . import waterfall
 from . import words as bound_words
-from .cells import BoundCell, cells
 from .inputs import BY_HAND, Inputs, read_column_value
 from .lab_truth import THE_LAB, LabTruths
-from .own_layout import THE_FILE_SYSTEM, OwnLayout
-from .own_probe import OWN_PROBE
+from .own_probe import OWN_PROBE, THE_FILE_SYSTEM, OwnLayout
 from .shared_files import THE_FILES, SharedFiles
+from .words import BoundCell, cells
 
 # Units of time in a second.
 TIMES = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e3, "us": 1e6, "µs": 1e6, "ns": 1e9, "min": 1 / 60, "h": 1 / 3600}

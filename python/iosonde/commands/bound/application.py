@@ -20,10 +20,10 @@ from iosonde.data.source import Source
 from iosonde.model.bound.application import Application, PredictedTime, against, predict, sentence
 
 from .answer import TIMES
-from .cells import BoundCell, cells
 from .inputs import Inputs
 from .lab_truth import LabTruths
 from .shared_files import has_unstriped_files, in_groups
+from .words import BoundCell, cells
 
 _HINT = f"write {', '.join(f'{name}=…' for name in vars(Application()))}: numbers, or expressions over factors"
 

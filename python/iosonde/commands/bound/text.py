@@ -5,19 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from iosonde.core.level_text import format_levels
+from iosonde.core.level_text import format_levels, setting_text
+from iosonde.core.table import show
 from iosonde.core.units import format_rate, format_seconds, human_scale, significant
+from iosonde.core.words import listed
+from iosonde.explain.waterfall import TITLES
 from iosonde.layout.text import WIDTH, estimate_parts, table, wrapped
 
-from . import text_waterfall as waterfall
-
 if TYPE_CHECKING:
+    from iosonde.explain.waterfall import Waterfall
+    from iosonde.model.bound.application import PredictedTime
     from iosonde.model.bound.bound import Ceiling
 
     from .answer import Bounds
+    from .application import PredictedTimes
 
 _MOST_ROWS = 60
 _SINGULAR = (("fabric",), ("latency",), ("memory_copy",), ("network_clients",), ("network_servers",))
+_MOST_TIMES = 60
+_EXPLANATION = (
+    "It is C + Dr/Sr + Dw/Sw, with S the bound of the cluster; at its low end some ranks compute while others move "
+    "data. It includes neither the time of opening and syncing nor the savings of a cache."
+)
 
 
 def lines(bounds: Bounds, amount: str = "") -> Iterator[str]:
@@ -28,7 +37,7 @@ def lines(bounds: Bounds, amount: str = "") -> Iterator[str]:
     yield from _format_shares(bounds)
     yield ""
     yield from wrapped(f"The bound assumes: {'; '.join(bounds.assumptions)}.", "  ")
-    yield from waterfall.lines(bounds)
+    yield from _waterfall_lines(bounds)
 
 
 def _format_alone(bounds: Bounds, ceiling: Ceiling, amount: str) -> Iterator[str]:
@@ -126,3 +135,67 @@ def _format_shares(bounds: Bounds) -> Iterator[str]:
 
 def _format_count(n: float, what: str) -> str:
     return f"{n:g} {what}{'' if n == 1 else 's'}"
+
+
+def _waterfall_lines(bounds: Bounds) -> Iterator[str]:
+    """Yield a table per cell, and its sentences."""
+    for fall, sentences in zip(bounds.falls, bounds.fall_sentences, strict=True):
+        by = ", ".join(f"{name}={show(value)}" for name, value in fall.by.items())
+        trials = f"{fall.delivered.n} trial{'' if fall.delivered.n == 1 else 's'}"
+        of = f"{fall.operation}{f', {by}' if by else ''}; mean of {trials}, {100 * bounds.level:g} % intervals"
+        yield ""
+        yield from wrapped(of)
+        yield ""
+        yield from _format_waterfall(fall)
+        yield ""
+        for sentence in sentences:
+            yield from wrapped(sentence)
+
+
+def _format_waterfall(waterfall: Waterfall) -> Iterator[str]:
+    total = waterfall.delivered.value or 0.0
+    divisor, unit = human_scale(total, "s")
+    rows = []
+    for name, estimate in [*waterfall.parts.items(), ("delivered", waterfall.delivered)]:
+        value, interval = estimate_parts(estimate, divisor)
+        share = f"{100 * (estimate.value or 0.0) / total:.1f} %" if total else "~"
+        rows.append([TITLES.get(name, name), value, interval, share])
+    yield from table(["", unit, "interval", "share"], rows, "lrrr", WIDTH).splitlines()
+
+
+def application_lines(predicted_times: PredictedTimes) -> Iterator[str]:
+    """Yield a table of the settings, the parts of the prediction, and a sentence."""
+    if all(not row.measured.n for row in predicted_times.rows):
+        value, interval = estimate_parts(predicted_times.rows[0].predicted)
+        yield from wrapped(
+            f"It should take {value} ({interval}) s: {_format_parts(predicted_times.rows[0])}. {_EXPLANATION}"
+        )
+        return
+    names = list(dict.fromkeys(name for row in predicted_times.rows for name in row.by))
+    yield f"seconds; {100 * predicted_times.level:g} % intervals"
+    yield ""
+    rows = [
+        [
+            *format_levels(names, row.by, row.units),
+            *estimate_parts(row.predicted),
+            str(row.measured.n),
+            *estimate_parts(row.measured),
+            *estimate_parts(row.ratio),
+        ]
+        for row in predicted_times.rows[:_MOST_TIMES]
+    ]
+    header = [*names, "predicted", "interval", "n", "measured", "interval", "ratio", "interval"]
+    yield from table(header, rows, "l" * len(names) + "rrrrrrr", WIDTH).splitlines()
+    if len(predicted_times.rows) > _MOST_TIMES:
+        yield f"and {len(predicted_times.rows) - _MOST_TIMES} more (--json has all)"
+    yield ""
+    first = predicted_times.rows[0]
+    at = setting_text(first.by, first.units)
+    yield from wrapped(f"Predicted{f' at {at}' if at else ''}: {_format_parts(first)}. {_EXPLANATION}")
+    for warning in predicted_times.warnings:
+        yield from wrapped(f"~ {warning}", "  ")
+    yield from wrapped(predicted_times.sentence)
+
+
+def _format_parts(time: PredictedTime) -> str:
+    return listed([f"{name} {format_seconds(seconds)}" for name, seconds in time.parts.items()])

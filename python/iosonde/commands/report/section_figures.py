@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from iosonde.commands.bound.figure_roofline import roofline_figure
-from iosonde.commands.bound.figure_waterfall import waterfall_figure
+from iosonde.commands.bound.figure import roofline_figure, waterfall_figure
 from iosonde.commands.fit.figure_tree import TreeDrawing, tree_figure
 from iosonde.commands.fit.figure_unseen import LearningCurve, Predicted, curve_figure, predicted_figure
 from iosonde.commands.plot.figure_bars import bars_figure

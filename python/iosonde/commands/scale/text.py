@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 from iosonde.core.estimate_text import estimate_or_end, estimate_text
 from iosonde.core.level_text import setting_text
 from iosonde.core.types import Estimate
-from iosonde.core.units import human_scale, significant
+from iosonde.core.units import format_seconds, human_scale, significant
 from iosonde.core.words import listed
 from iosonde.layout.text import CANNOT_TELL, estimate_parts, table, wrapped
 from iosonde.model.scaling.words import TITLES
-
-from . import text_stations as stations
 
 if TYPE_CHECKING:
     from iosonde.model.scaling.analyse import Scaling
@@ -44,7 +42,7 @@ def lines(scaling_laws: ScalingLaws) -> Iterator[str]:
         if number or scaling_laws.warnings:
             yield ""
         yield from _format_series(item)
-        yield from stations.lines(item, scaling_laws.as_stations)
+        yield from _station_lines(item, scaling_laws.as_stations)
     for response in dict.fromkeys(best.response for best in scaling_laws.best):
         yield ""
         yield from _format_best([best for best in scaling_laws.best if best.response == response], scaling_laws.on)
@@ -184,3 +182,39 @@ def _format_misfits(scaling: Scaling, on: str) -> Iterator[str]:
                 f"from {regime.low:g} to {regime.high:g} {on} every law misses the means by more than the noise "
                 "of trials: the intervals of the laws are over sizes, not over trials"
             )
+
+
+def _station_lines(scaled: ScaledSeries, size: str | None) -> Iterator[str]:
+    """Yield a paragraph; nothing unless requested."""
+    demands = scaled.demands
+    if demands is None:
+        return
+    yield ""
+    if isinstance(demands, str):
+        yield from wrapped(f"No stations: {demands}.")
+        return
+    assert demands.server.value is not None
+    what, on = "an operation" if size == "1" else f"an operation of {size}", scaled.series.on
+    yield (
+        f"--station client={_format_option(demands.client_s)}:delay --station "
+        f"server={_format_option(demands.server.value)}"
+    )
+    yield from wrapped(
+        f"As stations: {what} needs {_format_estimate(demands.server)} of the server, "
+        f"and takes {_format_estimate(demands.alone)} when {on} is 1. It is assumed that everything shared is one "
+        f"server, and that a client is one of {on} with all its ranks."
+    )
+
+
+def _format_option(seconds: float) -> str:
+    divisor, unit = human_scale(seconds, "s")
+    return f"{significant(seconds / divisor, 4)}{unit.replace('µ', 'u')}"
+
+
+def _format_estimate(seconds: Estimate) -> str:
+    assert seconds.value is not None
+    if seconds.low is None or seconds.high is None:
+        return format_seconds(seconds.value)
+    divisor, unit = human_scale(seconds.value, "s")
+    value, between = estimate_parts(seconds, divisor)
+    return f"{value} ({between}) {unit}"

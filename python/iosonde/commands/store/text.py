@@ -9,8 +9,7 @@ from iosonde.core.units import format_size
 from iosonde.layout.text import escape, wrapped
 
 if TYPE_CHECKING:
-    from .answer import StoreCheck, StoreCopy, StoreMerge
-    from .index import StoresIndexed
+    from .answer import StoreCheck, StoreCopy, StoreMerge, StoresIndexed
     from .prune import StorePruning
 
 _MAX_WORDS = 12

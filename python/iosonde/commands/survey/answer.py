@@ -29,9 +29,8 @@ from iosonde.survey.tree import SurveyedTree
 from iosonde.survey.walk import DrawnFiles, Walked, WalkOptions
 
 from .content import BlocksRead, blocks_read, bytes_of, kinds, not_beaten, quantiles
-from .estimate import SurveyEstimate
 from .reading import ReadSpeed, cold_share, describe_reading, read_speeds
-from .sample import FileSample
+from .sample import FileSample, SurveyEstimate
 from .stop import ALL, Drawn, Read, read_in_order
 from .strata import StratifiedSample, SurveyStratum, allocated, parse_by
 from .walk import WalkSummary, walk_summary

@@ -16,8 +16,7 @@ from iosonde.survey.contents import DIGEST_BYTES, Contents, Piece
 from iosonde.survey.magic import EMPTY
 from iosonde.survey.opening import WalkedFile
 
-from .estimate import SurveyEstimate
-from .sample import FileSample
+from .sample import FileSample, SurveyEstimate
 from .strata import StratifiedSample
 
 Samples = Mapping[str, FileSample | StratifiedSample]

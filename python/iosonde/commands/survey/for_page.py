@@ -12,8 +12,8 @@ from iosonde.core.words import counted, percent_interval
 from iosonde.page.tables import DataTable
 
 from .answer import Survey
-from .estimate import SurveyEstimate
 from .reading import STATES, ReadSpeed
+from .sample import SurveyEstimate
 from .walk import WalkRow
 
 _MOST_BARS, _MOST_SQUARES = 12, 40

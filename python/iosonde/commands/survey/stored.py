@@ -15,10 +15,10 @@ from iosonde.stats.sampling.shares import PopulationEstimate
 
 from .answer import Survey, SurveySample
 from .content import BlocksRead
-from .estimate import SurveyEstimate
 from .for_page import SurveyPage, survey_page
 from .reading import ReadSpeed
 from .run import FACT, SOURCE
+from .sample import SurveyEstimate
 from .walk import Tail, WalkRow, WalkSummary
 from .what_if import SurveyWhatIf, parse_change
 

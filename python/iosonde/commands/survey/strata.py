@@ -17,8 +17,7 @@ from iosonde.survey.contents import Contents
 from iosonde.survey.opening import WalkedFile
 from iosonde.survey.walk import DrawnFiles, Walked
 
-from .estimate import SurveyEstimate
-from .sample import Floats, OfPiece, Where
+from .sample import Floats, OfPiece, SurveyEstimate, Where
 
 OWNER, DIRECTORY = "owner", "directory"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from iosonde.commands.fit.text_models import (
+from iosonde.commands.fit.text import (
     classes_lines,
     data_line,
     errors_table,
