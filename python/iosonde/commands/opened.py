@@ -49,7 +49,6 @@ def opener(data: Any) -> Callable[[Any, Sequence[str], str | None], Source]:
     """Return what opens DATA with conditions and an experiment. A path may be given as the Store that is open."""
 
     def open_again(place: Any, where: Sequence[str], experiment: str | None) -> Source:
-        rows = RowOptions(where=where, experiment=experiment)
-        return rows.open(place if isinstance(data, (str, Path)) else data)
+        return RowOptions(where=where, experiment=experiment).open(place if isinstance(data, (str, Path)) else data)
 
     return open_again

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from iosonde.core.types import Estimate
 from iosonde.layout.figure import Figure
@@ -23,8 +22,7 @@ from iosonde.layout.vocabulary import (
     view,
 )
 
-if TYPE_CHECKING:
-    from .answer import Advised, AdvisedEach
+from .answer import Advised, AdvisedEach
 
 _LEARNED, _CROSSED = "learned from", "cross-validation"
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iosonde.core.column_units import split_unit
 from iosonde.core.level_text import level_word, setting_text
 from iosonde.core.units import human_scale, significant
 from iosonde.core.words import counted, decimals, percent, percent_interval, ratio
+from iosonde.explain.advise import Advice
+from iosonde.explain.advise_defaults import Default
+from iosonde.explain.advise_effects import Effect
+from iosonde.explain.advise_trial import Tried
 from iosonde.layout.text import WIDTH, table, wrapped
 
 from .answer import Advised, AdvisedEach
-
-if TYPE_CHECKING:
-    from iosonde.explain.advise import Advice
-    from iosonde.explain.advise_defaults import Default
-    from iosonde.explain.advise_effects import Effect
-    from iosonde.explain.advise_trial import Tried
 
 _WORDS = {
     "rel_arith": "arithmetic mean",
@@ -92,12 +90,10 @@ def _format_defaults(advice: Advice) -> Iterator[str]:
     visible = advice.instances.format_setting
     rows = []
     for d in sorted(advice.defaults, key=lambda d: -d.rel_arith):
-        now = " (now)" if d.setting == advice.current else ""
-        counts = [str(d.best), *([str(d.tied)] if tied else []), str(d.worst)]
         rows.append(
             [
-                visible(d.setting) + now,
-                *counts,
+                visible(d.setting) + (" (now)" if d.setting == advice.current else ""),
+                *[str(d.best), *([str(d.tied)] if tied else []), str(d.worst)],
                 percent(d.rel_arith),
                 percent(d.rel_harm),
                 percent(d.lowest),
@@ -165,8 +161,7 @@ def _format_depths(advice: Advice) -> Iterator[str]:
     yield from table(["questions", "short of best", "cross-validated", "worst case"], rows, "lrrr", WIDTH).splitlines()
     most = advice.depth == len(advice.depths) - 1
     why = "the maximum allowed" if most else "more bring less than one standard error or 1 %"
-    unsure = advice.depth > 0 and advice.kind != "rules"
-    but = "; the gain is not significant, so no rules" if unsure else ""
+    but = "; the gain is not significant, so no rules" if advice.depth > 0 and advice.kind != "rules" else ""
     yield from wrapped(f"{counted(advice.depth, 'question')}: {why}{but}.")
 
 
@@ -210,7 +205,6 @@ def _format_needs(advice: Advice) -> Iterator[str]:
 
 
 def _trial_lines(advice: Advice, tried: Tried) -> Iterator[str]:
-    """Compare the predicted speed of the advice with that of new trials."""
     rows = [
         ["predicted", ratio(tried.predicted), str(tried.predicted.n)],
         ["obtained", ratio(tried.obtained), str(tried.obtained.n)],

@@ -153,7 +153,6 @@ class Bounds(Answer):
 
     @property
     def _common_ceiling(self) -> Ceiling | None:
-        """Return the ceiling if all cells share it, else None."""
         several = {(share.ceiling.s, share.ceiling.limit) for share in self.shares}
         return self.highest if self.alone or len(several) == 1 else None
 
@@ -201,8 +200,7 @@ def shares(source: Source, inputs: Inputs, query: ResponseQuery, how: How) -> tu
         scale, doubt = _determine_scale(response.unit, how)
         if scale is None:
             continue
-        doubts = [doubt] if doubt else []
-        warnings |= dict.fromkeys([*response.warnings, *doubts])
+        warnings |= dict.fromkeys([*response.warnings, *([doubt] if doubt else [])])
         for cell in labs.apart(response, cells(response, columns)):
             lab_fields = labs.truth(cell.runs(response))
             truth = inputs.beneath(lab_fields)
@@ -223,7 +221,6 @@ def shares(source: Source, inputs: Inputs, query: ResponseQuery, how: How) -> tu
 
 
 def _list_sources(inputs: Inputs, truth: Mapping[str, Any]) -> dict[str, str]:
-    """Map fields of the system to the source of their numbers."""
     columns = {
         field: _NODES if (field, name) == ("clients", "nodes") else f"column {name}"
         for field, name in inputs.columns.items()
@@ -289,13 +286,12 @@ def _check_rates(response: Response, cell: BoundCell, values: npt.NDArray[np.flo
         first = int(wrong.argmax())
         setting = level_texts(cell.by, response.rows.level_units(cell.by))
         at = ", ".join([response.operation, *setting]) if response.operation else response.rows.place(cell.rows[first])
-        name = _get_metric_name(response)
         raise DataError(
             "out-of-range",
             "{at}, column '{name}': {number:g} is not a {quantity}",
             "leave such trials out, as {spell.where:'{name}>0'}",
             at=at,
-            name=name,
+            name=_get_metric_name(response),
             number=values[first],
             quantity="time" if is_time else "rate",
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from iosonde.core.errors import InputError
 from iosonde.core.units import human_scale
@@ -34,10 +33,8 @@ from iosonde.layout.vocabulary import (
 )
 from iosonde.model.bound.roofline import RooflineMark
 
+from .answer import Bounds
 from .content import Roofline, WaterfallBars
-
-if TYPE_CHECKING:
-    from .answer import Bounds
 
 _FEW = 12  # up to this many positions are labelled on the axis
 _BOUND, _BELOW, _ABOVE = "bound", "measured", "above the bound"
@@ -69,8 +66,7 @@ def roofline_figure(item: Roofline) -> Figure:
         axis={"values": _list_ticks(item), **({"labelExpr": SIZES} if item.sizes else {})},
     )
     low, high = _rate_range(item, divisor)
-    ticks = ticks_inside(low, high)
-    y = number(unit, "y", (low, high), log=True, axis={**flat(unit), "values": ticks})
+    y = number(unit, "y", (low, high), log=True, axis={**flat(unit), "values": ticks_inside(low, high)})
     channels = {"x": x, "y": y, "color": colour}
     ceilings = [
         row

@@ -134,7 +134,6 @@ def _collect_bounds(
     query: ResponseQuery,
     how: How,
 ) -> tuple[list[MeasuredShare], dict[str, Inputs], list[str]]:
-    """Return the cells in the order of the page, the inputs by operation, and what is in doubt."""
     measured_shares: list[MeasuredShare] = []
     notes: dict[str, None] = {}
     inputs: dict[str, Inputs] = {}
@@ -191,9 +190,7 @@ def _share(share: MeasuredShare, names: Sequence[str]) -> BoundShare:
 
 
 def _describe_lab_inputs(shares: Sequence[MeasuredShare]) -> dict[str, str]:
-    """Map option names to the lab's values in all cells."""
-    lab_values = sources(shares).get(THE_LAB, [])
-    return {name: f"{' or '.join(values)}, from {THE_LAB}" for name, values in lab_values}
+    return {name: f"{' or '.join(values)}, from {THE_LAB}" for name, values in sources(shares).get(THE_LAB, [])}
 
 
 def _list_inputs(
@@ -231,7 +228,6 @@ def _format_input(inputs: Inputs, name: str) -> str:
 
 
 def _losses(started: Started) -> tuple[tuple[WaterfallBars, ...], list[str]]:
-    """Return a waterfall for each cell whose operations were recorded, and why others have none."""
     try:
         falls, why = started.losses.waterfalls(started.level)
     except InputError:

@@ -184,8 +184,7 @@ def read_column_value(table: Table, field: str, column: str, rows: npt.NDArray[n
 
 def own_probe(source: Source) -> str | None:
     """Return the store as a place of a probe, if one of its runs is a probe or has one."""
-    has_probe = any(run.facts.get("probe") for run in source.all_runs)
-    return source.path if has_probe else None
+    return source.path if any(run.facts.get("probe") for run in source.all_runs) else None
 
 
 def _check_idle(specified: Collection[str], measured: Collection[str]) -> None:

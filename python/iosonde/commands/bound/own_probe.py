@@ -67,7 +67,6 @@ def _count(value: object) -> int:
 
 
 def _extract_layout(run: StoredRun) -> Mapping[str, Any]:
-    """Return the layout keys of the file system's report."""
     machine = run.facts.get("machine")
     file_system = machine.get("filesystem") if isinstance(machine, Mapping) else None
     keys = ("copies", "copied_by", "data_parts", "parity_parts", "servers")

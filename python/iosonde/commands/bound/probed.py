@@ -58,7 +58,6 @@ def _read_link(file: Path, tool: str, runs: Sequence[Parsed], level: float) -> P
             file=file,
         )
     rate = _compute_ends(mean(rates, level).within(low=0.0), rates)
-    times = f", the mean of {len(rates)} streams" if len(rates) > 1 else ""
     note = Message(
         "link-goodput",
         "{tool} moved {mb_per_s:.5g} MB/s ({kib_per_s:,.0f} KiB/s) over the link{streams}: the headers of its packets "
@@ -66,7 +65,7 @@ def _read_link(file: Path, tool: str, runs: Sequence[Parsed], level: float) -> P
         tool=tool,
         mb_per_s=rate[0] / 1e6,
         kib_per_s=rate[0] / 1024,
-        streams=times,
+        streams=f", the mean of {len(rates)} streams" if len(rates) > 1 else "",
     )
     return ProbedSystem({"network": rate}, {}, (note,))
 
@@ -118,7 +117,6 @@ def _read_disk(file: Path, runs: Sequence[Parsed], memory_bytes: float | None) -
 def _describe_disk_rate(operation: str, best: Row, rows: Sequence[Row]) -> str:
     slowest = min(row.value for row in rows)
     size, record = (format_size(_read_bytes(best, name)) for name in ("file_size", "record_size"))
-    span = f", others down to {format_rate(slowest, 'bytes/s')}" if slowest < best.value else ""
     return Message(
         "disk-rate",
         "R of {operation} is IOzone's best at its largest files, {rate} at {file_size} in records of "
@@ -127,7 +125,7 @@ def _describe_disk_rate(operation: str, best: Row, rows: Sequence[Row]) -> str:
         rate=format_rate(best.value, "bytes/s"),
         file_size=size,
         record_size=record,
-        span=span,
+        span=f", others down to {format_rate(slowest, 'bytes/s')}" if slowest < best.value else "",
     )
 
 
@@ -205,7 +203,6 @@ def _read_store_probe(place: str, level: float) -> Mapping[str, Any]:
 
 
 def _read_attached_probe(runs: Sequence[StoredRun]) -> Mapping[str, Any]:
-    """Return the probe attached to the last run that has one."""
     run = next((run for run in reversed(runs) if run.facts.get("probe") and run.source != SOURCE), None)
     if run is None:
         return {}

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from iosonde.core.level_text import format_levels, setting_text
 from iosonde.core.table import show
 from iosonde.core.units import format_rate, format_seconds, human_scale, significant
 from iosonde.core.words import listed
-from iosonde.explain.waterfall import TITLES
+from iosonde.explain.waterfall import TITLES, Waterfall
 from iosonde.layout.text import WIDTH, estimate_parts, table, wrapped
+from iosonde.model.bound.application import PredictedTime
+from iosonde.model.bound.bound import Ceiling
 
-if TYPE_CHECKING:
-    from iosonde.explain.waterfall import Waterfall
-    from iosonde.model.bound.application import PredictedTime
-    from iosonde.model.bound.bound import Ceiling
-
-    from .answer import Bounds
-    from .application import PredictedTimes
+from .answer import Bounds
+from .application import PredictedTimes
 
 _MOST_ROWS = 60
 _SINGULAR = (("fabric",), ("latency",), ("memory_copy",), ("network_clients",), ("network_servers",))
@@ -41,7 +37,6 @@ def lines(bounds: Bounds, amount: str = "") -> Iterator[str]:
 
 
 def _format_alone(bounds: Bounds, ceiling: Ceiling, amount: str) -> Iterator[str]:
-    """Format the terms, the limit, its assumptions and what helps."""
     system = ceiling.system
     disks = "" if system.disks is None else f", {_format_count(system.disks, 'disk')}"
     has_servers = system.servers > 1 or "network_servers" not in ceiling.missing  # else 1 is only a default
@@ -93,7 +88,6 @@ def _format_sentence(bounds: Bounds, ceiling: Ceiling, amount: str) -> str:
 
 
 def _format_shares(bounds: Bounds) -> Iterator[str]:
-    """Format a table of the measured cells, and a sentence."""
     shares = bounds.shares
     divisor, unit = human_scale(bounds.highest.s, "bytes/s")
     names = list(dict.fromkeys(name for row in shares for name in row.by))
@@ -106,11 +100,10 @@ def _format_shares(bounds: Bounds) -> Iterator[str]:
         value, interval = estimate_parts(row.measured, divisor)
         share, between = estimate_parts(row.share, 0.01)
         name = f"{row.operation} {row.metric}".strip() if both else row.operation or row.metric
-        setting = format_levels(names, row.by, row.units)
         rows.append(
             [
                 *([name] if several else []),
-                *setting,
+                *format_levels(names, row.by, row.units),
                 row.measured.n,
                 value,
                 interval,
@@ -120,8 +113,7 @@ def _format_shares(bounds: Bounds) -> Iterator[str]:
                 "!" if row.verdict else "",
             ]
         )
-    text_columns = len(header) - 7
-    yield from table(header, rows, "l" * text_columns + "rrrrrrl", WIDTH).splitlines()
+    yield from table(header, rows, "l" * (len(header) - 7) + "rrrrrrl", WIDTH).splitlines()
     if len(shares) > _MOST_ROWS:
         yield f"and {len(shares) - _MOST_ROWS} more (--json has all)"
     yield ""
@@ -138,7 +130,6 @@ def _format_count(n: float, what: str) -> str:
 
 
 def _waterfall_lines(bounds: Bounds) -> Iterator[str]:
-    """Yield a table per cell, and its sentences."""
     for fall, sentences in zip(bounds.falls, bounds.fall_sentences, strict=True):
         by = ", ".join(f"{name}={show(value)}" for name, value in fall.by.items())
         trials = f"{fall.delivered.n} trial{'' if fall.delivered.n == 1 else 's'}"

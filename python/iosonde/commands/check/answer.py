@@ -113,8 +113,7 @@ def _check_campaign(source: Source, query: ResponseQuery, bound: Carried) -> Che
     trials = measured(source, query)
     probes = hardware.stored(source.probes)
     content = examine.StoreContent(source.trial_runs, source.find_problems(), observed, probes, source.run_rows)
-    examination = examine.examine_store(trials, query.level, content, bound.bytes_per_s)
-    return Check(examination, trials.warnings)
+    return Check(examine.examine_store(trials, query.level, content, bound.bytes_per_s), trials.warnings)
 
 
 def _prepare_table(source: Source, query: ResponseQuery, by: Sequence[str]) -> tuple[Table, Roles]:

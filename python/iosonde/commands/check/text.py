@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from iosonde.core.types import Estimate, Finding, Severity
 from iosonde.core.units import percent
 from iosonde.layout.text import escape, table, wrapped
+from iosonde.stats.checks.examine import Examination
 from iosonde.stats.estimate.noise import POWER, SIZES, MetricNoise, Passport
 
-if TYPE_CHECKING:
-    from iosonde.stats.checks.examine import Examination
-
-    from .answer import Check, Noise
+from .answer import Check, Noise
 
 _MAX_NAMES = 6
 _SPLITS = {"random": "random halves", "alternating": "every other trial", "halves": "first against second half"}
@@ -51,8 +48,7 @@ def _read_as(examination: Examination) -> str:
 
 
 def _join_names(names: tuple[str, ...]) -> str:
-    text = ", ".join(names[:_MAX_NAMES])
-    return text + (f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else "")
+    return ", ".join(names[:_MAX_NAMES]) + (f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else "")
 
 
 def _format_finding(finding: Finding) -> Iterator[str]:
@@ -62,10 +58,9 @@ def _format_finding(finding: Finding) -> Iterator[str]:
 
 
 def _format_sentence(examination: Examination) -> str:
-    counts = examination.n_by_severity
     worse = [
         f"{n} {severity}{'s' if n > 1 else ''}"
-        for severity, n in reversed(counts.items())
+        for severity, n in reversed(examination.n_by_severity.items())
         if n and severity is not Severity.INFO
     ]
     if worse:

@@ -273,7 +273,6 @@ def _diagnose_group(
         )
         for place in range(density.count)
     )
-    notes = dict.fromkeys(note for look in looks for note in look.notes)
     return DiagnosedOperations(
         group,
         len(looks),
@@ -286,7 +285,7 @@ def _diagnose_group(
         mean([histogram.slowest(TAIL) for histogram in histograms], level).within(0.0, 1.0),
         looks[-1].drawn,
         max(look.step_s for look in looks),
-        tuple(notes),
+        tuple(dict.fromkeys(note for look in looks for note in look.notes)),
         _read_all_operations(looks),
     )
 

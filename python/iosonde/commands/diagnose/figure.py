@@ -53,9 +53,8 @@ def figure(operation_causes: OperationCauses) -> Figure:
     paths = [
         group for study in (operation_causes.study.studies if operation_causes.study else ()) for group in study.drawn
     ]
-    rows = [*([path_study.panels(paths)] if paths else []), *(_draw_row(group) for group in groups)]
     spec = {
-        "vconcat": rows,
+        "vconcat": [*([path_study.panels(paths)] if paths else []), *(_draw_row(group) for group in groups)],
         "spacing": 34,
         "title": title,
         "resolve": {"scale": dict.fromkeys(("x", "y", "color"), "independent")},
@@ -79,10 +78,9 @@ def _draw_row(group: DiagnosedOperations) -> Spec:
     y = number("", "y", (ends[0] / 1.15, ends[1] * 1.15), log=True, axis=axis)
     names, series = class_series(group)
     trial = "its operations" if group.trials == 1 else f"the last of {counted(group.trials, 'trial')}"
-    caption = f"Left: {trial}, in bins. Right: the density of all. Below: the trial over its time."
     title = {
         "text": escape(_format_name(group)),
-        "subtitle": [caption],
+        "subtitle": [f"Left: {trial}, in bins. Right: the density of all. Below: the trial over its time."],
         "anchor": "start",
         "subtitleFontSize": 11,
         "subtitleColor": MUTED,
@@ -115,7 +113,6 @@ def _legend_labels(group: DiagnosedOperations) -> list[str]:
 
 
 def _class_colours(group: DiagnosedOperations) -> list[str]:
-    """Return a colour per class: blue is fast, vermilion the slowest."""
     last = len(group.classes) - 1
     return [
         BLUE if place == group.density.fast else VERMILION if place == last else _MIDDLE[place % len(_MIDDLE)]

@@ -108,7 +108,6 @@ class LargeRun:
                 )
 
     def _pieces(self, names: Sequence[str]) -> Iterator[tuple[Key, dict[str, npt.NDArray[Any]]]]:
-        """Yield the rows of each group, a row group at a time."""
         key_by_code = {(key[0] << 48) | (key[1] << 40) | (STATUS_OK << 32) | key[2]: key for key in self._spans}
         for columns in self._store.operation_column_groups(self._run.id, names):
             codes = _codes(columns)
@@ -126,7 +125,6 @@ class LargeRun:
 
 
 def _codes(columns: Columns) -> npt.NDArray[np.int64]:
-    """Encode phase, kind, status and size of each row as one number."""
     codes = columns["size"].astype(np.int64)
     for name, at in (("status", 32), ("kind", 40), ("phase", 48)):
         if columns[name].any():

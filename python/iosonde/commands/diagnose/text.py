@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from iosonde.core.estimate_text import estimate_text
 from iosonde.core.types import Estimate
@@ -13,10 +12,8 @@ from iosonde.core.words import counted, decimals, listed, percent, plural
 from iosonde.layout.text import table, wrapped
 
 from . import text_path_study as path_study
-
-if TYPE_CHECKING:
-    from .answer import DiagnosedOperations, OperationCauses
-    from .operation_class import OperationClass
+from .answer import DiagnosedOperations, OperationCauses
+from .operation_class import OperationClass
 
 _LOW_P = 0.05
 _OVERLAP = 0.1  # of the lower peak, from which operations are misclassified noticeably

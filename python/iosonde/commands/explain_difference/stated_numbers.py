@@ -55,9 +55,8 @@ def io500_settings(run: Run, operation: str, run_settings: Mapping[str, Any]) ->
     size = size_of_option(option(words, "-t") or "")
     if size is not None:
         phase_settings["record size"] = size
-    direct = any(word.endswith(".odirect") or word in ("-B", "useO_DIRECT=1") for word in words)
     return phase_settings | {
-        "O_DIRECT": direct,
+        "O_DIRECT": any(word.endswith(".odirect") or word in ("-B", "useO_DIRECT=1") for word in words),
         "shared file": "-F" not in words,
         "record order": "random" if "-z" in words else "sequential",
     }

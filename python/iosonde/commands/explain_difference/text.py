@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from iosonde.core.units import significant
 from iosonde.layout.text import WIDTH, table, wrapped
 
-if TYPE_CHECKING:
-    from .answer import Difference, Differences
+from .answer import Difference, Differences
 
 
 def lines(differences: Differences) -> Iterator[str]:

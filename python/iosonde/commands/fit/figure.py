@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from iosonde.commands.validate.answer import Validation
+from iosonde.commands.validate.held_out import HoldoutAnswer
 from iosonde.core.errors import InputError
 from iosonde.core.estimate_text import estimate_text
 from iosonde.core.level_text import format_level
@@ -30,7 +32,9 @@ from iosonde.layout.vocabulary import (
     view,
     zoom,
 )
+from iosonde.model.fit.unseen import UnseenAgainst, UnseenClasses
 
+from .answer import Fitted, UnseenRows
 from .figure_tree import TreeDrawing, tree_figure
 from .figure_unseen import (
     LearningCurve,
@@ -41,13 +45,6 @@ from .figure_unseen import (
     predicted_figure,
     sorted_figure,
 )
-
-if TYPE_CHECKING:
-    from iosonde.commands.validate.answer import Validation
-    from iosonde.commands.validate.held_out import HoldoutAnswer
-    from iosonde.model.fit.unseen import UnseenAgainst, UnseenClasses
-
-    from .answer import Fitted, UnseenRows
 
 _WIDE = 30  # ratio of largest to smallest level beyond which the axis is logarithmic
 _NAMES = ["observed", "predicted"]
@@ -83,11 +80,10 @@ def classes_figure(response: str, item: UnseenClasses) -> Figure:
 def against_figure(response: str, item: UnseenAgainst, unit: str) -> Figure:
     """Draw observed rows hollow and predicted rows filled, at the levels of one factor."""
     divisor, unit = common_scale(item.observed.tolist(), unit)
-    colour = legend(_NAMES, [VERMILION, BLUE])
     channels: Spec = {
         "x": _axis_channel(item),
         "y": number("", "y", zero=True, axis=flat(unit or response), room=8),
-        "color": colour,
+        "color": legend(_NAMES, [VERMILION, BLUE]),
     }
     observed, predicted = (
         [
@@ -148,8 +144,7 @@ def fit_plot(answer: Fitted, against: str | None = None, at: Mapping[str, Any] |
         choice.baseline.mae.value,
         examples.unit,
     )
-    items = [*_plot_observed(answer.unseen, against, at or {}), errors_figure(errors)]
-    figure = together(items, columns=2)
+    figure = together([*_plot_observed(answer.unseen, against, at or {}), errors_figure(errors)], columns=2)
     if "nodes" not in choice.model.form:
         return figure
     tree = tree_figure(TreeDrawing(examples.response, list(choice.model.form["nodes"]), examples.unit))

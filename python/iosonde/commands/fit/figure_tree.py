@@ -35,8 +35,7 @@ def tree_figure(item: TreeDrawing) -> Figure:
     numbers, leaves = select_drawn_nodes(item.nodes), [0]
     place: dict[int, tuple[float, float]] = {}
     _place_nodes(item.nodes, numbers, 0, 0, leaves, place)
-    values = [node["value"] for node in item.nodes if "value" in node]
-    divisor, unit = common_scale(values, item.unit)
+    divisor, unit = common_scale([node["value"] for node in item.nodes if "value" in node], item.unit)
     names = {node["class"]: str(node.get("name", f"class {node['class']}")) for node in item.nodes if "class" in node}
     boxes = [
         _build_box(item.nodes[number], number in numbers, place[number], (divisor, unit), names) for number in place

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale
 from iosonde.core.words import format_number, percent_interval
 from iosonde.layout.text import WIDTH, estimate_parts, estimate_text, table, wrapped
+from iosonde.model.fit.errors_of import RepeatNoise
+from iosonde.model.fit.folds import Groups
+from iosonde.model.fit.validate import Judged
 
-if TYPE_CHECKING:
-    from iosonde.core.types import Estimate
-    from iosonde.model.fit.errors_of import RepeatNoise
-    from iosonde.model.fit.folds import Groups
-    from iosonde.model.fit.validate import Judged
-
-    from .answer import Fitted
+from .answer import Fitted
 
 _SMALL, _LARGE = 1e-3, 1e7
 _AGAINST = ("S301", "S302", "S303", "S304")  # violated assumptions of least squares
@@ -33,8 +30,7 @@ def errors_table(judged: Sequence[Judged], scale: tuple[float, str], chosen: int
     several = any(len(model.folds) > 1 for model in judged)
     rows = []
     for place, model in enumerate(judged):
-        mark = "* " if place == chosen else ""
-        name = mark + model.candidate.short
+        name = ("* " if place == chosen else "") + model.candidate.short
         if model.errors is None:
             rows.append([name, "~"] + [""] * (5 if several else 4))
             continue

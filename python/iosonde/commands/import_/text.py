@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from iosonde.campaign.import_files import FileOutcome, Imported
 from iosonde.core.words import counted
 from iosonde.layout.text import escape, table, wrapped
-
-if TYPE_CHECKING:
-    from iosonde.campaign.import_files import FileOutcome, Imported
 
 _MAX_ROWS = 20
 _MAX_SOURCES = 5  # files that quote output
@@ -41,7 +38,6 @@ def lines(imported: Imported, store: str) -> Iterator[str]:
 
 
 def _format_quoted(outcomes: Sequence[FileOutcome]) -> Iterator[str]:
-    """Format the sources and documents that quote output."""
     if not outcomes:
         return
     hint = "quotes output and was skipped; name it to import it"

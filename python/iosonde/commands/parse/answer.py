@@ -57,7 +57,6 @@ class NotUnderstood(Answer):
 
     def content(self) -> dict[str, Any]:
         """Return the same keys as a Parse."""
-        warning = {"line": 0, "sentence": self.error.message, "missing": True}
         return {
             "file": self.name,
             "format": None,
@@ -67,7 +66,7 @@ class NotUnderstood(Answer):
             "also_claimed_by": {},
             "runs": [],
             "results": [],
-            "warnings": [warning],
+            "warnings": [{"line": 0, "sentence": self.error.message, "missing": True}],
         }
 
 

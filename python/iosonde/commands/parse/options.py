@@ -9,16 +9,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from iosonde.commands.command import command
-from iosonde.commands.reader_options import ReaderOptions
 from iosonde.commands.result import Result
 from iosonde.core.errors import DataError
 from iosonde.core.message import restore
-from iosonde.core.options import Option
+from iosonde.core.options import Option, Text
 
 if TYPE_CHECKING:
     from .answer import Parses
 
 Source = str | Path | BinaryIO
+
+
+@dataclass(kw_only=True)
+class ReaderOptions:
+    """How to read a file whose tool is not to be recognised."""
+
+    format: Text[str | None] = Text("TOOL", "Read every file as this tool's output, whatever it looks like.")
+    columns: Text[str | None] = Text("MAP", "Read CSVs by this file that says what their columns are.")
 
 
 class ParseSources(Option[tuple[Source, ...], Source | list[Source] | tuple[Source, ...]]):
@@ -91,7 +98,6 @@ def _lines(parses: Parses) -> Iterator[str]:
 
 
 def _build_error(parses: Parses) -> DataError | None:
-    """Return the error of the files that were not understood, None where all were."""
     from .answer import NotUnderstood
 
     errors = parses.errors

@@ -119,7 +119,6 @@ def _format_command(first: str, step: CommandStep) -> Iterator[str]:
 
 
 def _format_faults(spec: Spec) -> Iterator[str]:
-    """Format the faults of every trial with all levels of their factors, and how long the servers are watched."""
     for fault in spec.faults:
         what = " ".join(str(fault[key]) for key in ("fault", "rate") if key in fault)
         lasts = f"for {fault['for']}" if "for" in fault else "until the steps are done"
@@ -134,7 +133,6 @@ def _format_faults(spec: Spec) -> Iterator[str]:
 
 
 def _describe_place(planned: PlannedStep, plan: CampaignPlan) -> str:
-    """Describe where a command runs."""
     on = planned.step.on if isinstance(planned.step, CommandStep) else ""
     if on == SERVERS:
         return f"on each server by ssh: {', '.join(map(escape, plan.campaign.spec.servers))}"
@@ -157,7 +155,6 @@ def _format_start(planned: PlannedStep) -> Iterator[str]:
 
 
 def _format_phases(planned: PlannedStep) -> Iterator[str]:
-    """Describe what rank 0 does in each phase."""
     wide = max(len(phase.operation) for phase in planned.phases)
     for phase in planned.phases:
         if phase.phase is None:

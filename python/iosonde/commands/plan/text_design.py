@@ -28,8 +28,7 @@ _NAMES = {
 
 def cells(design: Cells) -> Iterator[str]:
     """Yield the design in words; nothing for a full factorial without remarks."""
-    plain = design.kind == "full" and not (design.dropped or design.centre or design.notes or design.blocks > 1)
-    if plain:
+    if design.kind == "full" and not (design.dropped or design.centre or design.notes or design.blocks > 1):
         return
     summary = f"{_NAMES[design.kind]}: {_format_count(len(design.cells), 'cell')}"
     if design.resolution is not None:

@@ -95,8 +95,7 @@ def _format_servers(servers: list[dict[str, Any]]) -> Iterator[str]:
     rows = []
     for host, disk in disks[:MAX_LISTED]:
         for way in ("write", "read"):
-            first = way == "write"
-            where, kind = (f"{host}:{disk['dir']}", disk["filesystem"] or "-") if first else ("", "")
+            where, kind = (f"{host}:{disk['dir']}", disk["filesystem"] or "-") if way == "write" else ("", "")
             rows.append([where, kind, way, *_format_value(disk[f"disk_{way}"], "bytes/s")])
     yield from table(["disk of a server", "on", "", "mean", "interval", ""], rows, "LLLrrL").splitlines()
     if len(disks) > MAX_LISTED:

@@ -69,17 +69,15 @@ class ScaledSeries:
         if state is VerdictState.EQUAL:
             claim = TITLES[LINEAR]
         few = ("few-trials",) if any(size.rate.n < 2 for size in scaling.sizes) else ()
-        misfit = ("lack-of-fit",) if scaling.regimes[-1].lacks_fit else ()
-        subject = setting_text(self.series.by, self.series.units) or self.series.on
         return Verdict(
             "limit",
             self.series.response,
-            (subject,),
+            (setting_text(self.series.by, self.series.units) or self.series.on,),
             state,
             direction,
             claim,
             limit.efficiency,
-            doubts=(*self.doubts, *few, *misfit),
+            doubts=(*self.doubts, *few, *(("lack-of-fit",) if scaling.regimes[-1].lacks_fit else ())),
         )
 
     @property
@@ -200,10 +198,8 @@ class _SeriesCollection:
 
 
 def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _SeriesCollection:
-    """Build a series for each response and setting besides ``on``."""
     source.require_option("response", query.response, "name the column of the rate: {names}")
-    factors = () if source.knows_factors else (how.on, *how.by)
-    every = responses(source, replace(query, on=factors))
+    every = responses(source, replace(query, on=() if source.knows_factors else (how.on, *how.by)))
     # An operation, or DATA as a whole, has metrics of other kinds, too.
     chosen = (
         every if len(every) == 1 else [candidate for candidate in every if is_rate(candidate.unit) or how.is_duration]
@@ -284,13 +280,12 @@ def _with_two_sizes(candidates: Sequence[Series], on: str) -> tuple[list[Series]
     """Return the series with two sizes, and name the others. Raises DataError if none has two."""
     selected = [series for series in candidates if len(series.trials) > 1]
     if not selected:
-        only = ", ".join(f"{size:g}" for size in sorted({size for series in candidates for size in series.trials}))
         raise DataError(
             "nothing-varies",
             "every series has one value of {factor} ({level}): nothing scales",
             "measure at 5 or more, as 1,2,4,8,16",
             factor=on,
-            level=only,
+            level=", ".join(f"{size:g}" for size in sorted({size for series in candidates for size in series.trials})),
         )
     gone = len(candidates) - len(selected)
     singular, many = "has one value of {factor} and is", "have one value of {factor} and are"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from iosonde.core.estimate_text import estimate_or_end, estimate_text
 from iosonde.core.level_text import setting_text
@@ -11,15 +10,13 @@ from iosonde.core.types import Estimate
 from iosonde.core.units import format_seconds, human_scale, significant
 from iosonde.core.words import listed
 from iosonde.layout.text import CANNOT_TELL, estimate_parts, table, wrapped
+from iosonde.model.scaling.analyse import Scaling
+from iosonde.model.scaling.best import BestSetting
+from iosonde.model.scaling.fitted_laws import Regime
+from iosonde.model.scaling.series import Series
 from iosonde.model.scaling.words import TITLES
 
-if TYPE_CHECKING:
-    from iosonde.model.scaling.analyse import Scaling
-    from iosonde.model.scaling.best import BestSetting
-    from iosonde.model.scaling.fitted_laws import Regime
-    from iosonde.model.scaling.series import Series
-
-    from .answer import ScaledSeries, ScalingLaws
+from .answer import ScaledSeries, ScalingLaws
 
 _PERCENTS = ("contention", "server_share")
 _LABELS = {
@@ -49,7 +46,6 @@ def lines(scaling_laws: ScalingLaws) -> Iterator[str]:
 
 
 def _format_best(best_settings: Sequence[BestSetting], on: str) -> Iterator[str]:
-    """Format the highest rate per node at each number of nodes, and whether it is always of the same series."""
     divisor, unit = human_scale(max(setting.each.value or 0.0 for setting in best_settings), best_settings[0].unit)
     per = f"per {_SINGULAR.get(on, on.removesuffix('s'))}"
     yield from wrapped(f"{best_settings[0].response}: the series with the highest rate {per}, at each number of {on}")
@@ -57,19 +53,17 @@ def _format_best(best_settings: Sequence[BestSetting], on: str) -> Iterator[str]
     rows = []
     for setting in best_settings:
         value, interval = estimate_parts(setting.each, divisor)
-        others = CANNOT_TELL if setting.alike is None else str(setting.alike)
         rows.append(
             [
                 f"{setting.size:g}",
                 value,
                 interval,
                 str(setting.n_settings),
-                others,
+                CANNOT_TELL if setting.alike is None else str(setting.alike),
                 setting_text(setting.by, setting.units),
             ]
         )
-    header = [on, f"{unit or 'rate'} {per}", "interval", "of", "ties", "series"]
-    yield from table(header, rows, "rrrrrl").splitlines()
+    yield from table([on, f"{unit or 'rate'} {per}", "interval", "of", "ties", "series"], rows, "rrrrrl").splitlines()
     yield ""
     settings = dict.fromkeys(setting_text(setting.by, setting.units) for setting in best_settings)
     last = best_settings[-1]
@@ -162,13 +156,11 @@ def _format_predictions(scaling: Scaling, series: Series) -> Iterator[str]:
 
 
 def _format_reasons(scaling: Scaling) -> Iterator[str]:
-    """Yield why predictions have no interval."""
     without = [prediction.rate for prediction in scaling.predictions if prediction.rate.low is None]
     yield from dict.fromkeys(why for rate in without if rate.high is None for why in rate.warnings)
 
 
 def _format_span(values: list[float], unit: str) -> str:
-    """Format the range of the laws' predictions."""
     divisor, name = human_scale(max(values), unit)
     if len(values) == 1:
         return f"{significant(values[0] / divisor)} {name}".rstrip()
@@ -185,7 +177,6 @@ def _format_misfits(scaling: Scaling, on: str) -> Iterator[str]:
 
 
 def _station_lines(scaled: ScaledSeries, size: str | None) -> Iterator[str]:
-    """Yield a paragraph; nothing unless requested."""
     demands = scaled.demands
     if demands is None:
         return

@@ -100,8 +100,7 @@ class StoreCopy(Answer):
 def check(name: str) -> StoreCheck:
     """Read every file of a store. Raises InputError, DataError if it is not a store."""
     store = Store.open(name)
-    problems = tuple(store.problems())
-    return StoreCheck(name, tuple(StoredRun(run) for run in store.runs()), problems)
+    return StoreCheck(name, tuple(StoredRun(run) for run in store.runs()), tuple(store.problems()))
 
 
 def tag(name: str, run: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> tuple[str, list[str]]:
@@ -121,7 +120,7 @@ def note(name: str, run: str, text: str) -> None:
 def merge(target: str, sources: Sequence[str]) -> StoreMerge:
     """Copy runs and experiments of ``sources`` into ``target``, which is created if missing. Raises InputError,
     DataError, and then nothing was copied."""
-    opened = [Store.open(source) for source in sources]
+    opened = [Store.open(source) for source in sources]  # before anything is created
     return StoreMerge(merge_stores(Store.create(target), opened))
 
 

@@ -184,8 +184,7 @@ def prune_store(options: PruneOptions) -> Result[StorePruning]:
     from .prune import prune_store as prune
     from .text import prune_lines
 
-    pruning = prune(options.store, options.keep_last, options.older_than, options.remove)
-    return Result(pruning, prune_lines)
+    return Result(prune(options.store, options.keep_last, options.older_than, options.remove), prune_lines)
 
 
 @dataclass

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from iosonde.core.units import format_size
 from iosonde.layout.text import escape, wrapped
 
-if TYPE_CHECKING:
-    from .answer import StoreCheck, StoreCopy, StoreMerge, StoresIndexed
-    from .prune import StorePruning
+from .answer import StoreCheck, StoreCopy, StoreMerge, StoresIndexed
+from .prune import StorePruning
 
 _MAX_WORDS = 12
 
@@ -54,7 +52,6 @@ def copy_lines(copy: StoreCopy) -> Iterator[str]:
 
 
 def _format_remaining(title: str, words: dict[str, int]) -> Iterator[str]:
-    """Format the most frequent words with their numbers of occurrences."""
     if not words:
         return
     words_text = [f"{word} {number:,}×" for word, number in list(words.items())[:_MAX_WORDS]]

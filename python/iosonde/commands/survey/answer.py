@@ -29,9 +29,8 @@ from iosonde.survey.tree import SurveyedTree
 from iosonde.survey.walk import DrawnFiles, Walked, WalkOptions
 
 from .content import BlocksRead, blocks_read, bytes_of, kinds, not_beaten, quantiles
-from .reading import ReadSpeed, cold_share, describe_reading, read_speeds
+from .reading import ALL, Drawn, Read, ReadSpeed, cold_share, describe_reading, read_in_order, read_speeds
 from .sample import FileSample, SurveyEstimate
-from .stop import ALL, Drawn, Read, read_in_order
 from .strata import StratifiedSample, SurveyStratum, allocated, parse_by
 from .walk import WalkSummary, walk_summary
 from .what_if import StorageChange, SurveyWhatIf, parse_change, what_if, with_codecs
@@ -299,7 +298,6 @@ def survey_of(
 
 
 def _drawn(options: SurveyQuery, walked: Walked) -> dict[Drawn, DrawnFiles]:
-    """Return the files to read, for each stratum separately if there are any."""
     by_count = options.draws
     if options.files is None and options.seconds is None:  # of a small tree fewer are enough
         by_count = sample_size(options.margin, options.level, population=walked.files)
@@ -313,7 +311,6 @@ def _drawn(options: SurveyQuery, walked: Walked) -> dict[Drawn, DrawnFiles]:
 def _samples(
     walked: Walked, options: SurveyQuery, drawn: Mapping[Drawn, DrawnFiles], contents: Read
 ) -> tuple[dict[str, FileSample | StratifiedSample], tuple[SurveyStratum, ...]]:
-    """Return the samples of the whole, and the estimates of the strata."""
     if not options.by:
         return {
             by: FileSample(by, drawn_files, walked, options.allocated, contents)

@@ -92,8 +92,7 @@ def quantiles(samples: Samples, level: float, now_s: int, dated: bool) -> Iterat
     for name, (unit, value, overs) in of.items():
         for over in overs:
             for q in QUANTILES:
-                quantile = samples[over].quantile(value, q, level)
-                yield SurveyEstimate(name, f"{q:g}", over, unit, quantile)
+                yield SurveyEstimate(name, f"{q:g}", over, unit, samples[over].quantile(value, q, level))
 
 
 def not_beaten(samples: Samples, codecs: Sequence[str], level: float) -> tuple[str, ...]:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from iosonde.core.words import decimals
 from iosonde.layout.figure import Figure, together
 from iosonde.layout.vocabulary import Row, Spec, colours_of, layer, legend, number, short, view
+from iosonde.stats.sampling.resampling import SimulatedEstimate
 
+from .simulate import Simulation
 from .text_more import TITLES, simulated_name
-
-if TYPE_CHECKING:
-    from iosonde.stats.sampling.resampling import SimulatedEstimate
-
-    from .simulate import Simulation
 
 _MOST = 6  # lines of a panel: the number of colours
 _TYPE = "type"

@@ -21,8 +21,8 @@ from iosonde.foreign.child import LIMIT_S
 if TYPE_CHECKING:
     from .answer import Survey, SurveyQuery
     from .plan import SurveyPlan
-    from .run import SurveyStore
     from .simulate import Simulation, SimulationQuery
+    from .stored import SurveyStore
 
 GROUP = CommandGroup(
     """Survey what a tree of files holds, from reading some hundred of them: iosonde survey PATH.
@@ -106,7 +106,7 @@ class SurveyOptions(TreeOptions):
 
     def open_store(self, query: SurveyQuery) -> SurveyStore | None:
         """Return where the survey is kept, checked before the walk; None for nowhere. Raises InputError."""
-        from .run import SurveyStore
+        from .stored import SurveyStore
 
         if not self.store:
             return None
@@ -148,7 +148,6 @@ def survey_with_all_processes(options: SurveyOptions) -> Result[Survey] | None:
 
 
 def _survey(options: SurveyOptions, survey_all: Callable[..., Survey | None]) -> Result[Survey] | None:
-    """Survey a tree; None where another process answers."""
     from .text import lines
 
     query = options.build_query()

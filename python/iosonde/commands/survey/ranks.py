@@ -85,8 +85,7 @@ def _check(ranks: mpi.Ranks, failures: list[IosondeError | None]) -> None:
     """Raise the error of the first rank that failed, with the name of its node."""
     for host, failure in zip(ranks.hosts, failures, strict=True):
         if failure:
-            is_input = isinstance(failure, InputError)
-            hint = "name a directory that every node can read" if is_input else failure.hint
+            hint = "name a directory that every node can read" if isinstance(failure, InputError) else failure.hint
             raise failure.with_words(failure.message.prefixed(f"on {host.name}"), hint)
 
 

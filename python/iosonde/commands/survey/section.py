@@ -47,5 +47,4 @@ def _iterate_figures(page: SurveyPage) -> Iterator[tuple[str, Figure]]:
 
 def _figure_spec(name: str, figure: Figure) -> object:
     """Return the specification at full width; areas have a fixed width, to which their labels fit."""
-    without = {key: value for key, value in figure.spec.items() if key != "title"}
-    return page_spec(without, name.startswith(_AREAS))
+    return page_spec({key: value for key, value in figure.spec.items() if key != "title"}, name.startswith(_AREAS))

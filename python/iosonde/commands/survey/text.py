@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from iosonde.core.units import format_seconds, format_size, significant
 from iosonde.core.words import counted, percent, percent_interval
 from iosonde.layout.text import escape, estimate_text, table, wrapped
 
-from .reading import STATES
+from .answer import Survey
+from .reading import STATES, ReadSpeed
+from .sample import SurveyEstimate
+from .strata import SurveyStratum
 from .text_bytes import byte_lines, quantile_lines, what_if_lines
-
-if TYPE_CHECKING:
-    from .answer import Survey
-    from .reading import ReadSpeed
-    from .sample import SurveyEstimate
-    from .strata import SurveyStratum
 
 _MOST_KINDS = 20
 _STOPPED = {
@@ -108,7 +104,6 @@ def _format_share(estimate: SurveyEstimate | None) -> str:
 
 
 def _format_exact(survey: Survey) -> Iterator[str]:
-    """Format what the walk knows of all files."""
     walked = survey.walked
     yield "All files (exact):"
     for tail in dict.fromkeys(walked.tails):

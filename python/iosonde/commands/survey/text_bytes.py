@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
+from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate, format_size
 from iosonde.core.words import counted, percent, percent_interval
 from iosonde.layout.text import escape, estimate_text, table, wrapped
 
-if TYPE_CHECKING:
-    from iosonde.core.types import Estimate
-
-    from .answer import Survey
-    from .what_if import SurveyWhatIf
+from .answer import Survey
+from .what_if import SurveyWhatIf
 
 
 def byte_lines(survey: Survey) -> Iterator[str]:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from iosonde.core.units import format_rate, format_seconds, format_size, percent, significant
 from iosonde.core.words import counted, decimals
 from iosonde.layout.text import table, wrapped
+from iosonde.stats.sampling.resampling import SimulatedEstimate
 
-if TYPE_CHECKING:
-    from iosonde.stats.sampling.resampling import SimulatedEstimate
-
-    from .plan import PlannedSurvey, SurveyPlan
-    from .simulate import Simulation
+from .plan import PlannedSurvey, SurveyPlan
+from .simulate import Simulation
 
 _DAY_S = 86_400.0
 _EXAMPLE = 0.05  # the most common precision

@@ -109,7 +109,6 @@ def walk_summary(walked: Walked, allocated: bool) -> WalkSummary:
 
 
 def _old(counts: dict[str, Any], column: int, files: int, capacity: int) -> tuple[float, float] | None:
-    """Return the share of the files and of the capacity that was not modified for a year."""
     if "modified" not in counts:
         return None
     old = counts["modified"][_native.AGE_EDGES_DAYS.index(_YEAR_DAYS) + 1 :].sum(axis=0, dtype=float)
@@ -117,7 +116,6 @@ def _old(counts: dict[str, Any], column: int, files: int, capacity: int) -> tupl
 
 
 def _rows(table: Any, ends: list[int | None]) -> tuple[WalkRow, ...]:
-    """Return the rows that have a file."""
     return tuple(WalkRow(end, *row) for end, row in zip(ends, table.tolist(), strict=True) if row[0])
 
 
@@ -144,7 +142,6 @@ def _find_tails(sizes: Any, column: int) -> tuple[Tail, ...]:
 
 
 def _notes(counts: dict[str, Any]) -> Iterator[Message]:
-    """Yield notes on what the numbers omit or count in an unexpected way."""
     if max(counts["bytes"], counts.get("allocated_bytes", 0)) >= _LARGEST_SUM:
         yield Message(
             "size-overflow",
@@ -154,12 +151,11 @@ def _notes(counts: dict[str, Any]) -> Iterator[Message]:
         yield from _describe_file_list(counts)
         return
     if counts["unreadable_directories"]:
-        why = ", ".join(f"{errno.errorcode.get(code, code)} {many}" for code, many in counts["errors"].items())
         yield Message(
             "unreadable-directories",
             "{directories} could not be read ({reasons}): their contents are missing",
             directories=_directories(counts["unreadable_directories"]),
-            reasons=why,
+            reasons=", ".join(f"{errno.errorcode.get(code, code)} {many}" for code, many in counts["errors"].items()),
         )
     if counts["unknown_entries"]:
         missing = "1 entry" if counts["unknown_entries"] == 1 else f"{counts['unknown_entries']:,} entries"
@@ -197,7 +193,6 @@ def _directories(many: int) -> str:
 
 
 def _describe_file_list(counts: dict[str, Any]) -> Iterator[Message]:
-    """Yield the same notes for a list of files."""
     if "owners" in counts:
         yield Message("list-of-names", "from a list ({form}), each name of which was looked up", form=counts["form"])
     else:

@@ -108,10 +108,9 @@ class SurveyWhatIf:
     def to_json(self) -> dict[str, Any]:
         """Return its numbers; null if they do not apply."""
         names = ("saved", "touches", "cpu", "left", "pack", "unpack")
-        values = {name: None if (estimate := getattr(self, name)) is None else estimate.to_json() for name in names}
         return {
             "what_if": self.change.text,
-            **values,
+            **{name: None if (estimate := getattr(self, name)) is None else estimate.to_json() for name in names},
             "files": self.files,
             "archives": self.archives,
             "warnings": list(self.warnings),
@@ -123,8 +122,7 @@ def what_if(change: StorageChange, samples: Samples, walked: WalkSummary, now_s:
     if change.archive:
         return _estimate_archiving(change, walked, level)
     if change.older_s and walked.old is None:
-        why = Message("unknown-ages", "the list of files has no ages")
-        return SurveyWhatIf(change, warnings=(why,))
+        return SurveyWhatIf(change, warnings=(Message("unknown-ages", "the list of files has no ages"),))
     by_size, where = samples[CAPACITY], change.touches(now_s)
     inside = by_size.share(where, level).estimate
     saved = (

@@ -226,7 +226,6 @@ def _line(name: str, sizes: Array, seconds: Array, level: float) -> ConditionLin
 
 
 def _groups(source: Source, query: ResponseQuery, by: Sequence[str]) -> list[tuple[str, Array, Array]]:
-    """Return (name, sizes in bytes, times in s) of every group."""
     for option, names in (("response", query.response), ("on", query.on)):
         if len(names) != 1:
             raise InputError(
@@ -243,12 +242,11 @@ def _groups(source: Source, query: ResponseQuery, by: Sequence[str]) -> list[tup
     sizes = table.numbers(on.name) * _bytes(on.unit)
     for name, values in ((response.title, seconds), (query.on[0], sizes)):
         if (values < 0).any():
-            row = int(np.flatnonzero(values < 0)[0])
             raise DataError(
                 "out-of-range",
                 "{row}, column '{name}': below 0",
                 "leave it out: {spell.where:'{name}>=0'}",
-                row=table.place(row),
+                row=table.place(int(np.flatnonzero(values < 0)[0])),
                 name=name,
             )
     groups, units = [], table.level_units(by)

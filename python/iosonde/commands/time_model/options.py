@@ -7,8 +7,8 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.quantity_text import QuantityTexts
 from iosonde.commands.result import Result
+from iosonde.commands.system_options import QuantityTexts
 from iosonde.core.errors import InputError
 from iosonde.core.front_end import front_end
 from iosonde.core.option_kinds import Duration, FigureFile, Quantities, Size

@@ -231,7 +231,6 @@ def _draw_name(paper: _Paper, x: float, y: float, node: DrawnNode) -> None:
 
 
 def _draw_others(paper: _Paper, item: ClusterDrawing) -> None:
-    """Draw the nodes that data does not pass, below their network."""
     y, pitch = _LIST - 2.5, _NODE + 2
     for place, node in enumerate(item.others):
         x = _AT["network"] + (place - (len(item.others) - 1) / 2) * pitch
@@ -241,7 +240,6 @@ def _draw_others(paper: _Paper, item: ClusterDrawing) -> None:
 
 
 def _draw_disks(paper: _Paper, y: float, count: int | None, limits: bool) -> None:
-    """Draw disks as cylinders: a body with a round end."""
     if count is None:
         paper.say(_AT["disks"], y, "disks unknown", _Look(7, MUTED))
         return
@@ -318,7 +316,6 @@ def _draw_dots(paper: _Paper, x: float, y: float) -> None:
 
 
 def _truncate_text(text: str, columns: int = _TITLE) -> str:
-    """Truncate the text to ``columns``."""
     text = escape(text)
     if width(text) <= columns:
         return text

@@ -143,7 +143,6 @@ def validate(
 
 
 def _build_folds(examples: Examples, groups: Groups, how: Learning, folding: Folding) -> tuple[list[Fold], str]:
-    """Return the folds, and their description."""
     if folding.share is not None:
         fold_list = [folds.split(groups, folding.share, how.seed)]
         template = "learned from {percent:g} % of the rows, at random"

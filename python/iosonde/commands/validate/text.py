@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from iosonde.commands.fit.text import (
     classes_lines,
@@ -18,17 +17,15 @@ from iosonde.core.units import human_scale
 from iosonde.core.words import UNKNOWN, counted, format_number
 from iosonde.layout.text import table, wrapped
 
-if TYPE_CHECKING:
-    from .answer import Validation
-    from .held_out import HoldoutAnswer
+from .answer import Validation
+from .held_out import HoldoutAnswer
 
 
 def lines(answer: Validation) -> Iterator[str]:
     """The lines of the text."""
     examples, judged, level = answer.examples, answer.judged, answer.level
     names = [feature.name for feature in examples.features]
-    settings = int(examples.cells.max()) + 1
-    yield from wrapped(data_line(examples.response, names, len(examples), settings))
+    yield from wrapped(data_line(examples.response, names, len(examples), int(examples.cells.max()) + 1))
     yield from wrapped(f"{answer.how}; error: mean |predicted - observed|; {100 * level:g} % intervals")
     twins = twins_line(answer.groups, answer.learning.together)
     if twins:

@@ -91,13 +91,12 @@ class SeriesChange:
     @property
     def claim(self) -> Verdict:
         """Return the claim that the level changed."""
-        direction = Direction.UP if (self.ratio.value or 1.0) > 1 else Direction.DOWN
         return Verdict(
             "change",
             f"{self.series.operation} {self.series.metric.name}",
             (self.series.title,),
             VerdictState.DIFFERENT,
-            direction,
+            Direction.UP if (self.ratio.value or 1.0) > 1 else Direction.DOWN,
             "open" if self.open else "",
             self.ratio,
             self.p,
@@ -414,7 +413,6 @@ def _describe_largest(regressions: Sequence[SeriesChange]) -> str:
 
 
 def _change(change: SeriesChange) -> str:
-    """Format ``7.1 %`` of the value before."""
     return f"{decimals(100 * abs((change.ratio.value or 1.0) - 1), 1)} %"
 
 

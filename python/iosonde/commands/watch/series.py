@@ -62,8 +62,7 @@ class WatchedSeries:
     @property
     def setting(self) -> str:
         """Return the setting in words; '' if there is only one."""
-        text = setting_text(dict(self.by), self.units)
-        return ", ".join(part for part in (text, self.settings) if part)
+        return ", ".join(part for part in (setting_text(dict(self.by), self.units), self.settings) if part)
 
     @property
     def title(self) -> str:

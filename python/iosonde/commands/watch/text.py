@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from iosonde.core.units import human_scale
 from iosonde.core.words import counted, plural, ratio
 from iosonde.layout.text import escape, estimate_parts, wrapped
 
-if TYPE_CHECKING:
-    from .answer import SeriesChange, Watch
+from .answer import SeriesChange, Watch
 
 _MOST = 20  # older changes that are shown; --json has all
 _DATE = 16  # 2026-11-21T10:00
