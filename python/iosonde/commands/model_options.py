@@ -1,4 +1,4 @@
-"""Options of commands about models: which to train on which folds, with the figure of unseen rows; or one that was fitted."""
+"""Options of commands about models: which to train, on which folds, with their figure; and one that was fitted."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import textwrap
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -20,6 +20,8 @@ __all__ = [
     "estimate_parts",
     "estimate_text",
     "fitting",
+    "paragraphs",
+    "warning_lines",
     "room",
     "table",
     "width",
@@ -135,6 +137,16 @@ def wrapped(text: str, indent: str = "", first: str = "", limit: int | None = No
         break_on_hyphens=False,
     )
     return lines or [first]
+
+
+def paragraphs(texts: Iterable[str], indent: str = "", first: str = "") -> list[str]:
+    """Return the lines of several texts, each ``wrapped``."""
+    return [line for text in texts for line in wrapped(text, indent, first)]
+
+
+def warning_lines(texts: Iterable[str]) -> list[str]:
+    """Return the lines of notes and warnings, each after ``~``."""
+    return paragraphs((f"~ {text}" for text in texts), "  ")
 
 
 def _fits_limit(widths: Sequence[int], sides: str, limit: int) -> bool:

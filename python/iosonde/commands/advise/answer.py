@@ -267,8 +267,9 @@ def _infer_workload(
             factors.append(name)
     if not factors:
         return (), ""
-    template = "taken for the workload, as {spell.given} names none: {columns}"
-    return tuple(factors), Message("assumed-workload", template, columns=", ".join(factors))
+    return tuple(factors), Message(
+        "assumed-workload", "taken for the workload, as {spell.given} names none: {columns}", columns=", ".join(factors)
+    )
 
 
 def _complete_share(response: Response, chosen: Sequence[str], factors: Sequence[str]) -> float:

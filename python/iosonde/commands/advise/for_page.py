@@ -84,9 +84,13 @@ def _section(
     if first is not None and not items:
         raise first
     if len(tables) > MOST_RESPONSES:
-        others = ", ".join(title for title, *_ in tables[MOST_RESPONSES:])
-        template = "Not advised on here: {responses}; iosonde advise does."
-        missing.append(Message("too-many-responses", template, responses=others))
+        missing.append(
+            Message(
+                "too-many-responses",
+                "Not advised on here: {responses}; iosonde advise does.",
+                responses=", ".join(title for title, *_ in tables[MOST_RESPONSES:]),
+            )
+        )
     return Section(tuple(items), tuple(missing))
 
 

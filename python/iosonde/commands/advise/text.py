@@ -13,7 +13,7 @@ from iosonde.explain.advise import Advice
 from iosonde.explain.advise_defaults import Default
 from iosonde.explain.advise_effects import Effect
 from iosonde.explain.advise_trial import Tried
-from iosonde.layout.text import WIDTH, table, wrapped
+from iosonde.layout.text import WIDTH, table, warning_lines, wrapped
 
 from .answer import Advised, AdvisedEach
 
@@ -48,8 +48,7 @@ def _format_each(answer: AdvisedEach) -> Iterator[str]:
     for item in answer.items:
         yield from wrapped(f"{item.advice.instances.response}: {item.sentence}")
         yield ""
-    for text in (*warning_texts, *answer.exclusions):
-        yield from wrapped(f"~ {text}", "  ")
+    yield from warning_lines((*warning_texts, *answer.exclusions))
     yield from wrapped(f"--response '{answer.items[0].advice.instances.response}' shows one in detail.")
 
 
@@ -77,8 +76,7 @@ def _format_advice(answer: Advised) -> Iterator[str]:
         yield from _format_rules(advice)
     if advice.warnings:
         yield ""
-        for warning in advice.warnings:
-            yield from wrapped(f"~ {warning}", "  ")
+        yield from warning_lines(advice.warnings)
     yield ""
     yield from wrapped(answer.sentence)
     yield from _format_needs(advice)
@@ -88,20 +86,19 @@ def _format_defaults(advice: Advice) -> Iterator[str]:
     tied = advice.defaults[0].tied is not None
     scale, unit = human_scale(max(d.abs for d in advice.defaults), advice.instances.unit)
     visible = advice.instances.format_setting
-    rows = []
-    for d in sorted(advice.defaults, key=lambda d: -d.rel_arith):
-        rows.append(
-            [
-                visible(d.setting) + (" (now)" if d.setting == advice.current else ""),
-                *[str(d.best), *([str(d.tied)] if tied else []), str(d.worst)],
-                percent(d.rel_arith),
-                percent(d.rel_harm),
-                percent(d.lowest),
-                significant(d.abs / scale, 4),
-                _format_harmonic(d, scale),
-                significant(d.loss / scale, 4),
-            ]
-        )
+    rows = [
+        [
+            visible(d.setting) + (" (now)" if d.setting == advice.current else ""),
+            *[str(d.best), *([str(d.tied)] if tied else []), str(d.worst)],
+            percent(d.rel_arith),
+            percent(d.rel_harm),
+            percent(d.lowest),
+            significant(d.abs / scale, 4),
+            _format_harmonic(d, scale),
+            significant(d.loss / scale, 4),
+        ]
+        for d in sorted(advice.defaults, key=lambda d: -d.rel_arith)
+    ]
     heads = [
         "default",
         "best",

@@ -187,10 +187,13 @@ def shares(source: Source, inputs: Inputs, query: ResponseQuery, how: How) -> tu
     warnings: dict[str, None] = {}
     if source.client_column and "clients" not in inputs.columns:
         if inputs.origins.get("clients") == BY_HAND:
-            template = (
-                "bounds are those of N = {n_clients:g} clients, as was given, whatever number of nodes a trial had"
-            )
-            warnings[Message("fixed-clients", template, n_clients=inputs.system.clients)] = None
+            warnings[
+                Message(
+                    "fixed-clients",
+                    "bounds are those of N = {n_clients:g} clients, as was given, whatever number of nodes a trial had",
+                    n_clients=inputs.system.clients,
+                )
+            ] = None
         else:
             inputs = replace(inputs, columns=inputs.columns | {"clients": source.client_column})
     if inputs.nodes.nodes:
@@ -285,12 +288,13 @@ def _check_rates(response: Response, cell: BoundCell, values: npt.NDArray[np.flo
     if wrong.any():
         first = int(wrong.argmax())
         setting = level_texts(cell.by, response.rows.level_units(cell.by))
-        at = ", ".join([response.operation, *setting]) if response.operation else response.rows.place(cell.rows[first])
         raise DataError(
             "out-of-range",
             "{at}, column '{name}': {number:g} is not a {quantity}",
             "leave such trials out, as {spell.where:'{name}>0'}",
-            at=at,
+            at=", ".join([response.operation, *setting])
+            if response.operation
+            else response.rows.place(cell.rows[first]),
             name=_get_metric_name(response),
             number=values[first],
             quantity="time" if is_time else "rate",

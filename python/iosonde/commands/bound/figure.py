@@ -91,16 +91,15 @@ def roofline_figure(item: Roofline) -> Figure:
 
 def _build_row(point: RooflineMark, divisor: float) -> Row:
     low, high = ends(point.measured, divisor) or (None, None)
-    tip = "\n".join(
-        filter(None, (estimate_text(point.measured, "bytes/s"), point.setting, _ABOVE if point.above else ""))
-    )
     return {
         "x": short(point.x),
         "y": short((point.measured.value or 0.0) / divisor),
         "high": high,
         "low": None if low is None or high is None else max(low, high * 1e-6),
         "series": _ABOVE if point.above else _BELOW,
-        "tip": tip,
+        "tip": "\n".join(
+            filter(None, (estimate_text(point.measured, "bytes/s"), point.setting, _ABOVE if point.above else ""))
+        ),
     }
 
 

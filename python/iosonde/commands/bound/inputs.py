@@ -177,8 +177,10 @@ def read_column_value(table: Table, field: str, column: str, rows: npt.NDArray[n
             return parse(text)
         scale = bytes_per_s(table_column.unit)[0] if bytes_per_s(table_column.unit) else parse(f"1{table_column.unit}")
     except InputError as error:
-        hint = error.hint if not table_column.numeric else f"{error.hint}, or the unit into the column's name"
-        raise error.with_words(error.message.prefixed(f"column '{column}'"), hint) from error
+        raise error.with_words(
+            error.message.prefixed(f"column '{column}'"),
+            error.hint if not table_column.numeric else f"{error.hint}, or the unit into the column's name",
+        ) from error
     return float(text) * scale
 
 

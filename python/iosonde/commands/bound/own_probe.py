@@ -101,8 +101,9 @@ def read_with_own_probe(description: SystemDescription, source: Source | None, l
         inputs = read(own, table, level)
     except DataError:  # it holds nothing that limits
         return read(description, table, level)
-    who = {field: OWN_PROBE if by == "the probe" else by for field, by in inputs.origins.items()}
-    return replace(inputs, origins=who)
+    return replace(
+        inputs, origins={field: OWN_PROBE if by == "the probe" else by for field, by in inputs.origins.items()}
+    )
 
 
 def _select_newest_probe(source: Source) -> OwnProbe | None:

@@ -9,7 +9,7 @@ from iosonde.core.table import show
 from iosonde.core.units import format_rate, format_seconds, human_scale, significant
 from iosonde.core.words import listed
 from iosonde.explain.waterfall import TITLES, Waterfall
-from iosonde.layout.text import WIDTH, estimate_parts, table, wrapped
+from iosonde.layout.text import WIDTH, estimate_parts, paragraphs, table, warning_lines, wrapped
 from iosonde.model.bound.application import PredictedTime
 from iosonde.model.bound.bound import Ceiling
 
@@ -59,8 +59,7 @@ def _format_alone(bounds: Bounds, ceiling: Ceiling, amount: str) -> Iterator[str
     if ceiling.balance < 1:
         yield from wrapped(f"The busiest server has {1 / ceiling.balance:.3g} times the load of the mean one.")
     yield from wrapped(_format_sentence(bounds, ceiling, amount))
-    for sentence in bounds.unknown:
-        yield from wrapped(f"~ {sentence}", "  ")
+    yield from warning_lines(bounds.unknown)
     yield ""
     yield from wrapped(f"Case: {bounds.case}.", "  ")
     yield from wrapped(f"Helps: {'; '.join(bounds.advice)}.", "  ")
@@ -118,10 +117,8 @@ def _format_shares(bounds: Bounds) -> Iterator[str]:
         yield f"and {len(shares) - _MOST_ROWS} more (--json has all)"
     yield ""
     cut = dict.fromkeys(text for row in shares if row.measured.low is not None for text in row.measured.warnings)
-    for origin in bounds.origins:
-        yield from wrapped(f"{origin[0].upper()}{origin[1:]}.", "  ")
-    for warning in [*bounds.warnings, *bounds.unknown, *cut]:
-        yield from wrapped(f"~ {warning}", "  ")
+    yield from paragraphs((f"{origin[0].upper()}{origin[1:]}." for origin in bounds.origins), "  ")
+    yield from warning_lines([*bounds.warnings, *bounds.unknown, *cut])
     yield from wrapped(bounds.sentence)
 
 
@@ -139,8 +136,7 @@ def _waterfall_lines(bounds: Bounds) -> Iterator[str]:
         yield ""
         yield from _format_waterfall(fall)
         yield ""
-        for sentence in sentences:
-            yield from wrapped(sentence)
+        yield from paragraphs(sentences)
 
 
 def _format_waterfall(waterfall: Waterfall) -> Iterator[str]:
@@ -183,8 +179,7 @@ def application_lines(predicted_times: PredictedTimes) -> Iterator[str]:
     first = predicted_times.rows[0]
     at = setting_text(first.by, first.units)
     yield from wrapped(f"Predicted{f' at {at}' if at else ''}: {_format_parts(first)}. {_EXPLANATION}")
-    for warning in predicted_times.warnings:
-        yield from wrapped(f"~ {warning}", "  ")
+    yield from warning_lines(predicted_times.warnings)
     yield from wrapped(predicted_times.sentence)
 
 

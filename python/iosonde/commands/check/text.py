@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from iosonde.core.types import Estimate, Finding, Severity
 from iosonde.core.units import percent
-from iosonde.layout.text import escape, table, wrapped
+from iosonde.layout.text import escape, table, warning_lines, wrapped
 from iosonde.stats.checks.examine import Examination
 from iosonde.stats.estimate.noise import POWER, SIZES, MetricNoise, Passport
 
@@ -28,8 +28,7 @@ def lines(answer: Check) -> Iterator[str]:
         yield from wrapped(f"not checked: {'; '.join(examination.unseen)}", "  ")
     if answer.warnings:
         yield ""
-    for warning in answer.warnings:
-        yield from wrapped(f"~ {warning}", "  ")
+    yield from warning_lines(answer.warnings)
     yield ""
     yield from wrapped(_format_sentence(examination))
 

@@ -224,11 +224,15 @@ def _groups(
     ]
     notes = list(trials.notes)
     if len(longest) > most:
-        template = (
-            "{most} of {n_kinds} kinds of operations are shown, those that took most time: "
-            "{spell.metric} chooses others"
+        notes.append(
+            Message(
+                "truncated",
+                "{most} of {n_kinds} kinds of operations are shown, those that took most time: "
+                "{spell.metric} chooses others",
+                most=most,
+                n_kinds=len(longest),
+            )
         )
-        notes.append(Message("truncated", template, most=most, n_kinds=len(longest)))
     done.sort(key=lambda diagnosed: -(diagnosed.cost.cost_s.value or 0.0))
     return tuple(done), tuple(notes)
 

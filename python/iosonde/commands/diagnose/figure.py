@@ -49,14 +49,13 @@ def figure(operation_causes: OperationCauses) -> Figure:
         operation_causes.groups[:1]
     )
     names = ", ".join(_format_name(group) for group in groups)
-    title = {"text": _TITLE, "anchor": "start", "frame": "bounds", "fontSize": 14, "offset": 14}
     paths = [
         group for study in (operation_causes.study.studies if operation_causes.study else ()) for group in study.drawn
     ]
     spec = {
         "vconcat": [*([path_study.panels(paths)] if paths else []), *(_draw_row(group) for group in groups)],
         "spacing": 34,
-        "title": title,
+        "title": {"text": _TITLE, "anchor": "start", "frame": "bounds", "fontSize": 14, "offset": 14},
         "resolve": {"scale": dict.fromkeys(("x", "y", "color"), "independent")},
     }
     return Figure(spec, "", f"{_TITLE}: {names}.")

@@ -52,9 +52,7 @@ class LargeRun:
             self._spans = self._census()
             for key, columns in self._pieces(_SPAN):
                 self._spans[key].add(columns)
-        for span, group in self._groups():
-            if span.histogram is not None:
-                yield group, span.histogram
+        yield from ((group, span.histogram) for span, group in self._groups() if span.histogram is not None)
 
     def looks(self, classes: Mapping[OperationGroup, DensityClasses]) -> Iterator[tuple[OperationGroup, TrialLook]]:
         """Yield the observations of groups with classes; call it after ``histograms``."""
@@ -67,13 +65,12 @@ class LargeRun:
         for key, columns in self._pieces(OPERATION.names or ()):
             if key in gathered:
                 gathered[key].add(columns)
-        for span, group in self._groups():
-            if span.key in gathered:
-                yield group, gathered.pop(span.key).look(self._run.id)
+        yield from (
+            (group, gathered.pop(span.key).look(self._run.id)) for span, group in self._groups() if span.key in gathered
+        )
 
     def _groups(self) -> Iterator[tuple[Span, OperationGroup]]:
-        for span in self._spans.values():
-            yield span, self._group_of(span.phase, span.key[1], span.key[2])
+        yield from ((span, self._group_of(span.phase, span.key[1], span.key[2])) for span in self._spans.values())
 
     def _census(self) -> dict[Key, Span]:
         """Count the (phase, kind, size) combinations that are not rare."""

@@ -9,7 +9,7 @@ from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import counted, decimals, listed, percent, plural
-from iosonde.layout.text import table, wrapped
+from iosonde.layout.text import table, warning_lines, wrapped
 
 from . import text_path_study as path_study
 from .answer import DiagnosedOperations, OperationCauses
@@ -43,8 +43,7 @@ def lines(operation_causes: OperationCauses) -> Iterator[str]:
         notes.append(operation_causes.limits[0])
     if notes:
         yield ""
-    for note in notes:
-        yield from wrapped(f"~ {note}", "  ")
+    yield from warning_lines(notes)
 
 
 def _format_group(group: DiagnosedOperations, level: float) -> Iterator[str]:

@@ -240,8 +240,11 @@ def _notes(run: Run, tool: str) -> tuple[str, ...]:
         notes.append(Message("unit-of-tool", "IOzone's kB are of 1024 bytes"))
     iterations = max((row.repetition for row in run.observations), default=0) + 1
     if iterations > 1:
-        template = "its number is the mean of {n_iterations} iterations"
-        notes.append(Message("mean-of-iterations", template, n_iterations=iterations))
+        notes.append(
+            Message(
+                "mean-of-iterations", "its number is the mean of {n_iterations} iterations", n_iterations=iterations
+            )
+        )
     if run.missing:
         notes.append(incomplete_note(run.missing[0]))
     return tuple(notes)

@@ -108,12 +108,11 @@ def sorted_figure(item: Predicted) -> Figure:
     divisor, unit = item.scale()
     unit_text = unit or item.response
     x, y = number("rows, sorted by observed value", room=6), number(unit_text, "y", axis=flat(unit_text), room=6)
-    colour = legend(["observed", "predicted"], [VERMILION, BLUE])
     observed, predicted = (
         [{"x": place, "y": short(value / divisor), "series": name} for place, value in enumerate(values, 1)]
         for name, values in [("observed", item.observed), ("predicted", item.predicted)]
     )
-    channels = {"x": x, "y": y, "color": colour}
+    channels = {"x": x, "y": y, "color": legend(["observed", "predicted"], [VERMILION, BLUE])}
     spec = view(
         layer(predicted, "point", channels, **{**_DOT, "color": None, "size": 22}),
         layer(observed, "line", channels, strokeWidth=1.8, clip=True),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale
 from iosonde.core.words import format_number, percent_interval
-from iosonde.layout.text import WIDTH, estimate_parts, estimate_text, table, wrapped
+from iosonde.layout.text import WIDTH, estimate_parts, estimate_text, paragraphs, table, warning_lines, wrapped
 from iosonde.model.fit.errors_of import RepeatNoise
 from iosonde.model.fit.folds import Groups
 from iosonde.model.fit.validate import Judged
@@ -98,9 +98,9 @@ def classes_lines(judged: Sequence[Judged]) -> Iterator[str]:
 
 def remarks(judged: Sequence[Judged], noise: RepeatNoise | None, scale: tuple[float, str]) -> Iterator[str]:
     """Yield models that could not be fitted, the meaning of R² below 0, and the noise floor."""
-    for model in judged:
-        if model.refused:
-            yield from wrapped(f"~ {model.candidate.short} is left out: {model.refused}", "  ")
+    yield from paragraphs(
+        (f"~ {model.candidate.short} is left out: {model.refused}" for model in judged if model.refused), "  "
+    )
     if any(model.errors and (model.errors.r2 or 0) < 0 for model in judged if model.candidate.family != "mean"):
         yield from wrapped("~ R² below 0: worse than the mean of the predicted rows", "  ")
     yield from wrapped(noise_line(noise, scale), "  ")
@@ -162,8 +162,7 @@ def lines(answer: Fitted, rules: bool = False) -> Iterator[str]:
     if model.constraints:
         constraints = ", ".join(f"'{text}'" for text in model.constraints)
         yield from wrapped(f"every setting satisfies {constraints}; predict refuses others", "  ")
-    for warning in model.warnings:
-        yield from wrapped(f"~ {warning}", "  ")
+    yield from warning_lines(model.warnings)
     yield from remarks(listed, choice.noise, scale)
     yield from _format_linear(answer)
     if rules:
@@ -174,12 +173,14 @@ def lines(answer: Fitted, rules: bool = False) -> Iterator[str]:
 
 
 def _format_linear(answer: Fitted) -> Iterator[str]:
-    for name, share in answer.below.items():
-        yield from wrapped(
+    yield from paragraphs(
+        (
             f"~ {name} predicts below 0 in {format_number(100 * share)} % of the designs that these levels allow: "
-            "predict refuses there; loglinear models and trees do not",
-            "  ",
-        )
+            "predict refuses there; loglinear models and trees do not"
+            for name, share in answer.below.items()
+        ),
+        "  ",
+    )
     if answer.linear is None:
         return
     against = [finding for finding in answer.linear.findings if finding.code in _AGAINST]
@@ -190,8 +191,7 @@ def _format_linear(answer: Fitted) -> Iterator[str]:
             f"{_describe_unseen(answer)}",
             "  ",
         )
-        for finding in answer.linear.findings:
-            yield from wrapped(f"{finding.code} {finding.sentence}", "     ")
+        yield from paragraphs((f"{finding.code} {finding.sentence}" for finding in answer.linear.findings), "     ")
     if against:
         codes = ", ".join(finding.code for finding in against)
         yield from wrapped(

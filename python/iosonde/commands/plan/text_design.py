@@ -9,7 +9,7 @@ from iosonde.core.level_text import format_level
 from iosonde.core.table import show
 from iosonde.core.types import Factor, FactorValue, level_text
 from iosonde.core.units import format_seconds, format_size, significant
-from iosonde.layout.text import escape, wrapped
+from iosonde.layout.text import escape, paragraphs, wrapped
 from iosonde.measure.design import Cells, Offer
 
 _LABEL = 12
@@ -107,7 +107,7 @@ def lines(plan: IozonePlan) -> Iterator[str]:
         yield from wrapped(", ".join(levels))
         if cell.words:
             yield f"  {escape(' '.join(cell.words))}"
-        for why in cell.why:
-            yield from wrapped(why, " " * 10, "  cannot: ")
-    for difference in dict.fromkeys(difference for cell in plan.cells for difference in cell.differs):
-        yield from wrapped(difference, " " * 9, "differs  ")
+        yield from paragraphs(cell.why, " " * 10, "  cannot: ")
+    yield from paragraphs(
+        dict.fromkeys(difference for cell in plan.cells for difference in cell.differs), " " * 9, "differs  "
+    )

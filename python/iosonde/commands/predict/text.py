@@ -7,7 +7,7 @@ from typing import Any
 
 from iosonde.core.units import human_scale
 from iosonde.core.words import counted, format_number
-from iosonde.layout.text import table, wrapped
+from iosonde.layout.text import paragraphs, table, warning_lines, wrapped
 from iosonde.model.fit.describe import Description
 from iosonde.model.fit.fitted import Model, Prediction
 
@@ -38,8 +38,7 @@ def lines(answer: Predictions) -> Iterator[str]:
         *dict.fromkeys(warning for prediction in predictions for warning in prediction.value.warnings),
         *_warn_sparse(predictions),
     ]
-    for warning in warnings:
-        yield from wrapped(f"~ {warning}", "  ")
+    yield from warning_lines(warnings)
 
 
 def _format_row(prediction: Prediction, names: Sequence[str], divisor: float) -> list[str]:
@@ -101,8 +100,7 @@ def description_lines(answer: Described) -> Iterator[str]:
     unit = f" in {model.unit}" if model.unit and model.unit not in model.response else ""
     yield from wrapped(f"{model.name} model of {model.response}{unit}; {model.rows} rows of {model.settings} settings")
     yield from wrapped(_format_errors(model))
-    for text in model.constraints:
-        yield from wrapped(f"every setting satisfies '{text}'", "  ")
+    yield from paragraphs((f"every setting satisfies '{text}'" for text in model.constraints), "  ")
     yield ""
     rows = [
         [
@@ -115,12 +113,14 @@ def description_lines(answer: Described) -> Iterator[str]:
     yield from table(["factor", "tried", "share"], rows, "llr").splitlines()
     if "terms" in model.form:
         yield ""
-        for term in model.form["terms"]:
-            yield from wrapped(
+        yield from paragraphs(
+            (
                 f"{term['direction']}: {format_number(term['estimate'])} ({format_number(term['low'])} to "
-                f"{format_number(term['high'])})",
-                "  ",
-            )
+                f"{format_number(term['high'])})"
+                for term in model.form["terms"]
+            ),
+            "  ",
+        )
     yield ""
     yield from wrapped(_format_description(description))
 

@@ -100,9 +100,8 @@ def scaling_figure(plot: ScalingPlot) -> Figure:
     """Draw the trials, each law (dashed beyond its scenario), and predictions as intervals, on logarithmic axes."""
     names = list(dict.fromkeys(curve.name for curve in plot.curves))
     titles = dict(zip(names, unique(names), strict=True))
-    colour = legend([*titles.values(), _LINEAR], [*colours_of(len(names), 1), MUTED])
     x, y = _build_axes(plot)
-    channels = {"x": x, "y": y, "color": colour}
+    channels = {"x": x, "y": y, "color": legend([*titles.values(), _LINEAR], [*colours_of(len(names), 1), MUTED])}
     spec = view(
         layer(_build_linear(plot), "line", channels, strokeDash=[2, 3], strokeWidth=1.2, clip=True),
         *_draw_curves(plot, titles, channels),
@@ -157,9 +156,8 @@ def _build_axes(plot: ScalingPlot) -> tuple[Spec, Spec]:
     rates = [rate for _, rate in plot.trials] + [rate for curve in plot.curves for rate in curve.rates]
     rates = [rate for rate in rates if rate > 0]
     low, high = min(rates) / 1.3, max([*rates, *(high for _, _, high in plot.predictions)]) * 1.3
-    ticks = ticks_inside(low, high)
     unit = plot.unit or "rate"
-    return x, number(unit, "y", (low, high), log=True, axis={**flat(unit), "values": ticks})
+    return x, number(unit, "y", (low, high), log=True, axis={**flat(unit), "values": ticks_inside(low, high)})
 
 
 def _build_linear(plot: ScalingPlot) -> list[Row]:

@@ -9,7 +9,7 @@ from iosonde.core.level_text import setting_text
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_seconds, human_scale, significant
 from iosonde.core.words import listed
-from iosonde.layout.text import CANNOT_TELL, estimate_parts, table, wrapped
+from iosonde.layout.text import CANNOT_TELL, estimate_parts, paragraphs, table, warning_lines, wrapped
 from iosonde.model.scaling.analyse import Scaling
 from iosonde.model.scaling.best import BestSetting
 from iosonde.model.scaling.fitted_laws import Regime
@@ -33,8 +33,7 @@ _SINGULAR = {"processes": "process"}
 
 def lines(scaling_laws: ScalingLaws) -> Iterator[str]:
     """Yield the lines of the text: warnings, then one series after the other."""
-    for warning in scaling_laws.warnings:
-        yield from wrapped(f"~ {warning}", "  ")
+    yield from warning_lines(scaling_laws.warnings)
     for number, item in enumerate(scaling_laws.items):
         if number or scaling_laws.warnings:
             yield ""
@@ -95,12 +94,10 @@ def _format_series(scaled: ScaledSeries) -> Iterator[str]:
     )
     notes = [*scaling.warnings, *_format_misfits(scaling, series.on), *_format_reasons(scaling), *cut]
     yield ""
-    for warning in notes:
-        yield from wrapped(f"~ {warning}", "  ")
+    yield from warning_lines(notes)
     if notes:
         yield ""
-    for sentence in scaled.sentences:
-        yield from wrapped(sentence)
+    yield from paragraphs(scaled.sentences)
 
 
 def _format_sizes(series: Series, scaling: Scaling, scale: tuple[float, str]) -> Iterator[str]:
@@ -168,12 +165,12 @@ def _format_span(values: list[float], unit: str) -> str:
 
 
 def _format_misfits(scaling: Scaling, on: str) -> Iterator[str]:
-    for regime in scaling.regimes:
-        if regime.lacks_fit:
-            yield (
-                f"from {regime.low:g} to {regime.high:g} {on} every law misses the means by more than the noise "
-                "of trials: the intervals of the laws are over sizes, not over trials"
-            )
+    yield from (
+        f"from {regime.low:g} to {regime.high:g} {on} every law misses the means by more than the noise "
+        "of trials: the intervals of the laws are over sizes, not over trials"
+        for regime in scaling.regimes
+        if regime.lacks_fit
+    )
 
 
 def _station_lines(scaled: ScaledSeries, size: str | None) -> Iterator[str]:

@@ -184,8 +184,9 @@ def report_omissions(problems: Iterable[Finding]) -> None:
     """Say what was damaged and left out."""
     for problem in problems:
         sentence, finding = problem.sentence, problem.code
-        message = Message("damage-left-out", "left out: {sentence} [{finding}]", sentence=sentence, finding=finding)
-        front_end().remark(message)
+        front_end().remark(
+            Message("damage-left-out", "left out: {sentence} [{finding}]", sentence=sentence, finding=finding)
+        )
 
 
 def write_history(names: Sequence[str], form: str, file: BinaryIO, incomplete: bool = False) -> list[str]:

@@ -20,8 +20,7 @@ def check_lines(check: StoreCheck) -> Iterator[str]:
         yield f"     {escape(problem.action)}"
     if check.n_without_digest:
         yield without_digest(check.n_without_digest)
-    for run in check.incomplete:
-        yield escape(f"run {run.id} is incomplete: {'; '.join(run.missing)}")
+    yield from (escape(f"run {run.id} is incomplete: {'; '.join(run.missing)}") for run in check.incomplete)
     if not check.serious and not check.incomplete:
         yield f"{escape(check.name)}: {count(len(check.runs), 'run')}, all complete and as they were stored"
 
@@ -64,8 +63,7 @@ def prune_lines(pruning: StorePruning) -> Iterator[str]:
     for experiment in pruning.going:
         verb = "removed" if pruning.removed else "would go"
         yield escape(f"{verb}: {experiment.id}, {count(len(experiment.runs), 'run')}, last {experiment.last[:10]}")
-    for experiment in pruning.staying:
-        yield escape(f"stays: {experiment.id}, {experiment.why}")
+    yield from (escape(f"stays: {experiment.id}, {experiment.why}") for experiment in pruning.staying)
     total, size = count(pruning.n_runs, "run"), format_size(pruning.n_bytes)
     verb = "removed" if pruning.removed else "would be removed"
     yield f"{len(pruning.going)} of {count(pruning.of, 'experiment')} {verb}: {total}, {size}"

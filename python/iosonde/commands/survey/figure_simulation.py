@@ -111,8 +111,9 @@ def _format_percent(share: float) -> str:
 
 def _build_truths(series: Mapping[str, Sequence[SimulatedEstimate]]) -> Iterator[Row]:
     for name, every in series.items():
-        for estimate in every:
-            yield {"x": estimate.n, "y": short(100 * estimate.true_number.truth), "series": name}
+        yield from (
+            {"x": estimate.n, "y": short(100 * estimate.true_number.truth), "series": name} for estimate in every
+        )
 
 
 def _draw_scatter(estimates: Sequence[SimulatedEstimate], colours: Mapping[str, str], repetitions: int) -> Figure:

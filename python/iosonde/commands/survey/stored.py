@@ -105,14 +105,16 @@ def run_of(survey: Survey, options: SurveyQuery, experiment: str, factors: dict[
 def _rows(survey: Survey) -> Iterator[Observation]:
     """Yield the counts of the walk, and each estimate: the operation names its subject, the metric the quantity."""
     numbers = survey.walked.numbers
-    for name, unit in (
-        ("files", "files"),
-        ("bytes", "bytes"),
-        ("allocated_bytes", "bytes"),
-        ("directories", "directories"),
-    ):
-        if name in numbers:
-            yield Observation("tree", name, float(numbers[name]), unit)
+    yield from (
+        Observation("tree", name, float(numbers[name]), unit)
+        for name, unit in (
+            ("files", "files"),
+            ("bytes", "bytes"),
+            ("allocated_bytes", "bytes"),
+            ("directories", "directories"),
+        )
+        if name in numbers
+    )
     for estimate in survey.estimates:
         value = estimate.inference.estimate.value
         if value is not None:

@@ -141,5 +141,7 @@ def allocated(
     files = [walked.files for walked in strata.values()]
     masses = {"files": files, "capacity": [walked.counts[sizes] for walked in strata.values()]}
     for by, count in draws.items():
-        for (name, stratum), n_draws in zip(strata.items(), allocate(count, masses[by], files), strict=True):
-            yield by, name, (stratum.by_count if by == "files" else stratum.by_size).first(n_draws)
+        yield from (
+            (by, name, (stratum.by_count if by == "files" else stratum.by_size).first(n_draws))
+            for (name, stratum), n_draws in zip(strata.items(), allocate(count, masses[by], files), strict=True)
+        )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from iosonde.core.units import format_seconds, format_size, significant
 from iosonde.core.words import counted, percent, percent_interval
-from iosonde.layout.text import escape, estimate_text, table, wrapped
+from iosonde.layout.text import escape, estimate_text, paragraphs, table, warning_lines, wrapped
 
 from .answer import Survey
 from .reading import STATES, ReadSpeed
@@ -56,8 +56,7 @@ def lines(survey: Survey) -> Iterator[str]:
     notes = [*walked.notes, *_no_answer(survey)]
     if notes:
         yield ""
-    for note in notes:
-        yield from wrapped(f"~ {note}", "  ")
+    yield from warning_lines(notes)
 
 
 def _format_small_share(share: float) -> str:
@@ -106,13 +105,15 @@ def _format_share(estimate: SurveyEstimate | None) -> str:
 def _format_exact(survey: Survey) -> Iterator[str]:
     walked = survey.walked
     yield "All files (exact):"
-    for tail in dict.fromkeys(walked.tails):
-        yield from wrapped(
+    yield from paragraphs(
+        (
             f"{percent(tail.share)} of the capacity is in the {percent(tail.files)} of the files with "
-            f"{format_size(tail.least)} and more",
-            "    ",
-            "  ",
-        )
+            f"{format_size(tail.least)} and more"
+            for tail in dict.fromkeys(walked.tails)
+        ),
+        "    ",
+        "  ",
+    )
     if walked.old and walked.files:
         yield from wrapped(
             f"not modified for a year: {percent(walked.old[0])} of the files, {percent(walked.old[1])} of the capacity",

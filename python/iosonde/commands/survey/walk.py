@@ -170,9 +170,10 @@ def _notes(counts: dict[str, Any]) -> Iterator[Message]:
         )
     snapshots = {name: many for name, many in counts["snapshots"].items() if many}
     if snapshots:
-        snapshot_text = ", ".join(f"{name} {many}" for name, many in snapshots.items())
         yield Message(
-            "snapshots-skipped", "snapshots not entered: {snapshots} ({spell.snapshots})", snapshots=snapshot_text
+            "snapshots-skipped",
+            "snapshots not entered: {snapshots} ({spell.snapshots})",
+            snapshots=", ".join(f"{name} {many}" for name, many in snapshots.items()),
         )
     if counts["released"]:
         yield Message(
@@ -184,8 +185,11 @@ def _notes(counts: dict[str, Any]) -> Iterator[Message]:
         files = counted(counts["linked_elsewhere"], "file")
         yield Message("links-outside", "{files} with names outside of the tree, too", files=files)
     if counts["links_unchecked"]:
-        template = "{n_files:,} of files with several names may be counted twice"
-        yield Message("unchecked-links", template, n_files=counts["links_unchecked"])
+        yield Message(
+            "unchecked-links",
+            "{n_files:,} of files with several names may be counted twice",
+            n_files=counts["links_unchecked"],
+        )
 
 
 def _directories(many: int) -> str:

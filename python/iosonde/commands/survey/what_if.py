@@ -177,8 +177,11 @@ def _estimate_part(sample: FileSample | StratifiedSample, of: OfPiece, where: Wh
     # Only drawn files of the part are informative: they set the degrees of freedom.
     fewer = t_critical(level, max(1, n - 1)) / t_critical(level, max(1, len(sample.contents) - 1))
     half = max(spread.high - 0.5, 0.5 - spread.low) * scale / inside.value * fewer
-    template = "{n_files} files of the part are few: its interval may be too narrow"
-    few = (Message("too-few-files", template, n_files=n),) if n < _FEW else ()
+    few = (
+        (Message("too-few-files", "{n_files} files of the part are few: its interval may be too narrow", n_files=n),)
+        if n < _FEW
+        else ()
+    )
     return Estimate(mean, mean - half, mean + half, level, n, (*spread.warnings, *few)).within(low=0.0)
 
 

@@ -11,7 +11,7 @@ from iosonde.core.units import format_rate, format_seconds, human_scale, signifi
 from iosonde.core.words import listed
 from iosonde.explain.upgrade import UpgradeOption
 from iosonde.explain.upgrade_tables import ConfigurationStep, ListedCpu, Score
-from iosonde.layout.text import CANNOT_TELL, WIDTH, table, wrapped
+from iosonde.layout.text import CANNOT_TELL, WIDTH, paragraphs, table, wrapped
 from iosonde.model.bound.bound import Ceiling
 from iosonde.model.bound.words import NAMES
 
@@ -37,8 +37,7 @@ def lines(answer: Upgrade) -> Iterator[str]:
 
 def _format_nodes(nodes: ClusterNodes) -> Iterator[str]:
     yield from wrapped(cluster_nodes.described(nodes) + ".")
-    for warning in nodes.warnings():
-        yield from wrapped(f"~ {warning}.", "  ")
+    yield from paragraphs((f"~ {warning}." for warning in nodes.warnings()), "  ")
 
 
 def _format_cluster(answer: Upgrade) -> Iterator[str]:
@@ -85,20 +84,19 @@ def _format_options(
     options: Sequence[UpgradeOption], steps: Sequence[tuple[str, float, float]], level: float
 ) -> Iterator[str]:
     divisor, unit = human_scale(max(option.ceiling.s for option in options), "bytes/s")
-    rows = []
-    for option in options:
-        rows.append(
-            [
-                option.candidate.name,
-                _format_gain(option.gain.value),
-                _format_interval(option.gain),
-                significant(option.ceiling.s / divisor),
-                f"{option.cost:g}",
-                "" if option.per_money is None else significant(1000 * option.per_money / divisor),
-                "" if option.per_watt is None else significant(option.per_watt / divisor),
-                "✗" if option.refused else "",
-            ]
-        )
+    rows = [
+        [
+            option.candidate.name,
+            _format_gain(option.gain.value),
+            _format_interval(option.gain),
+            significant(option.ceiling.s / divisor),
+            f"{option.cost:g}",
+            "" if option.per_money is None else significant(1000 * option.per_money / divisor),
+            "" if option.per_watt is None else significant(option.per_watt / divisor),
+            "✗" if option.refused else "",
+        ]
+        for option in options
+    ]
     header = ["change", "gain", "interval", unit, "cost", "per 1000", "per W", ""]
     yield from table(header, rows, "lrrrrrrl", WIDTH).splitlines()
     yield ""

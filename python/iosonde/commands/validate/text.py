@@ -15,7 +15,7 @@ from iosonde.commands.fit.text import (
 )
 from iosonde.core.units import human_scale
 from iosonde.core.words import UNKNOWN, counted, format_number
-from iosonde.layout.text import table, wrapped
+from iosonde.layout.text import paragraphs, table, warning_lines, wrapped
 
 from .answer import Validation
 from .held_out import HoldoutAnswer
@@ -39,8 +39,7 @@ def lines(answer: Validation) -> Iterator[str]:
         spans = ", ".join(f"{name} {format_number(low)}–{format_number(high)}" for name, (low, high) in ends)
         yield from wrapped(f"classes of the folds: {spans}", "  ")
     yield ""
-    for warning in examples.warnings:
-        yield from wrapped(f"~ {warning}", "  ")
+    yield from warning_lines(examples.warnings)
     yield from remarks(judged, answer.noise, scale)
     if len(judged) == 1 and len(judged[0].folds) > 1 and judged[0].folds[0].name:
         yield ""
@@ -76,8 +75,7 @@ def format_unseen_error(answer: HoldoutAnswer) -> Iterator[str]:
             f"of {answer.n_intervals} intervals at {100 * answer.level:g} %, of {counted(coverage.n, 'setting')}, "
             f"{answer.n_covered} contained the new trial: {100 * coverage.value:.1f} %{ends}"
         )
-    for warning in answer.warnings:
-        yield from wrapped(f"~ {warning}", "  ")
+    yield from warning_lines(answer.warnings)
     yield ""
     yield from wrapped(answer.sentence)
 
@@ -95,5 +93,4 @@ def _format_curve(answer: Validation, scale: tuple[float, str]) -> Iterator[str]
         for point in answer.curve
     ]
     yield from table(["rows", *names], rows, "r" * (len(names) + 1)).splitlines()
-    for sentence in answer.crossings:
-        yield from wrapped(sentence, "  ")
+    yield from paragraphs(answer.crossings, "  ")

@@ -312,8 +312,11 @@ def watch(source: Source, query: ResponseQuery, watching: Watching) -> Watch:
     changes.sort(key=lambda change: change.first_after.started_at, reverse=True)
     n_incomplete = sum(not run.counts for run in source.runs)
     undated = sum(not run.started_at for run in source.runs)
-    template = "{runs} without a date, taken for the newest"
-    messages = [Message("undated-runs", template, runs=counted(undated, "run"))] if undated else []
+    messages = (
+        [Message("undated-runs", "{runs} without a date, taken for the newest", runs=counted(undated, "run"))]
+        if undated
+        else []
+    )
     return Watch(
         source.name, series, tuple(changes), watching, needed(search, max(1, len(series))), n_incomplete, (*messages,)
     )

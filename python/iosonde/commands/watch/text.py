@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from iosonde.core.units import human_scale
 from iosonde.core.words import counted, plural, ratio
-from iosonde.layout.text import escape, estimate_parts, wrapped
+from iosonde.layout.text import escape, estimate_parts, paragraphs, wrapped
 
 from .answer import SeriesChange, Watch
 
@@ -42,8 +42,7 @@ def lines(watch: Watch) -> Iterator[str]:
         )
     if watch.incomplete:
         yield f"{counted(watch.incomplete, 'incomplete run')} excluded (--incomplete includes them)"
-    for warning in watch.warnings:
-        yield from wrapped(f"note: {warning}")
+    yield from paragraphs(f"note: {warning}" for warning in watch.warnings)
 
 
 def _format_block(change: SeriesChange) -> Iterator[str]:
