@@ -72,8 +72,9 @@ class SystemNumber(QuantityText[str | None]):
 
     def __set_name__(self, owner: type, name: str) -> None:
         super().__set_name__(owner, name)
-        word = OPTIONS["--" + name.replace("_", "-")]
-        self.field, self.parse_text, self.metavar, self.help, self._default_text = word
+        self.field, self.parse_text, self.metavar, self.help, self._default_text = OPTIONS[
+            "--" + name.replace("_", "-")
+        ]
 
 
 @dataclass(kw_only=True)

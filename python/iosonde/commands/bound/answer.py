@@ -278,8 +278,9 @@ def _get_metric_name(response: Response) -> str:
 
 def _within_run(estimate: Estimate) -> Estimate:
     template = "within one run: {n_iterations} iterations of one execution do not show the variation between executions"
-    warning = Message("within-run", template, n_iterations=estimate.n)
-    return replace(estimate, n=1, warnings=(warning, *estimate.warnings))
+    return replace(
+        estimate, n=1, warnings=(Message("within-run", template, n_iterations=estimate.n), *estimate.warnings)
+    )
 
 
 def _check_rates(response: Response, cell: BoundCell, values: npt.NDArray[np.float64], is_time: bool) -> None:
@@ -287,12 +288,11 @@ def _check_rates(response: Response, cell: BoundCell, values: npt.NDArray[np.flo
     wrong = values <= 0 if is_time else values < 0
     if wrong.any():
         first = int(wrong.argmax())
-        setting = level_texts(cell.by, response.rows.level_units(cell.by))
         raise DataError(
             "out-of-range",
             "{at}, column '{name}': {number:g} is not a {quantity}",
             "leave such trials out, as {spell.where:'{name}>0'}",
-            at=", ".join([response.operation, *setting])
+            at=", ".join([response.operation, *level_texts(cell.by, response.rows.level_units(cell.by))])
             if response.operation
             else response.rows.place(cell.rows[first]),
             name=_get_metric_name(response),

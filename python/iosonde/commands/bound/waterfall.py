@@ -52,9 +52,10 @@ class Losses:
                 ] = None
                 continue
             own = operations[operations["phase"] == phase.index]
-            bound_s = share.ceiling.seconds(waterfall.data_bytes(phase))
             self._trials.setdefault(place, []).append(
-                waterfall.compute_trial_losses(phase, own, _native.KINDS, bound_s)
+                waterfall.compute_trial_losses(
+                    phase, own, _native.KINDS, share.ceiling.seconds(waterfall.data_bytes(phase))
+                )
             )
 
     def waterfalls(self, level: float) -> tuple[list[Waterfall], list[str]]:

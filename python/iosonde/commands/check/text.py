@@ -63,8 +63,7 @@ def _format_sentence(examination: Examination) -> str:
         if n and severity is not Severity.INFO
     ]
     if worse:
-        first = examination.findings[0].code
-        return f"{' and '.join(worse)}; iosonde explain {first} explains the first."
+        return f"{' and '.join(worse)}; iosonde explain {examination.findings[0].code} explains the first."
     if not examination.n_cells:
         return "Nothing to check: no complete trial."
     return f"Nothing suspicious: {examination.n_checks} checks, {examination.n_cells} cells."

@@ -182,8 +182,9 @@ def _below_zero(examples: Examples, choice: Choice, broken: Broken | None) -> di
     shares = {choice.model.family: negative_share(choice.model, valid)}
     for tried_model in choice.tried:
         if tried_model.candidate.family == "linear" and not tried_model.refused and "linear" not in shares:
-            options = checked("linear", tried_model.candidate.options)
-            shares["linear"] = negative_share(train(examples, "linear", options, choice.model.seed), valid)
+            shares["linear"] = negative_share(
+                train(examples, "linear", checked("linear", tried_model.candidate.options), choice.model.seed), valid
+            )
     return {name: share for name, share in shares.items() if share > 0}
 
 

@@ -129,9 +129,9 @@ def _build_box(
     rows = f"{node['n']} rows"
     if not branch and "classes" in node:
         shares = {int(number): count / node["n"] for number, count in node["classes"].items()}
-        ordered = sorted(shares.items(), key=lambda pair: -pair[1])
         shares_text = ", ".join(
-            f"{names.get(number, f'class {number}')} {100 * share:.0f} %" for number, share in ordered
+            f"{names.get(number, f'class {number}')} {100 * share:.0f} %"
+            for number, share in sorted(shares.items(), key=lambda pair: -pair[1])
         )
         here = f"{100 * shares[node['class']]:.0f} % of {rows}"
         return _build_row(at, names[node["class"]], here, True, f"{shares_text} of {rows}")

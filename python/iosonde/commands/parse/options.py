@@ -85,8 +85,9 @@ def parse(options: ParseOptions) -> Result[Parses]:
     from .answer import Parses
     from .answer import parse as answer
 
-    sources = map(split_source, options.files)
-    parses = Parses(tuple(answer(name, options.format, file, options.columns) for name, file in sources))
+    parses = Parses(
+        tuple(answer(name, options.format, file, options.columns) for name, file in map(split_source, options.files))
+    )
     return Result(parses, _lines, error=_build_error(parses))
 
 
@@ -104,5 +105,6 @@ def _build_error(parses: Parses) -> DataError | None:
     if len(errors) < 2:
         return errors[0] if errors else None
     names = ", ".join(file.name for file in parses.files if isinstance(file, NotUnderstood))
-    text = "; ".join(error.message for error in errors)
-    return errors[0].with_words(restore("several-files-not-understood", text, {"files": names}))
+    return errors[0].with_words(
+        restore("several-files-not-understood", "; ".join(error.message for error in errors), {"files": names})
+    )

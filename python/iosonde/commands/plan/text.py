@@ -231,8 +231,7 @@ def _format_time(plan: CampaignPlan) -> Iterator[str]:
         yield from wrapped(f"{expected.basis}{least}", " " * 12, f"{'takes':<12}")
         return
     more = f" and {expected.unknown} trials of unknown duration" if expected.unknown else ""
-    text = f"about {format_seconds(expected.total_s)}{more} ({expected.basis})"
-    yield from wrapped(text, " " * 12, f"{'takes':<12}")
+    yield from wrapped(f"about {format_seconds(expected.total_s)}{more} ({expected.basis})", " " * 12, f"{'takes':<12}")
 
 
 def _format_cell(trial: Trial, factors: tuple[Factor, ...]) -> str:

@@ -104,8 +104,9 @@ class ScaledSeries:
             for law in regime.possible:
                 if law.fit is not None:
                     rates = np.exp(law.fit.log_rates(sizes)).tolist()
-                    title = TITLES[law.law.name]
-                    curves.append(LawCurve(title, sizes.tolist(), rates, regime.high, SCENARIO * regime.high))
+                    curves.append(
+                        LawCurve(TITLES[law.law.name], sizes.tolist(), rates, regime.high, SCENARIO * regime.high)
+                    )
         return curves
 
 

@@ -124,5 +124,6 @@ def serve(options: ServeOptions) -> Result[ServeAddress]:
         with serving(server, shelf, Doorkeeper(options.host, port, token)):
             wait_for_interrupt()
 
-    listening = ServeAddress(options.stores, options.host, port, token)
-    return Result(listening, announce_address, write=serve_until_interrupted)
+    return Result(
+        ServeAddress(options.stores, options.host, port, token), announce_address, write=serve_until_interrupted
+    )

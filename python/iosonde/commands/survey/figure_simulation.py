@@ -150,5 +150,6 @@ def _draw_scatter(estimates: Sequence[SimulatedEstimate], colours: Mapping[str, 
         **_SIZE,
     )
     title = f"{estimates[0].n:,} draws with replacement"
-    words = f"{title}\nestimates of {repetitions:,} surveys; dashed: the truth"
-    return Figure(spec, words, f"{title}: histogram of estimates.")
+    return Figure(
+        spec, f"{title}\nestimates of {repetitions:,} surveys; dashed: the truth", f"{title}: histogram of estimates."
+    )

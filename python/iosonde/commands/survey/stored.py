@@ -68,9 +68,9 @@ class SurveyStore:
             "tree": str(Path(survey.path).absolute()),
             "capacity_is": "allocated" if options.allocated else "sizes",
         }
-        before = store.runs(self.experiment)
         repetition = sum(
-            all(document["factors"].get(key) == value for key, value in trees.items()) for document in before
+            all(document["factors"].get(key) == value for key, value in trees.items())
+            for document in store.runs(self.experiment)
         )
         run = run_of(survey, options, self.experiment, {**trees, "repetition": repetition})
         factors = [Factor("tree"), Factor("capacity_is")]

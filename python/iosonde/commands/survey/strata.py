@@ -124,8 +124,9 @@ class StratifiedSample:
         weights = np.concatenate([part.drawn.weights for part in self.parts])
 
         def below(at: float) -> PopulationEstimate:
-            each = zip(self.parts, values, strict=True)
-            return stratified_share([StratumValues(part.drawn, mine <= at) for part, mine in each], level)
+            return stratified_share(
+                [StratumValues(part.drawn, mine <= at) for part, mine in zip(self.parts, values, strict=True)], level
+            )
 
         return quantile(np.concatenate(values), weights, q, level, below)
 

@@ -91,7 +91,6 @@ def walk_summary(walked: Walked, allocated: bool) -> WalkSummary:
     ages = [*_native.AGE_EDGES_DAYS, None]
     capacity = numbers["allocated_bytes" if allocated else "bytes"]
     owners, none = counts.get("owners"), np.zeros((len(ages), 3), np.uint64)
-    most = max((row[column] for row in (owners or {}).values()), default=0)
     return WalkSummary(
         numbers,
         _rows(counts["sizes"], [0, *(2**power - 1 for power in range(1, 65))]),
@@ -99,7 +98,9 @@ def walk_summary(walked: Walked, allocated: bool) -> WalkSummary:
         _rows(counts.get("accessed", none), ages),
         _rows(counts["depths"], [*range(len(counts["depths"]) - 1), None]),
         None if owners is None else len(owners),
-        None if owners is None else _part(float(most), capacity),
+        None
+        if owners is None
+        else _part(float(max((row[column] for row in (owners or {}).values()), default=0)), capacity),
         _find_tails(counts["sizes"], column),
         _old(counts, column, walked.files, capacity),
         tuple(_notes(counts)),

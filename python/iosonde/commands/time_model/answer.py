@@ -304,8 +304,9 @@ def _estimate_row_shares(name: str, classified: Classified, level: float) -> Con
 
 
 def _setting(run: StoredRun, by: Sequence[str]) -> list[str]:
-    levels = {name: run.level(name) for name in by}
-    return [f"{plain(name)}={level}" for name, level in levels.items() if level is not None]
+    return [
+        f"{plain(name)}={level}" for name, level in {name: run.level(name) for name in by}.items() if level is not None
+    ]
 
 
 def _estimate_group_shares(name: str, trials: Sequence[Classified], level: float) -> ConditionShares:

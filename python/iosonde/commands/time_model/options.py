@@ -78,8 +78,9 @@ class TimeModelOptions(DataOptions):
 
         parts: list[TimePart] = []
         if self.parts is not None:
-            is_document = isinstance(self.parts, Mapping)
-            parts += parts_from_document(self.parts) if is_document else parts_from_file(str(self.parts))
+            parts += (
+                parts_from_document(self.parts) if isinstance(self.parts, Mapping) else parts_from_file(str(self.parts))
+            )
         return parts + parts_from_options({name: vars(self)[name] for name in OPTIONS})
 
 

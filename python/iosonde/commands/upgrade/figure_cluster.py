@@ -118,8 +118,9 @@ class _Paper:
 
     def line(self, start: tuple[float, float], end: tuple[float, float], limits: bool, dashed: bool = False) -> None:
         """Add a line between two points."""
-        row = {"x": start[0], "y": start[1], "x2": end[0], "y2": end[1]}
-        self.lines.setdefault((*_edge_style(limits), dashed), []).append(row)
+        self.lines.setdefault((*_edge_style(limits), dashed), []).append(
+            {"x": start[0], "y": start[1], "x2": end[0], "y2": end[1]}
+        )
 
     def box(
         self, across: tuple[float, float], y: float, height: float, limits: bool, fill: str = _FILL, corner: float = 6

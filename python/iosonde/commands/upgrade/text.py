@@ -84,21 +84,24 @@ def _format_options(
     options: Sequence[UpgradeOption], steps: Sequence[tuple[str, float, float]], level: float
 ) -> Iterator[str]:
     divisor, unit = human_scale(max(option.ceiling.s for option in options), "bytes/s")
-    rows = [
+    yield from table(
+        ["change", "gain", "interval", unit, "cost", "per 1000", "per W", ""],
         [
-            option.candidate.name,
-            _format_gain(option.gain.value),
-            _format_interval(option.gain),
-            significant(option.ceiling.s / divisor),
-            f"{option.cost:g}",
-            "" if option.per_money is None else significant(1000 * option.per_money / divisor),
-            "" if option.per_watt is None else significant(option.per_watt / divisor),
-            "✗" if option.refused else "",
-        ]
-        for option in options
-    ]
-    header = ["change", "gain", "interval", unit, "cost", "per 1000", "per W", ""]
-    yield from table(header, rows, "lrrrrrrl", WIDTH).splitlines()
+            [
+                option.candidate.name,
+                _format_gain(option.gain.value),
+                _format_interval(option.gain),
+                significant(option.ceiling.s / divisor),
+                f"{option.cost:g}",
+                "" if option.per_money is None else significant(1000 * option.per_money / divisor),
+                "" if option.per_watt is None else significant(option.per_watt / divisor),
+                "✗" if option.refused else "",
+            ]
+            for option in options
+        ],
+        "lrrrrrrl",
+        WIDTH,
+    ).splitlines()
     yield ""
     for option in options:
         name = option.candidate.name
@@ -127,8 +130,9 @@ def _format_options(
         yield from wrapped(_compare_with_measured(option), "  ") if option.steps else ()
     if all(option.gain.low is None for option in options):
         yield from wrapped("~ gains have no interval: write measured inputs as [low, high]", "  ")
-    has_intervals = any(option.gain.low is not None for option in options)
-    yield from wrapped(_format_closing(steps, level if has_intervals else None))
+    yield from wrapped(
+        _format_closing(steps, level if any(option.gain.low is not None for option in options) else None)
+    )
 
 
 def _compare_with_measured(option: UpgradeOption) -> str:

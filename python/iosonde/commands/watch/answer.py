@@ -200,8 +200,9 @@ class Watch(Answer):
             for series in self.series
             if id(series) not in changed
         ]
-        claims = [*(change.claim for change in self.changes), *quiet]
-        return tuple(replace(claim, family=len(self.series)) for claim in claims)
+        return tuple(
+            replace(claim, family=len(self.series)) for claim in [*(change.claim for change in self.changes), *quiet]
+        )
 
     @property
     def untold(self) -> tuple[WatchedSeries, ...]:

@@ -52,11 +52,10 @@ def history_figure(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Fi
     kinds = [kind for kind in (_WORSE, _BETTER) if any(row["series"] == kind[0] for row in breaks)]
     colour = legend([name for name, _ in kinds], [hue for _, hue in kinds])
     wide = {"x": where, "x2": {"field": "x2"}}
-    bounded_levels = [row for row in levels if row["low"] is not None]
     spec = view(
         layer(breaks, "rule", {"x": where, "color": colour}, strokeWidth=2, strokeDash=[4, 3]),
         layer(
-            bounded_levels,
+            [row for row in levels if row["low"] is not None],
             "rect",
             {**wide, "y": {**value, "field": "low"}, "y2": {"field": "high"}},
             fill=INK,

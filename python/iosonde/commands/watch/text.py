@@ -47,8 +47,9 @@ def lines(watch: Watch) -> Iterator[str]:
 
 def _format_block(change: SeriesChange) -> Iterator[str]:
     yield from wrapped(escape(f"{change.series.title}: {change.verdict}"), "  ", "  ")
-    unit = change.series.metric.unit
-    divisor, side_texts = human_scale(max(abs(change.before.value or 0.0), abs(change.after.value or 0.0)), unit)
+    divisor, side_texts = human_scale(
+        max(abs(change.before.value or 0.0), abs(change.after.value or 0.0)), change.series.metric.unit
+    )
     sides = " → ".join("{} ({})".format(*estimate_parts(side, divisor)) for side in (change.before, change.after))
     yield from wrapped(f"{sides} {side_texts}: × {ratio(change.ratio)}, {change.word}", "      ", "    ")
     yield from wrapped(escape(f"at {_describe_time(change)}, n {change.before.n}+{change.after.n}"), "      ", "    ")
