@@ -10,7 +10,6 @@ from iosonde.core.level_text import level_word, setting_text
 from iosonde.core.units import human_scale, significant
 from iosonde.core.words import counted, decimals, percent, percent_interval, ratio
 from iosonde.explain.advise import Advice
-from iosonde.explain.advise_defaults import Default
 from iosonde.explain.advise_effects import Effect
 from iosonde.explain.advise_trial import Tried
 from iosonde.layout.text import WIDTH, table, warning_lines, wrapped
@@ -94,7 +93,7 @@ def _format_defaults(advice: Advice) -> Iterator[str]:
             percent(d.rel_harm),
             percent(d.lowest),
             significant(d.abs / scale, 4),
-            _format_harmonic(d, scale),
+            "~" if d.abs_harm is None else significant(d.abs_harm / scale, 4),
             significant(d.loss / scale, 4),
         ]
         for d in sorted(advice.defaults, key=lambda d: -d.rel_arith)
@@ -127,10 +126,6 @@ def _format_defaults(advice: Advice) -> Iterator[str]:
             f"Not significantly worse than {visible(advice.best_default)}: "
             f"{', '.join(map(visible, advice.equal_defaults))}."
         )
-
-
-def _format_harmonic(default: Default, scale: float) -> str:
-    return "~" if default.abs_harm is None else significant(default.abs_harm / scale, 4)
 
 
 def _format_effects(advice: Advice) -> Iterator[str]:

@@ -149,7 +149,10 @@ def _by_hand(description: SystemDescription, table: Table | None) -> tuple[dict[
         except InputError as error:
             if table is None or not _has_column(table, text):
                 place = f"{getattr(spell, option_name(word.field))}"
-                raise error.with_words(error.message.prefixed(place), _extend_hint(error.hint, table)) from error
+                raise error.with_words(
+                    error.message.prefixed(place),
+                    error.hint if table is None else f"{error.hint}, or name a column: {', '.join(table.names[:12])}",
+                ) from error
             columns[word.field] = table.column(text).name
     return fixed, columns
 
@@ -214,7 +217,3 @@ def _has_column(table: Table, name: str) -> bool:
     except DataError:
         return False
     return True
-
-
-def _extend_hint(hint: str, table: Table | None) -> str:
-    return hint if table is None else f"{hint}, or name a column: {', '.join(table.names[:12])}"

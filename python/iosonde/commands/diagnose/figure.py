@@ -96,19 +96,17 @@ def _draw_row(group: DiagnosedOperations) -> Spec:
 
 def class_series(group: DiagnosedOperations, offset: int = 16) -> tuple[list[str], Spec]:
     """Return (names of the classes with likely causes, the colour channel with its legend ``offset`` px above)."""
-    names = unique(_legend_labels(group))
+    names = unique(
+        [
+            f"{operation_class.called}: {percent(operation_class.shares.share.value)}, "
+            f"{percent(operation_class.shares.time_share.value)} of the time"
+            + (f", {operation_class.cause}" if operation_class.cause else "")
+            for operation_class in group.classes
+        ]
+    )
     return names, legend(
         [label(name) for name in names], _class_colours(group), columns=1, offset=offset, labelLimit=560
     )
-
-
-def _legend_labels(group: DiagnosedOperations) -> list[str]:
-    return [
-        f"{operation_class.called}: {percent(operation_class.shares.share.value)}, "
-        f"{percent(operation_class.shares.time_share.value)} of the time"
-        + (f", {operation_class.cause}" if operation_class.cause else "")
-        for operation_class in group.classes
-    ]
 
 
 def _class_colours(group: DiagnosedOperations) -> list[str]:

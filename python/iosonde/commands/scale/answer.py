@@ -233,7 +233,10 @@ def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _Serie
             )
         part, more = series_of(response.rows, response.title, how.on, settings, how.is_duration)
         collection.series += part
-        twins, strata = _list_caveats(response, how.on), warn_single_trials(response, [how.on])
+        twins, strata = (
+            caveats(replace(response, confounded=_find_confounded(response, how.on))),
+            warn_single_trials(response, [how.on]),
+        )
         pooled = _find_pooled_settings(source, response, (how.on, *settings))
         collection.warn([*twins, *strata, *_describe_pooled(pooled), *more])
         doubt_flags = {
@@ -266,10 +269,6 @@ def _describe_pooled(pooled: Sequence[str]) -> list[str]:
     verb, them = ("varies", "it") if len(pooled) == 1 else ("vary", "them")
     template = "{columns} {verb} within one size: add {pronoun} to {spell.by}, or hold {pronoun} with {spell.where}"
     return [Message("varies-besides", template, columns=listed(pooled), verb=verb, pronoun=them)]
-
-
-def _list_caveats(response: Response, on: str) -> list[str]:
-    return caveats(replace(response, confounded=_find_confounded(response, on)))
 
 
 def _find_confounded(response: Response, on: str) -> tuple[tuple[str, str], ...]:

@@ -41,7 +41,10 @@ def merge_lines(merge: StoreMerge) -> Iterator[str]:
 def copy_lines(copy: StoreCopy) -> Iterator[str]:
     """Describe how much was copied, what was replaced, and what remains to be reviewed."""
     done = copy.redacted
-    replaced = ", ".join(_format_plural(number, kind) for kind, number in sorted(done.replaced.items()))
+    replaced = ", ".join(
+        f"{number} {kind}{'' if number == 1 else 'es' if kind.endswith('s') else 's'}"
+        for kind, number in sorted(done.replaced.items())
+    )
     yield f"{count(done.runs, 'run')} copied; replaced: {replaced or 'nothing'}"
     yield from _format_remaining("words that may be names", done.remains.unsure)
     yield from _format_remaining("paths that stay", done.remains.paths)
@@ -81,7 +84,3 @@ def index_lines(indexed: StoresIndexed) -> Iterator[str]:
 def count(number: int, name: str) -> str:
     """Format ``1,234 runs``."""
     return f"{number:,} {name}" + ("" if number == 1 else "s")
-
-
-def _format_plural(number: int, kind: str) -> str:
-    return f"{number} {kind}{'' if number == 1 else 'es' if kind.endswith('s') else 's'}"

@@ -278,7 +278,10 @@ def survey_of(
         options.path,
         options.seed,
         summary,
-        tuple(_summarise_sample(sample, level) for sample in samples.values()),
+        tuple(
+            SurveySample(sample.by, len(sample.contents), sample.certain, sample.missing(level))
+            for sample in samples.values()
+        ),
         (*kinds(samples, level), *bytes_of(samples, codecs, level)),
         sum(content.read_bytes > 0 for content in looked),
         sum(content.read_bytes for content in looked),
@@ -371,7 +374,3 @@ def walk_of(options: SurveyQuery) -> WalkOptions:
         by_depth=by_depth,
         rate=options.rate,
     )
-
-
-def _summarise_sample(sample: FileSample | StratifiedSample, level: float) -> SurveySample:
-    return SurveySample(sample.by, len(sample.contents), sample.certain, sample.missing(level))

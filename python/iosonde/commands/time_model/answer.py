@@ -75,7 +75,21 @@ class TimeModel(Answer):
         return {
             "level": self.level,
             "parts": times.PARTS,
-            "times": [self._times(size) for size in self.sizes],
+            "times": [
+                {
+                    "size": size,
+                    "best_s": times.best_case(self.conditions, size),
+                    "conditions": [
+                        {
+                            "condition": condition.name,
+                            "s": condition.seconds(size),
+                            "parts": {part.label: part.seconds(size) for part in condition.parts},
+                        }
+                        for condition in self.conditions
+                    ],
+                }
+                for size in self.sizes
+            ],
             "lines": [line.to_json() for line in self.lines],
             "diagnosis": [diagnosis.to_json() for diagnosis in self.diagnoses],
             "limits": list(times.LIMITS),
@@ -98,20 +112,6 @@ class TimeModel(Answer):
                 for name, share in group.shares.items()
             ),
         ]
-
-    def _times(self, size: int) -> dict[str, Any]:
-        return {
-            "size": size,
-            "best_s": times.best_case(self.conditions, size),
-            "conditions": [
-                {
-                    "condition": condition.name,
-                    "s": condition.seconds(size),
-                    "parts": {part.label: part.seconds(size) for part in condition.parts},
-                }
-                for condition in self.conditions
-            ],
-        }
 
 
 @dataclass(frozen=True)

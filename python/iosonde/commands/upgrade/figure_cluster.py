@@ -165,7 +165,7 @@ class _Paper:
 
 def cluster_figure(item: ClusterDrawing) -> Figure:
     """Draw the cluster, as high as its longest list needs."""
-    bottom, paper = _compute_bottom(item), _Paper()
+    bottom, paper = _compute_list_top(item) - _ENTRY * max(len(_column_terms(item, at)) for at in _AT) - 3, _Paper()
     paper.say(1, _TOP - 1.5, _truncate_text(item.name), _Look(10.5, bold=True, align="left"))
     lines = [line for sentence in item.sentences for line in wrapped(sentence, limit=112)]
     for place, line in enumerate(lines[:3]):
@@ -181,10 +181,6 @@ def cluster_figure(item: ClusterDrawing) -> Figure:
         paper.say(1, bottom + 0.8, _KEY, _Look(6.5, MUTED, align="left"))
     spec = view(*paper.layers(bottom), width=round(100 * _UNIT), height=round((_TOP - bottom) * _UNIT))
     return Figure(spec, "", f"The cluster {item.name}. {' '.join(item.sentences)}")
-
-
-def _compute_bottom(item: ClusterDrawing) -> float:
-    return _compute_list_top(item) - _ENTRY * max(len(_column_terms(item, at)) for at in _AT) - 3
 
 
 def _compute_list_top(item: ClusterDrawing) -> float:
