@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import sample_store
 from iosonde.commands.bound.application import PredictedTimes
-from iosonde.commands.bound.text_application import lines
+from iosonde.commands.bound.text import application_lines
 from iosonde.commands.report.content import AnsweredQuestion
 from iosonde.commands.report.section_questions import question_sentences, question_text
 from iosonde.commands.summary.answer import summary
@@ -29,14 +29,14 @@ def _beside() -> PredictedTimes:
 
 
 def test_alone_it_says_what_it_should_take_and_of_what_that_is():
-    text = " ".join(lines(PredictedTimes(0.95, (PredictedTime({}, PREDICTED, PARTS, NOTHING, NOTHING),))))
+    text = " ".join(application_lines(PredictedTimes(0.95, (PredictedTime({}, PREDICTED, PARTS, NOTHING, NOTHING),))))
     numbers = re.findall(r"\d[\d.]*(?: m?s\b)?", text)
     assert numbers[:6] == ["10.0", "8.5", "11.4", "800 ms", "2.8 s", "6.4 s"]
     assert text.index("compute") < text.index("read") < text.index("write")
 
 
 def test_beside_what_was_measured_a_row_for_each_setting():
-    found = list(lines(_beside()))
+    found = list(application_lines(_beside()))
     assert max(map(len, found)) < 80
     row = next(line for line in found if line.startswith("2 "))
     assert row.split()[2:] == ["10.0", "8.5–11.4", "3", "8.24", "8.00–8.50", "0.820", "0.700–1.000"]
@@ -47,7 +47,7 @@ def test_a_question_says_which_factors_it_could_not_be_about():
     one = AnsweredQuestion("?", "bound", "iosonde bound", _beside(), "", "", ("cache_size", "io_cache"))
     sentence = with_code(question_sentences(one), "constant-factors")
     assert "cache_size" in sentence.values["factors"] and "io_cache" in sentence.values["factors"]
-    shown, printed = question_text(one), list(lines(_beside()))
+    shown, printed = question_text(one), list(application_lines(_beside()))
     assert " ".join(shown).split() == " ".join(printed).split()  # the same words, in longer lines
 
 

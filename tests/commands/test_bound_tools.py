@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from iosonde.commands.bound.tools import measured_by_tools
+from iosonde.commands.bound.probed import measured_by_tools
 from iosonde.core.errors import DataError
 from messages import assert_problem, codes, raises
 

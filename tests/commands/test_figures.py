@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from iosonde.commands.advise.figure import depth_figure
-from iosonde.commands.bound.figure_roofline import roofline_figure
+from iosonde.commands.bound.figure import roofline_figure
 from iosonde.commands.fit.figure_unseen import ModelErrors, errors_figure
 from iosonde.commands.plot.content import Bars, Cell
 from iosonde.commands.plot.figure import timeline_figure

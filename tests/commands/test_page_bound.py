@@ -8,7 +8,7 @@ import bound_sample
 import pytest
 from click.testing import CliRunner
 
-from iosonde.commands.bound.page_option import parse
+from iosonde.commands.bound.for_page import parse
 from iosonde.core.errors import InputError
 from iosonde.core.types import Run
 from iosonde.store import Store

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from iosonde.commands.bound.figure_waterfall import waterfall_figure
+from iosonde.commands.bound.figure import waterfall_figure
 from iosonde.commands.plot.content import Bars, Cell
 from iosonde.commands.plot.figure_bars import scale_of
 from iosonde.commands.report.section import page_document, render

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iosonde.campaign.as_iozone import IozoneCell, IozonePlan
-from iosonde.commands.plan.text_iozone import lines
+from iosonde.commands.plan.text_design import lines
 
 
 def test_a_setting_of_many_factors_is_wrapped():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iosonde.commands.survey.reading import ReadSpeed, cold_share, describe_reading
-from iosonde.commands.survey.text_reading import reading_lines
+from iosonde.commands.survey.text import reading_lines
 from iosonde.core.types import Estimate
 
 

@@ -12,8 +12,7 @@ import survey_tree
 from iosonde.commands.report.answer import ReportQuery, report
 from iosonde.commands.summary.answer import summary
 from iosonde.commands.survey.answer import SurveyQuery, survey
-from iosonde.commands.survey.run import SurveyStore
-from iosonde.commands.survey.stored import stored_survey
+from iosonde.commands.survey.stored import SurveyStore, stored_survey
 from iosonde.core.errors import InputError
 from iosonde.core.stored import StoredRun
 from iosonde.data.query import ResponseQuery

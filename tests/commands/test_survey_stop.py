@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import survey_tree
-from iosonde.commands.survey import stop as survey_stop
+from iosonde.commands.survey import reading as survey_reading
 from iosonde.commands.survey.answer import SurveyQuery, survey
-from iosonde.commands.survey.stop import ALL, PRECISE, TIME, read_in_order
+from iosonde.commands.survey.reading import ALL, PRECISE, TIME, read_in_order
 from iosonde.core.errors import InputError
 from iosonde.stats.sampling.population import CAPACITY, COUNT, Population
 from iosonde.stats.sampling.shares import sample_by_count, sample_by_size, share
@@ -57,7 +57,7 @@ class Clock:
 
 
 def test_time_ends_a_survey_after_a_whole_step(tree, monkeypatch):
-    monkeypatch.setattr(survey_stop, "time", Clock(10.0))
+    monkeypatch.setattr(survey_reading, "time", Clock(10.0))
     made = survey(SurveyQuery(str(tree), seconds=25.0, codecs=()))
     assert made.stopped == TIME and [one.drawn for one in made.samples] == [96, 96]
     again = survey(SurveyQuery(str(tree), files=192, codecs=()))

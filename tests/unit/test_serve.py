@@ -431,7 +431,7 @@ def test_a_token_that_is_given_must_be_a_good_one(folder, monkeypatch, given):
 
 @pytest.mark.parametrize(("words", "secret"), [([], False), (["--token"], True), (["--host", "0.0.0.0"], True)])
 def test_the_command_prints_its_address_once_and_ends_well(folder, monkeypatch, words, secret):
-    monkeypatch.setattr("iosonde.commands.serve.address.catch_interrupt", lambda: lambda: None)
+    monkeypatch.setattr("iosonde.commands.serve.options.catch_interrupt", lambda: lambda: None)
     done = iosonde("serve", "results", "--port", "0", "--json", *words, where=folder)
     said = json.loads(done.stdout)
     assert done.returncode == 0 and done.stderr == "" and f":{said['port']}/" in said["url"]

@@ -28,8 +28,7 @@ class Command:
     @property
     def declarations(self) -> tuple[Option[Any, Any], ...]:
         """Its options: arguments first, then its own, then those that it shares with every analysis."""
-        every = options_of(self.options)
-        return tuple(sorted(every, key=lambda option: (not option.is_argument, _is_shared(option))))
+        return tuple(sorted(options_of(self.options), key=lambda option: (not option.is_argument, _is_shared(option))))
 
     @property
     def description(self) -> str:

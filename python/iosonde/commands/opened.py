@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from iosonde.commands.command import command
 from iosonde.core.options import Data, NameList, Names, Text
 from iosonde.data.options import DataOptions, RowOptions
-
-from .command import command
 
 if TYPE_CHECKING:
     from iosonde.data.source import Source
@@ -42,3 +43,12 @@ def open(options: OpenOptions) -> Source:  # noqa: A001
     >>> data = iosonde.open("results", where="fs=nfs")
     """
     return RowOptions(where=options.where, experiment=options.experiment).open(options.data, ranks=True)
+
+
+def opener(data: Any) -> Callable[[Any, Sequence[str], str | None], Source]:
+    """Return what opens DATA with conditions and an experiment. A path may be given as the Store that is open."""
+
+    def open_again(place: Any, where: Sequence[str], experiment: str | None) -> Source:
+        return RowOptions(where=where, experiment=experiment).open(place if isinstance(data, (str, Path)) else data)
+
+    return open_again

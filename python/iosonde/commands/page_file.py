@@ -66,7 +66,7 @@ def write_page(page: Page | SurveyPage | CorpusPage, path: str) -> None:
 
 def write_page_of(store: str, experiment: str, level: float, path: str) -> None:
     """Write the page of one experiment, as ``iosonde report`` does. Raises InputError, DataError."""
-    from .opener import opener
+    from .opened import opener
     from .report.answer import ReportQuery, command_again, report
 
     query = ReportQuery(store, experiment=experiment, level=level)

@@ -70,8 +70,9 @@ def docstring_of(command: Command) -> str:
 
 def _describe(option: Option[Any, Any]) -> Iterator[str]:
     yield f"{option.name} : {option.kind}{_describe_default(option)}"
-    help_text = option.help.replace(" Repeatable.", "")
-    yield from textwrap.wrap(help_text, 110, initial_indent="    ", subsequent_indent="    ")
+    yield from textwrap.wrap(
+        option.help.replace(" Repeatable.", ""), 110, initial_indent="    ", subsequent_indent="    "
+    )
 
 
 def _describe_default(option: Option[Any, Any]) -> str:

@@ -20,6 +20,8 @@ __all__ = [
     "estimate_parts",
     "estimate_text",
     "fitting",
+    "paragraphs",
+    "warning_lines",
     "room",
     "table",
     "width",
@@ -137,10 +139,15 @@ def wrapped(text: str, indent: str = "", first: str = "", limit: int | None = No
     return lines or [first]
 
 
-def paragraphs(texts: Iterable[str], indent: str = "", mark: str = "") -> Iterator[str]:
-    """Yield the wrapped lines of each text, after its ``mark``."""
+def paragraphs(texts: Iterable[str], indent: str = "", first: str = "") -> Iterator[str]:
+    """Yield the lines of several texts, each ``wrapped``."""
     for text in texts:
-        yield from wrapped(f"{mark}{text}", indent)
+        yield from wrapped(text, indent, first)
+
+
+def warning_lines(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of notes and warnings, each after ``~``."""
+    return paragraphs((f"~ {text}" for text in texts), "  ")
 
 
 def _fits_limit(widths: Sequence[int], sides: str, limit: int) -> bool:

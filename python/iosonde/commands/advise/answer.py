@@ -161,13 +161,12 @@ class AdvisedEach(Answer):
     @property
     def advice(self) -> Advice:
         """Return the only advice. Raises InputError if there are several."""
-        names = ", ".join(f"'{item.advice.instances.response}'" for item in self.items)
         raise InputError(
             "ambiguous-response",
             "the advice is on {n_responses} responses",
             "name one with {spell.response}: {names}",
             n_responses=len(self.items),
-            names=names,
+            names=", ".join(f"'{item.advice.instances.response}'" for item in self.items),
         )
 
     def files(self, system: str, names: Mapping[str, str]) -> dict[str, str]:
@@ -268,8 +267,9 @@ def _infer_workload(
             factors.append(name)
     if not factors:
         return (), ""
-    template = "taken for the workload, as {spell.given} names none: {columns}"
-    return tuple(factors), Message("assumed-workload", template, columns=", ".join(factors))
+    return tuple(factors), Message(
+        "assumed-workload", "taken for the workload, as {spell.given} names none: {columns}", columns=", ".join(factors)
+    )
 
 
 def _complete_share(response: Response, chosen: Sequence[str], factors: Sequence[str]) -> float:
@@ -306,12 +306,11 @@ def _build_case(advice: Advice, workload: Mapping[str, str], source: Source) -> 
         )
     conditions = [condition for condition in source.where if condition[0] in case]
     if conditions and not matching_rows({name: [value] for name, value in case.items()}, conditions):
-        text = ",".join(f"{name}={value}" for name, value in workload.items())
         raise InputError(
             "excluded-by-filter",
             "{spell.for:{workload}} is left out by {spell.where}",
             "ask for a workload that the conditions allow",
-            workload=text,
+            workload=",".join(f"{name}={value}" for name, value in workload.items()),
         )
     return case
 

@@ -100,5 +100,6 @@ class ResponseAdvice:
     def rules_table(self) -> DataTable:
         """Return one row per rule."""
         rows: list[tuple[Value, ...]] = [(r.when, r.then, r.instances, r.share, r.lowest) for r in self.rules]
-        columns = ("when", "set", "instances", "share of best", "worst case")
-        return DataTable(f"{self.title}: rules", columns, tuple(rows))
+        return DataTable(
+            f"{self.title}: rules", ("when", "set", "instances", "share of best", "worst case"), tuple(rows)
+        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from iosonde.core.types import Estimate
 from iosonde.layout.figure import Figure
@@ -23,8 +22,7 @@ from iosonde.layout.vocabulary import (
     view,
 )
 
-if TYPE_CHECKING:
-    from .answer import Advised, AdvisedEach
+from .answer import Advised, AdvisedEach
 
 _LEARNED, _CROSSED = "learned from", "cross-validation"
 
@@ -43,14 +41,13 @@ def depth_figure(learned: Sequence[float], crossed: Sequence[Estimate | None], s
     """
     x = names(f"questions (0: {default}; dotted: stops here)", [str(depth) for depth in range(len(learned))])
     y = number("", "y", zero=True, axis=flat("short of the best, %"))
-    colour = legend([_LEARNED, _CROSSED], [BLUE, VERMILION])
     own = [{"x": str(depth), "y": short(100 * loss), "series": _LEARNED} for depth, loss in enumerate(learned)]
     others = [
         _build_row(depth, estimate)
         for depth, estimate in enumerate(crossed)
         if estimate is not None and estimate.value is not None
     ]
-    channels = {"x": x, "y": y, "color": colour}
+    channels = {"x": x, "y": y, "color": legend([_LEARNED, _CROSSED], [BLUE, VERMILION])}
     spec = view(
         layer([{"x": str(stop)}], "rule", {"x": x}, color=MUTED, strokeDash=[2, 3]),
         *interval(others, x, y, color=VERMILION),

@@ -49,8 +49,7 @@ def advice_of_store(
     tables = []
     for operation, metric, unit in metrics:
         title = metric_title(operation, metric)
-        table = select_metric(trials, rows[operation, metric], title, unit)
-        tables.append((title, metric_of(metric, unit), table))
+        tables.append((title, metric_of(metric, unit), select_metric(trials, rows[operation, metric], title, unit)))
     return _section(tables, choosing, varying, query.level)
 
 
@@ -85,9 +84,13 @@ def _section(
     if first is not None and not items:
         raise first
     if len(tables) > MOST_RESPONSES:
-        others = ", ".join(title for title, *_ in tables[MOST_RESPONSES:])
-        template = "Not advised on here: {responses}; iosonde advise does."
-        missing.append(Message("too-many-responses", template, responses=others))
+        missing.append(
+            Message(
+                "too-many-responses",
+                "Not advised on here: {responses}; iosonde advise does.",
+                responses=", ".join(title for title, *_ in tables[MOST_RESPONSES:]),
+            )
+        )
     return Section(tuple(items), tuple(missing))
 
 
@@ -133,8 +136,7 @@ def _compared(advice: Advice) -> tuple[Compared, ...]:
     gain, setting_text, levels_of = advice.gain, advice.instances.format_setting, advice.instances.levels_of
     if gain is None:
         return ()
-    labels = {"rules": "rules", "default": setting_text(advice.best_default)}
-    what = labels.get(advice.kind, "rules, not advised")
+    what = {"rules": "rules", "default": setting_text(advice.best_default)}.get(advice.kind, "rules, not advised")
     over = f"{setting_text(gain.over)} ({'in use' if gain.over == advice.current else 'best default'})"
     rows = [Compared(over, levels_of(gain.over), gain.reference, gain.reference_lowest)]
     if what != setting_text(gain.over):
@@ -146,7 +148,6 @@ def _compared(advice: Advice) -> tuple[Compared, ...]:
 
 
 def _list_defaults(advice: Advice) -> tuple[AdviceDefault, ...]:
-    """Return the best defaults, and the one in use at any rank."""
     ordered = sorted(advice.defaults, key=lambda d: -d.rel_arith)
     selected = [d for place, d in enumerate(ordered) if place < _MOST_DEFAULTS or d.setting == advice.current]
     setting_text, levels_of = advice.instances.format_setting, advice.instances.levels_of

@@ -6,22 +6,44 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from iosonde.commands.command import command
-from iosonde.commands.files import announce, figure_writer
+from iosonde.commands.files import announce, figure_writer, write_files
 from iosonde.commands.result import Result
 from iosonde.core.errors import InputError
+from iosonde.core.message import current_spelling
 from iosonde.core.option_kinds import FigureFile, Integer, Setting
-from iosonde.core.options import Choice, Data, Flag, NameList, Names, Text
+from iosonde.core.options import Choice, Data, Flag, NameList, Names, Text, V
+from iosonde.core.pairs import pair_of
 from iosonde.data.options import DataOptions
-
-from .rules import Renaming, write_rules
 
 if TYPE_CHECKING:
     from .answer import Advised, AdvisedEach, Advising
 
 SYSTEMS = ("romio", "lustre", "gluster", "mount", "fio", "ior")
+
+
+class Renaming(Setting[V]):
+    """New names: ``A=KEY``, repeated, or a dict in Python. A key may hold a comma."""
+
+    def read(self, text: Any) -> dict[str, str]:
+        """Return name → key. Raises InputError."""
+        return dict(pair_of(pair, current_spelling()(self.flag, "")) for pair in text)
+
+
+def write_rules(directory: Path, files: Mapping[str, str]) -> None:
+    """Write the rules into a directory that holds no others. Raises InputError."""
+    stale = [path.name for path in directory.glob("rule-*") if path.name not in files] if directory.is_dir() else []
+    if stale:
+        raise InputError(
+            "directory-not-empty",
+            "{directory} holds {file} of another advice",
+            "name an empty directory",
+            directory=directory,
+            file=stale[0],
+        )
+    write_files(directory, files)
 
 
 @dataclass

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from iosonde.core.column_units import split_unit
 from iosonde.core.level_text import level_word, setting_text
 from iosonde.core.units import human_scale, significant
 from iosonde.core.words import counted, decimals, percent, percent_interval, ratio
-from iosonde.layout.text import WIDTH, table, wrapped
+from iosonde.explain.advise import Advice
+from iosonde.explain.advise_effects import Effect
+from iosonde.explain.advise_trial import Tried
+from iosonde.layout.text import WIDTH, table, warning_lines, wrapped
 
 from .answer import Advised, AdvisedEach
-
-if TYPE_CHECKING:
-    from iosonde.explain.advise import Advice
-    from iosonde.explain.advise_defaults import Default
-    from iosonde.explain.advise_effects import Effect
-    from iosonde.explain.advise_trial import Tried
 
 _WORDS = {
     "rel_arith": "arithmetic mean",
@@ -50,8 +47,7 @@ def _format_each(answer: AdvisedEach) -> Iterator[str]:
     for item in answer.items:
         yield from wrapped(f"{item.advice.instances.response}: {item.sentence}")
         yield ""
-    for text in (*warning_texts, *answer.exclusions):
-        yield from wrapped(f"~ {text}", "  ")
+    yield from warning_lines((*warning_texts, *answer.exclusions))
     yield from wrapped(f"--response '{answer.items[0].advice.instances.response}' shows one in detail.")
 
 
@@ -79,8 +75,7 @@ def _format_advice(answer: Advised) -> Iterator[str]:
         yield from _format_rules(advice)
     if advice.warnings:
         yield ""
-        for warning in advice.warnings:
-            yield from wrapped(f"~ {warning}", "  ")
+        yield from warning_lines(advice.warnings)
     yield ""
     yield from wrapped(answer.sentence)
     yield from _format_needs(advice)
@@ -90,22 +85,19 @@ def _format_defaults(advice: Advice) -> Iterator[str]:
     tied = advice.defaults[0].tied is not None
     scale, unit = human_scale(max(d.abs for d in advice.defaults), advice.instances.unit)
     visible = advice.instances.format_setting
-    rows = []
-    for d in sorted(advice.defaults, key=lambda d: -d.rel_arith):
-        now = " (now)" if d.setting == advice.current else ""
-        counts = [str(d.best), *([str(d.tied)] if tied else []), str(d.worst)]
-        rows.append(
-            [
-                visible(d.setting) + now,
-                *counts,
-                percent(d.rel_arith),
-                percent(d.rel_harm),
-                percent(d.lowest),
-                significant(d.abs / scale, 4),
-                _format_harmonic(d, scale),
-                significant(d.loss / scale, 4),
-            ]
-        )
+    rows = [
+        [
+            visible(d.setting) + (" (now)" if d.setting == advice.current else ""),
+            *[str(d.best), *([str(d.tied)] if tied else []), str(d.worst)],
+            percent(d.rel_arith),
+            percent(d.rel_harm),
+            percent(d.lowest),
+            significant(d.abs / scale, 4),
+            "~" if d.abs_harm is None else significant(d.abs_harm / scale, 4),
+            significant(d.loss / scale, 4),
+        ]
+        for d in sorted(advice.defaults, key=lambda d: -d.rel_arith)
+    ]
     heads = [
         "default",
         "best",
@@ -136,10 +128,6 @@ def _format_defaults(advice: Advice) -> Iterator[str]:
         )
 
 
-def _format_harmonic(default: Default, scale: float) -> str:
-    return "~" if default.abs_harm is None else significant(default.abs_harm / scale, 4)
-
-
 def _format_effects(advice: Advice) -> Iterator[str]:
     rows = [
         [
@@ -165,8 +153,7 @@ def _format_depths(advice: Advice) -> Iterator[str]:
     yield from table(["questions", "short of best", "cross-validated", "worst case"], rows, "lrrr", WIDTH).splitlines()
     most = advice.depth == len(advice.depths) - 1
     why = "the maximum allowed" if most else "more bring less than one standard error or 1 %"
-    unsure = advice.depth > 0 and advice.kind != "rules"
-    but = "; the gain is not significant, so no rules" if unsure else ""
+    but = "; the gain is not significant, so no rules" if advice.depth > 0 and advice.kind != "rules" else ""
     yield from wrapped(f"{counted(advice.depth, 'question')}: {why}{but}.")
 
 
@@ -210,7 +197,6 @@ def _format_needs(advice: Advice) -> Iterator[str]:
 
 
 def _trial_lines(advice: Advice, tried: Tried) -> Iterator[str]:
-    """Compare the predicted speed of the advice with that of new trials."""
     rows = [
         ["predicted", ratio(tried.predicted), str(tried.predicted.n)],
         ["obtained", ratio(tried.obtained), str(tried.obtained.n)],

@@ -29,12 +29,11 @@ from iosonde.stats.overview.roles import unlike, without_ranks
 
 from . import waterfall
 from . import words as bound_words
-from .cells import BoundCell, cells
 from .inputs import BY_HAND, Inputs, read_column_value
 from .lab_truth import THE_LAB, LabTruths
-from .own_layout import THE_FILE_SYSTEM, OwnLayout
-from .own_probe import OWN_PROBE
+from .own_probe import OWN_PROBE, THE_FILE_SYSTEM, OwnLayout
 from .shared_files import THE_FILES, SharedFiles
+from .words import BoundCell, cells
 
 # Units of time in a second.
 TIMES = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e3, "us": 1e6, "µs": 1e6, "ns": 1e9, "min": 1 / 60, "h": 1 / 3600}
@@ -154,7 +153,6 @@ class Bounds(Answer):
 
     @property
     def _common_ceiling(self) -> Ceiling | None:
-        """Return the ceiling if all cells share it, else None."""
         several = {(share.ceiling.s, share.ceiling.limit) for share in self.shares}
         return self.highest if self.alone or len(several) == 1 else None
 
@@ -189,10 +187,13 @@ def shares(source: Source, inputs: Inputs, query: ResponseQuery, how: How) -> tu
     warnings: dict[str, None] = {}
     if source.client_column and "clients" not in inputs.columns:
         if inputs.origins.get("clients") == BY_HAND:
-            template = (
-                "bounds are those of N = {n_clients:g} clients, as was given, whatever number of nodes a trial had"
-            )
-            warnings[Message("fixed-clients", template, n_clients=inputs.system.clients)] = None
+            warnings[
+                Message(
+                    "fixed-clients",
+                    "bounds are those of N = {n_clients:g} clients, as was given, whatever number of nodes a trial had",
+                    n_clients=inputs.system.clients,
+                )
+            ] = None
         else:
             inputs = replace(inputs, columns=inputs.columns | {"clients": source.client_column})
     if inputs.nodes.nodes:
@@ -202,8 +203,7 @@ def shares(source: Source, inputs: Inputs, query: ResponseQuery, how: How) -> tu
         scale, doubt = _determine_scale(response.unit, how)
         if scale is None:
             continue
-        doubts = [doubt] if doubt else []
-        warnings |= dict.fromkeys([*response.warnings, *doubts])
+        warnings |= dict.fromkeys([*response.warnings, *([doubt] if doubt else [])])
         for cell in labs.apart(response, cells(response, columns)):
             lab_fields = labs.truth(cell.runs(response))
             truth = inputs.beneath(lab_fields)
@@ -224,7 +224,6 @@ def shares(source: Source, inputs: Inputs, query: ResponseQuery, how: How) -> tu
 
 
 def _list_sources(inputs: Inputs, truth: Mapping[str, Any]) -> dict[str, str]:
-    """Map fields of the system to the source of their numbers."""
     columns = {
         field: _NODES if (field, name) == ("clients", "nodes") else f"column {name}"
         for field, name in inputs.columns.items()
@@ -279,8 +278,9 @@ def _get_metric_name(response: Response) -> str:
 
 def _within_run(estimate: Estimate) -> Estimate:
     template = "within one run: {n_iterations} iterations of one execution do not show the variation between executions"
-    warning = Message("within-run", template, n_iterations=estimate.n)
-    return replace(estimate, n=1, warnings=(warning, *estimate.warnings))
+    return replace(
+        estimate, n=1, warnings=(Message("within-run", template, n_iterations=estimate.n), *estimate.warnings)
+    )
 
 
 def _check_rates(response: Response, cell: BoundCell, values: npt.NDArray[np.float64], is_time: bool) -> None:
@@ -288,15 +288,14 @@ def _check_rates(response: Response, cell: BoundCell, values: npt.NDArray[np.flo
     wrong = values <= 0 if is_time else values < 0
     if wrong.any():
         first = int(wrong.argmax())
-        setting = level_texts(cell.by, response.rows.level_units(cell.by))
-        at = ", ".join([response.operation, *setting]) if response.operation else response.rows.place(cell.rows[first])
-        name = _get_metric_name(response)
         raise DataError(
             "out-of-range",
             "{at}, column '{name}': {number:g} is not a {quantity}",
             "leave such trials out, as {spell.where:'{name}>0'}",
-            at=at,
-            name=name,
+            at=", ".join([response.operation, *level_texts(cell.by, response.rows.level_units(cell.by))])
+            if response.operation
+            else response.rows.place(cell.rows[first]),
+            name=_get_metric_name(response),
             number=values[first],
             quantity="time" if is_time else "rate",
         )

@@ -20,10 +20,10 @@ from iosonde.data.source import Source
 from iosonde.model.bound.application import Application, PredictedTime, against, predict, sentence
 
 from .answer import TIMES
-from .cells import BoundCell, cells
 from .inputs import Inputs
 from .lab_truth import LabTruths
 from .shared_files import has_unstriped_files, in_groups
+from .words import BoundCell, cells
 
 _HINT = f"write {', '.join(f'{name}=…' for name in vars(Application()))}: numbers, or expressions over factors"
 
@@ -61,8 +61,9 @@ def predicted_times(
     if unknown := [name for name in words if name not in vars(Application())]:
         raise InputError("unknown-key", "an application has no '{key}'", _HINT, key=unknown[0])
     if source is None:
-        work = _build_application(Table({}), np.array([], dtype=np.intp), words)
-        time, parts = predict(work, inputs.all, "", query.level)
+        time, parts = predict(
+            _build_application(Table({}), np.array([], dtype=np.intp), words), inputs.all, "", query.level
+        )
         nothing = Estimate(None, None, None, query.level, 0)
         return PredictedTimes(query.level, (PredictedTime({}, time, parts, nothing, nothing),), inputs.notes)
     labs, runs = LabTruths.from_source(source), {run.id: run for run in source.runs}

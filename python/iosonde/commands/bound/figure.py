@@ -2,20 +2,165 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
 
 from iosonde.core.errors import InputError
+from iosonde.core.units import human_scale
 from iosonde.layout.figure import Figure, together
+from iosonde.layout.text import estimate_text
+from iosonde.layout.vocabulary import (
+    BLUE,
+    INK,
+    MUTED,
+    ORANGE,
+    SERIES,
+    SIZES,
+    VERMILION,
+    Row,
+    colours_of,
+    ends,
+    flat,
+    interval,
+    layer,
+    legend,
+    line_of,
+    names,
+    number,
+    short,
+    ticks_inside,
+    unique,
+    view,
+)
+from iosonde.model.bound.roofline import RooflineMark
 
+from .answer import Bounds
 from .content import Roofline, WaterfallBars
-from .figure_roofline import roofline_figure
-from .figure_waterfall import waterfall_figure
 
-if TYPE_CHECKING:
-    from .answer import Bounds
-
+_FEW = 12  # up to this many positions are labelled on the axis
+_BOUND, _BELOW, _ABOVE = "bound", "measured", "above the bound"
+_ROW = 24  # px
+_KINDS = {
+    "bound": ("at the bound", MUTED),
+    "lost": ("lost", VERMILION),
+    "won": ("won", BLUE),
+    "delivered": ("delivered", ORANGE),
+}
 MOST_PANELS = 12
 KINDS = ("roofline", "waterfall")
+
+
+def roofline_figure(item: Roofline) -> Figure:
+    """Draw the ceilings dashed, the bound solid, and measurements with intervals, on logarithmic axes."""
+    divisor, unit = human_scale(max(item.s), "bytes/s")
+    names = unique(name.replace("_", " ") for name in item.ceilings)
+    # Blue and vermilion are reserved for the measurements.
+    colours = [colour for colour in colours_of(len(SERIES) * (1 + len(names))) if colour not in (BLUE, VERMILION)]
+    series = [name for name, above in ((_BELOW, False), (_ABOVE, True)) if any(p.above is above for p in item.points)]
+    domain = [_BOUND, *names, *series]
+    points = {_BELOW: BLUE, _ABOVE: VERMILION}
+    colour = legend(domain, [INK, *colours[: len(names)], *(points[name] for name in series)])
+    x = number(
+        item.x_name,
+        domain=(item.xs[0] / 1.1, item.xs[-1] * 1.1),
+        log=True,
+        axis={"values": _list_ticks(item), **({"labelExpr": SIZES} if item.sizes else {})},
+    )
+    low, high = _rate_range(item, divisor)
+    y = number(unit, "y", (low, high), log=True, axis={**flat(unit), "values": ticks_inside(low, high)})
+    channels = {"x": x, "y": y, "color": colour}
+    ceilings = [
+        row
+        for name, values in zip(names, item.ceilings.values(), strict=True)
+        for row in line_of(item.xs, values, divisor, series=name)
+    ]
+    rows = [_build_row(point, divisor) for point in item.points if point.measured.value]
+    spec = view(
+        layer(ceilings, "line", channels, strokeWidth=1.6, strokeDash=[5, 4], clip=True),
+        layer(line_of(item.xs, item.s, divisor, series=_BOUND), "line", channels, strokeWidth=3, clip=True),
+        *(
+            part
+            for name in series
+            for part in interval([row for row in rows if row["series"] == name], x, y, color=points[name], cap=6)
+        ),
+        layer(rows, "point", channels, filled=True, shape="circle", size=52, opacity=1, clip=True),
+        width=380,
+        height=250,
+    )
+    return Figure(spec, item.title, f"Roofline of {item.title} against {item.x_name}: ceilings and measurements.")
+
+
+def _build_row(point: RooflineMark, divisor: float) -> Row:
+    low, high = ends(point.measured, divisor) or (None, None)
+    return {
+        "x": short(point.x),
+        "y": short((point.measured.value or 0.0) / divisor),
+        "high": high,
+        "low": None if low is None or high is None else max(low, high * 1e-6),
+        "series": _ABOVE if point.above else _BELOW,
+        "tip": "\n".join(
+            filter(None, (estimate_text(point.measured, "bytes/s"), point.setting, _ABOVE if point.above else ""))
+        ),
+    }
+
+
+def _rate_range(item: Roofline, divisor: float) -> tuple[float, float]:
+    """Return the range from half the lowest measurement to twice the bound; higher ceilings are cut off."""
+    rates = [point.measured.value for point in item.points if point.measured.value]
+    return min([*rates, *item.s]) / divisor / 2, max([*rates, *item.s]) / divisor * 2
+
+
+def _list_ticks(item: Roofline) -> list[float]:
+    """Return ticks at the measured positions, else at powers of two."""
+    measured = sorted({point.x for point in item.points})
+    if 1 < len(measured) <= _FEW:
+        return measured
+    first, last = math.ceil(math.log2(item.xs[0])), math.floor(math.log2(item.xs[-1]))
+    step = max(1, (last - first) // 8)
+    return sorted({*measured[: _FEW if len(measured) == 1 else 0], *(2.0**n for n in range(first, last + 1, step))})
+
+
+def waterfall_figure(item: WaterfallBars) -> Figure:
+    """Draw a bar per part, each starting where the previous one ended, with the interval of its end."""
+    total = item.delivered.value or 0.0
+    divisor, unit = human_scale(total, "s")
+    labels = unique([*(name for name, _ in item.parts), "delivered"])
+    at, rows = 0.0, []
+    for place, (name, (_, estimate)) in enumerate(zip(labels, (*item.parts, ("", item.delivered)), strict=True)):
+        last = place == len(item.parts)
+        value, begin = (estimate.value or 0.0) / divisor, 0.0 if last else at
+        kind = "delivered" if last else "bound" if place == 0 else "won" if value < 0 else "lost"
+        low, high = (
+            (None, None)
+            if estimate.low is None or estimate.high is None
+            else (estimate.low / divisor, estimate.high / divisor)
+        )
+        share = f"\n{100 * (estimate.value or 0.0) / total:.1f} % of the delivered time" if total else ""
+        rows.append(
+            {
+                "y": name,
+                "x": short(begin),
+                "end": short(begin + value),
+                "series": _KINDS[kind][0],
+                "low": None if low is None else short(begin + low),
+                "high": None if high is None else short(begin + high),
+                "tip": f"{name}\n{estimate_text(estimate, 's')}{share}",
+            }
+        )
+        at += value
+    kinds = [kind for kind in _KINDS.values() if any(row["series"] == kind[0] for row in rows)]
+    x = number(unit, axis={"grid": True}, zero=True)
+    y = names("", labels, "y", {"domain": False})
+    colour = legend([name for name, _ in kinds], [colour for _, colour in kinds], offset=8)
+    spec = view(
+        layer(
+            rows, "bar", {"x": x, "x2": {"field": "end"}, "y": y, "color": colour}, height={"band": 0.7}, opacity=0.85
+        ),
+        *interval(rows, y, x, across=True, cap=6, strokeWidth=1.3),
+        width=360,
+        height=_ROW * len(rows),
+    )
+    title = f"{item.title}: {estimate_text(item.delivered, 's')}"
+    return Figure(spec, title, f"Where the time of {item.title} went, from the bound to the delivered time.")
 
 
 def figure(answer: Bounds, kind: str = "roofline", against: str = "clients") -> Figure:

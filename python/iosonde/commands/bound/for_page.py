@@ -5,11 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
 
 from iosonde.commands.report.axis import is_part, metric_title, place, title
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.level_text import format_levels
-from iosonde.core.message import Message
+from iosonde.core.message import Message, spell
+from iosonde.core.pairs import pairs_of
 from iosonde.core.system_words import OPTIONS
 from iosonde.core.units import parse_size
 from iosonde.data.query import ResponseQuery
@@ -22,15 +25,46 @@ from iosonde.page.tables import Section
 
 from .answer import Bounds, How, shares
 from .content import Bound, BoundShare, Roofline, WaterfallBars
-from .inputs import Inputs, SystemDescription, own_probe
+from .inputs import Inputs, SystemDescription, own_probe, words_of
 from .inputs import read as inputs_of
 from .lab_truth import THE_LAB, LabTruths
-from .page_option import SystemOption, parse
 from .waterfall import Losses
 from .waterfall import describe_waterfall as describe_fall
 from .words import format_value, sources
 
+_FIELDS = {flag.removeprefix("--"): name for flag, (name, *_) in OPTIONS.items()}
+_WORDS = ("operation", "redundancy", "erasure", "placement")
+_OTHERS = ("probe", "cluster", "data", "unit")
 _MOST_FIGURES = 12
+
+
+@dataclass(frozen=True)
+class SystemOption:
+    """Content of ``--bound``: fields of the system as text, words, and probe, cluster, data and unit."""
+
+    fields: Mapping[str, str]
+    words: Mapping[str, Any]
+    others: Mapping[str, str]
+
+
+def parse(text: str) -> SystemOption:
+    """Parse ``servers=4,disks=8,net=117MB/s,probe=FILE``; a text without ``=`` is a probe. Raises InputError."""
+    if "=" not in text:
+        return SystemOption({}, {}, {"probe": text})
+    pairs, keys = pairs_of(text, f"{spell.bound}", "write it as servers=4,net=117MB/s"), (*_FIELDS, *_WORDS, *_OTHERS)
+    for name in pairs:
+        if name not in keys:
+            near = get_close_matches(name, keys, 1)
+            raise InputError(
+                "unknown-key",
+                "{spell.bound}: unknown key '{key}'",
+                "did you mean {suggestion}?" if near else "the names are the options of iosonde bound",
+                key=name,
+                suggestion="".join(near),
+            )
+    words = words_of(*(pairs.get(name) for name in _WORDS))
+    fields = {_FIELDS[name]: value for name, value in pairs.items() if name in _FIELDS}
+    return SystemOption(fields, words, {name: pairs[name] for name in _OTHERS if name in pairs})
 
 
 @dataclass(frozen=True)
@@ -100,7 +134,6 @@ def _collect_bounds(
     query: ResponseQuery,
     how: How,
 ) -> tuple[list[MeasuredShare], dict[str, Inputs], list[str]]:
-    """Return the cells in the order of the page, the inputs by operation, and what is in doubt."""
     measured_shares: list[MeasuredShare] = []
     notes: dict[str, None] = {}
     inputs: dict[str, Inputs] = {}
@@ -157,9 +190,7 @@ def _share(share: MeasuredShare, names: Sequence[str]) -> BoundShare:
 
 
 def _describe_lab_inputs(shares: Sequence[MeasuredShare]) -> dict[str, str]:
-    """Map option names to the lab's values in all cells."""
-    lab_values = sources(shares).get(THE_LAB, [])
-    return {name: f"{' or '.join(values)}, from {THE_LAB}" for name, values in lab_values}
+    return {name: f"{' or '.join(values)}, from {THE_LAB}" for name, values in sources(shares).get(THE_LAB, [])}
 
 
 def _list_inputs(
@@ -197,7 +228,6 @@ def _format_input(inputs: Inputs, name: str) -> str:
 
 
 def _losses(started: Started) -> tuple[tuple[WaterfallBars, ...], list[str]]:
-    """Return a waterfall for each cell whose operations were recorded, and why others have none."""
     try:
         falls, why = started.losses.waterfalls(started.level)
     except InputError:

@@ -149,7 +149,10 @@ def _by_hand(description: SystemDescription, table: Table | None) -> tuple[dict[
         except InputError as error:
             if table is None or not _has_column(table, text):
                 place = f"{getattr(spell, option_name(word.field))}"
-                raise error.with_words(error.message.prefixed(place), _extend_hint(error.hint, table)) from error
+                raise error.with_words(
+                    error.message.prefixed(place),
+                    error.hint if table is None else f"{error.hint}, or name a column: {', '.join(table.names[:12])}",
+                ) from error
             columns[word.field] = table.column(text).name
     return fixed, columns
 
@@ -177,15 +180,16 @@ def read_column_value(table: Table, field: str, column: str, rows: npt.NDArray[n
             return parse(text)
         scale = bytes_per_s(table_column.unit)[0] if bytes_per_s(table_column.unit) else parse(f"1{table_column.unit}")
     except InputError as error:
-        hint = error.hint if not table_column.numeric else f"{error.hint}, or the unit into the column's name"
-        raise error.with_words(error.message.prefixed(f"column '{column}'"), hint) from error
+        raise error.with_words(
+            error.message.prefixed(f"column '{column}'"),
+            error.hint if not table_column.numeric else f"{error.hint}, or the unit into the column's name",
+        ) from error
     return float(text) * scale
 
 
 def own_probe(source: Source) -> str | None:
     """Return the store as a place of a probe, if one of its runs is a probe or has one."""
-    has_probe = any(run.facts.get("probe") for run in source.all_runs)
-    return source.path if has_probe else None
+    return source.path if any(run.facts.get("probe") for run in source.all_runs) else None
 
 
 def _check_idle(specified: Collection[str], measured: Collection[str]) -> None:
@@ -213,7 +217,3 @@ def _has_column(table: Table, name: str) -> bool:
     except DataError:
         return False
     return True
-
-
-def _extend_hint(hint: str, table: Table | None) -> str:
-    return hint if table is None else f"{hint}, or name a column: {', '.join(table.names[:12])}"

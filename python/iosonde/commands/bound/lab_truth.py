@@ -17,9 +17,8 @@ from iosonde.core.table import Cell as Level
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 
-from .cells import BoundCell
 from .inputs import option_name
-from .words import format_value
+from .words import BoundCell, format_value
 
 if TYPE_CHECKING:
     from iosonde.lab.description import LabDescription

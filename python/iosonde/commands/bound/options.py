@@ -92,17 +92,16 @@ def bound(options: BoundOptions) -> Result[Bounds] | Result[PredictedTimes]:
     --------
     >>> iosonde.bound(clients=8, servers=4, disks=8, net="117MB/s", disk="25MB/s")
     """
-    from . import text_application as application
     from .answer import bound as answer
     from .application import predicted_times
     from .figure import figure
     from .own_probe import read_with_own_probe
-    from .text import lines
+    from .text import application_lines, lines
 
     source = options.open_measured()
     inputs = read_with_own_probe(options.description, source, options.level)
     if options.application:
-        return Result(predicted_times(source, inputs, options.query, options.application), application.lines)
+        return Result(predicted_times(source, inputs, options.query, options.application), application_lines)
     bounds = answer(source, inputs, options.query, options.how, options.needs_losses)
     for warning in bounds.warnings if bounds.alone else ():  # with DATA they are part of the text
         front_end().warn(warning)

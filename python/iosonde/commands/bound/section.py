@@ -72,8 +72,7 @@ def _select_drawn(rows: tuple[ShareRow, ...]) -> tuple[ShareRow, ...]:
         if measured_rows
         else []
     )
-    above = [row for row in rows if row.share.verdict][:_MOST_ABOVE]
-    row_ids = {id(row) for row in (*ends, *above)}
+    row_ids = {id(row) for row in (*ends, *[row for row in rows if row.share.verdict][:_MOST_ABOVE])}
     return tuple(row for row in rows if id(row) in row_ids)
 
 
@@ -82,16 +81,13 @@ def _build_row(share: BoundShare, divisor: float, most: float) -> ShareRow:
         return round(min(max(value / most, 0.0), 1.0) * BAR_WIDTH, 1)
 
     low, high, value = share.share.low, share.share.high, share.share.value
-    ends = None if low is None or high is None else (scale_place(low), scale_place(high))
-    x = None if value is None else scale_place(value)
-    bound = significant(share.bound / divisor, 4)
     return ShareRow(
         share,
         estimate_parts(share.measured, divisor),
-        bound,
+        significant(share.bound / divisor, 4),
         estimate_parts(share.share, 0.01),
-        x,
-        ends,
+        None if value is None else scale_place(value),
+        None if low is None or high is None else (scale_place(low), scale_place(high)),
         scale_place(1.0),
     )
 

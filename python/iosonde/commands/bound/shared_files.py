@@ -68,8 +68,9 @@ class SharedFiles:
         placed = {placement_of_files(run.filesystem) for run in runs}
         if len(placed) > 1 or not (placement := placed.pop()) or of.in_turn:
             return {}
-        template = _PLACED[placement] + " ({spell.stripe} says otherwise)"
-        self.notes[Message("whole-files", template, placement=placement)] = None
+        self.notes[
+            Message("whole-files", _PLACED[placement] + " ({spell.stripe} says otherwise)", placement=placement)
+        ] = None
         files = {} if of.ranks == system.clients else {"files": of.ranks}  # by default one per client
         return {"stripe_count": 1, "placement": placement, **files}
 

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from iosonde.core.level_text import format_levels
+from iosonde.core.level_text import format_levels, setting_text
+from iosonde.core.table import show
 from iosonde.core.units import format_rate, format_seconds, human_scale, significant
-from iosonde.layout.text import WIDTH, estimate_parts, table, wrapped
+from iosonde.core.words import listed
+from iosonde.explain.waterfall import TITLES, Waterfall
+from iosonde.layout.text import WIDTH, estimate_parts, paragraphs, table, warning_lines, wrapped
+from iosonde.model.bound.application import PredictedTime
+from iosonde.model.bound.bound import Ceiling
 
-from . import text_waterfall as waterfall
-
-if TYPE_CHECKING:
-    from iosonde.model.bound.bound import Ceiling
-
-    from .answer import Bounds
+from .answer import Bounds
+from .application import PredictedTimes
 
 _MOST_ROWS = 60
 _SINGULAR = (("fabric",), ("latency",), ("memory_copy",), ("network_clients",), ("network_servers",))
+_MOST_TIMES = 60
+_EXPLANATION = (
+    "It is C + Dr/Sr + Dw/Sw, with S the bound of the cluster; at its low end some ranks compute while others move "
+    "data. It includes neither the time of opening and syncing nor the savings of a cache."
+)
 
 
 def lines(bounds: Bounds, amount: str = "") -> Iterator[str]:
@@ -28,11 +33,10 @@ def lines(bounds: Bounds, amount: str = "") -> Iterator[str]:
     yield from _format_shares(bounds)
     yield ""
     yield from wrapped(f"The bound assumes: {'; '.join(bounds.assumptions)}.", "  ")
-    yield from waterfall.lines(bounds)
+    yield from _waterfall_lines(bounds)
 
 
 def _format_alone(bounds: Bounds, ceiling: Ceiling, amount: str) -> Iterator[str]:
-    """Format the terms, the limit, its assumptions and what helps."""
     system = ceiling.system
     disks = "" if system.disks is None else f", {_format_count(system.disks, 'disk')}"
     has_servers = system.servers > 1 or "network_servers" not in ceiling.missing  # else 1 is only a default
@@ -55,8 +59,7 @@ def _format_alone(bounds: Bounds, ceiling: Ceiling, amount: str) -> Iterator[str
     if ceiling.balance < 1:
         yield from wrapped(f"The busiest server has {1 / ceiling.balance:.3g} times the load of the mean one.")
     yield from wrapped(_format_sentence(bounds, ceiling, amount))
-    for sentence in bounds.unknown:
-        yield from wrapped(f"~ {sentence}", "  ")
+    yield from warning_lines(bounds.unknown)
     yield ""
     yield from wrapped(f"Case: {bounds.case}.", "  ")
     yield from wrapped(f"Helps: {'; '.join(bounds.advice)}.", "  ")
@@ -84,7 +87,6 @@ def _format_sentence(bounds: Bounds, ceiling: Ceiling, amount: str) -> str:
 
 
 def _format_shares(bounds: Bounds) -> Iterator[str]:
-    """Format a table of the measured cells, and a sentence."""
     shares = bounds.shares
     divisor, unit = human_scale(bounds.highest.s, "bytes/s")
     names = list(dict.fromkeys(name for row in shares for name in row.by))
@@ -97,11 +99,10 @@ def _format_shares(bounds: Bounds) -> Iterator[str]:
         value, interval = estimate_parts(row.measured, divisor)
         share, between = estimate_parts(row.share, 0.01)
         name = f"{row.operation} {row.metric}".strip() if both else row.operation or row.metric
-        setting = format_levels(names, row.by, row.units)
         rows.append(
             [
                 *([name] if several else []),
-                *setting,
+                *format_levels(names, row.by, row.units),
                 row.measured.n,
                 value,
                 interval,
@@ -111,18 +112,76 @@ def _format_shares(bounds: Bounds) -> Iterator[str]:
                 "!" if row.verdict else "",
             ]
         )
-    text_columns = len(header) - 7
-    yield from table(header, rows, "l" * text_columns + "rrrrrrl", WIDTH).splitlines()
+    yield from table(header, rows, "l" * (len(header) - 7) + "rrrrrrl", WIDTH).splitlines()
     if len(shares) > _MOST_ROWS:
         yield f"and {len(shares) - _MOST_ROWS} more (--json has all)"
     yield ""
     cut = dict.fromkeys(text for row in shares if row.measured.low is not None for text in row.measured.warnings)
-    for origin in bounds.origins:
-        yield from wrapped(f"{origin[0].upper()}{origin[1:]}.", "  ")
-    for warning in [*bounds.warnings, *bounds.unknown, *cut]:
-        yield from wrapped(f"~ {warning}", "  ")
+    yield from paragraphs((f"{origin[0].upper()}{origin[1:]}." for origin in bounds.origins), "  ")
+    yield from warning_lines([*bounds.warnings, *bounds.unknown, *cut])
     yield from wrapped(bounds.sentence)
 
 
 def _format_count(n: float, what: str) -> str:
     return f"{n:g} {what}{'' if n == 1 else 's'}"
+
+
+def _waterfall_lines(bounds: Bounds) -> Iterator[str]:
+    for fall, sentences in zip(bounds.falls, bounds.fall_sentences, strict=True):
+        by = ", ".join(f"{name}={show(value)}" for name, value in fall.by.items())
+        trials = f"{fall.delivered.n} trial{'' if fall.delivered.n == 1 else 's'}"
+        of = f"{fall.operation}{f', {by}' if by else ''}; mean of {trials}, {100 * bounds.level:g} % intervals"
+        yield ""
+        yield from wrapped(of)
+        yield ""
+        yield from _format_waterfall(fall)
+        yield ""
+        yield from paragraphs(sentences)
+
+
+def _format_waterfall(waterfall: Waterfall) -> Iterator[str]:
+    total = waterfall.delivered.value or 0.0
+    divisor, unit = human_scale(total, "s")
+    rows = []
+    for name, estimate in [*waterfall.parts.items(), ("delivered", waterfall.delivered)]:
+        value, interval = estimate_parts(estimate, divisor)
+        share = f"{100 * (estimate.value or 0.0) / total:.1f} %" if total else "~"
+        rows.append([TITLES.get(name, name), value, interval, share])
+    yield from table(["", unit, "interval", "share"], rows, "lrrr", WIDTH).splitlines()
+
+
+def application_lines(predicted_times: PredictedTimes) -> Iterator[str]:
+    """Yield a table of the settings, the parts of the prediction, and a sentence."""
+    if all(not row.measured.n for row in predicted_times.rows):
+        value, interval = estimate_parts(predicted_times.rows[0].predicted)
+        yield from wrapped(
+            f"It should take {value} ({interval}) s: {_format_parts(predicted_times.rows[0])}. {_EXPLANATION}"
+        )
+        return
+    names = list(dict.fromkeys(name for row in predicted_times.rows for name in row.by))
+    yield f"seconds; {100 * predicted_times.level:g} % intervals"
+    yield ""
+    rows = [
+        [
+            *format_levels(names, row.by, row.units),
+            *estimate_parts(row.predicted),
+            str(row.measured.n),
+            *estimate_parts(row.measured),
+            *estimate_parts(row.ratio),
+        ]
+        for row in predicted_times.rows[:_MOST_TIMES]
+    ]
+    header = [*names, "predicted", "interval", "n", "measured", "interval", "ratio", "interval"]
+    yield from table(header, rows, "l" * len(names) + "rrrrrrr", WIDTH).splitlines()
+    if len(predicted_times.rows) > _MOST_TIMES:
+        yield f"and {len(predicted_times.rows) - _MOST_TIMES} more (--json has all)"
+    yield ""
+    first = predicted_times.rows[0]
+    at = setting_text(first.by, first.units)
+    yield from wrapped(f"Predicted{f' at {at}' if at else ''}: {_format_parts(first)}. {_EXPLANATION}")
+    yield from warning_lines(predicted_times.warnings)
+    yield from wrapped(predicted_times.sentence)
+
+
+def _format_parts(time: PredictedTime) -> str:
+    return listed([f"{name} {format_seconds(seconds)}" for name, seconds in time.parts.items()])

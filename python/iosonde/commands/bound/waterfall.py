@@ -45,13 +45,17 @@ class Losses:
                 continue
             why = waterfall.why_not(phase, len(operations) > 0)
             if why:
-                template = "{operation} has no waterfall: {reason}"
-                self._notes[Message("no-waterfall", template, operation=share.operation, reason=why)] = None
+                self._notes[
+                    Message(
+                        "no-waterfall", "{operation} has no waterfall: {reason}", operation=share.operation, reason=why
+                    )
+                ] = None
                 continue
             own = operations[operations["phase"] == phase.index]
-            bound_s = share.ceiling.seconds(waterfall.data_bytes(phase))
             self._trials.setdefault(place, []).append(
-                waterfall.compute_trial_losses(phase, own, _native.KINDS, bound_s)
+                waterfall.compute_trial_losses(
+                    phase, own, _native.KINDS, share.ceiling.seconds(waterfall.data_bytes(phase))
+                )
             )
 
     def waterfalls(self, level: float) -> tuple[list[Waterfall], list[str]]:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from iosonde.core.message import Message
 from iosonde.core.system_words import FLAGS, READS, size
+from iosonde.core.table import Cell as Level
 from iosonde.core.units import format_rate, format_seconds, format_size, parse_per_byte, parse_rate, parse_seconds
+from iosonde.data.responses import Response
 from iosonde.model.bound.shares import MeasuredShare
 
 from .inputs import BY_HAND
@@ -19,6 +25,29 @@ _FORMATS: dict[object, Callable[[float], str]] = {
     parse_per_byte: lambda x: f"{1e6 * x:.3g} s/MB",
 }
 _NAMES = {"data_chunks": "data chunks", "parity_chunks": "parity chunks"}
+
+
+@dataclass(frozen=True)
+class BoundCell:
+    """The trials at one setting: ``rows`` of the response that have a value."""
+
+    by: dict[str, Level]
+    rows: npt.NDArray[np.intp]
+
+    def runs(self, response: Response) -> tuple[str, ...]:
+        """The ids of its trials, where they come from a store."""
+        columns = response.rows.columns
+        return tuple(map(str, columns["run"].values[self.rows])) if "run" in columns else ()
+
+
+def cells(response: Response, columns: Sequence[str]) -> Iterator[BoundCell]:
+    """The settings of a response: its factors, and the ``columns`` that are named as words of the system."""
+    has_value = ~np.isnan(response.values)
+    by = list(dict.fromkeys([*response.names, *columns]))
+    for key, rows in response.rows.groups(by):
+        present = np.sort(rows[has_value[rows]])
+        if present.size:
+            yield BoundCell(dict(zip(by, key, strict=True)), present)
 
 
 def format_value(field: str, value: Any) -> str:

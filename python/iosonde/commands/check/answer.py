@@ -111,10 +111,10 @@ def _check_campaign(source: Source, query: ResponseQuery, bound: Carried) -> Che
         )
     observed = [factor.name for factor in source.varying_factors.factors if factor.role is Role.OBSERVED]
     trials = measured(source, query)
-    probes = hardware.stored(source.probes)
-    content = examine.StoreContent(source.trial_runs, source.find_problems(), observed, probes, source.run_rows)
-    examination = examine.examine_store(trials, query.level, content, bound.bytes_per_s)
-    return Check(examination, trials.warnings)
+    content = examine.StoreContent(
+        source.trial_runs, source.find_problems(), observed, hardware.stored(source.probes), source.run_rows
+    )
+    return Check(examine.examine_store(trials, query.level, content, bound.bytes_per_s), trials.warnings)
 
 
 def _prepare_table(source: Source, query: ResponseQuery, by: Sequence[str]) -> tuple[Table, Roles]:
@@ -131,7 +131,8 @@ def _prepare_table(source: Source, query: ResponseQuery, by: Sequence[str]) -> t
 def noise(source: Source, query: ResponseQuery, by: Sequence[str] = ()) -> Noise:
     """Measure how often a comparison of this very data gives a false alarm. Raises DataError without repeats."""
     if source.knows_factors:
-        trials = measured(source, replace(query, on=tuple(by)))
-        return Noise(passports.passport_from_store(trials, source.table, query.level))
+        return Noise(
+            passports.passport_from_store(measured(source, replace(query, on=tuple(by))), source.table, query.level)
+        )
     table, column_roles = _prepare_table(source, query, by)
     return Noise(passports.passport_from_table(table, query.level, column_roles.responses, column_roles.settings))

@@ -97,6 +97,6 @@ def _find_suspicious(options: CheckOptions) -> Result[Check]:
 
 def _measure_noise(options: NoiseOptions) -> Result[Noise]:
     from .answer import noise as answer
-    from .text_noise import lines
+    from .text import noise_lines
 
-    return Result(answer(options.open_examined(), options.query, options.by or ()), lines)
+    return Result(answer(options.open_examined(), options.query, options.by or ()), noise_lines)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from iosonde.core.arrays import Array
 from iosonde.core.message import Message
 from iosonde.core.metrics import is_speed
 from iosonde.core.types import Better, Metric
@@ -16,7 +17,6 @@ from iosonde.core.words import counted
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, Comparison, compare, group
 from iosonde.stats.estimate.compare_words import called
 from iosonde.stats.estimate.missing import fisher_exact, worst_case
-from iosonde.core.arrays import Array
 from iosonde.stats.estimate.selection import Selection, detect_selection
 from iosonde.stats.overview.shared_bring_ups import Key
 

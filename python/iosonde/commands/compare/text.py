@@ -236,8 +236,8 @@ def _format_warnings(comparisons: Comparisons, columns: Sequence[str], n_sides: 
 
 
 def _format_notes(comparisons: Comparisons) -> Iterator[str]:
-    yield from paragraphs(comparisons.warnings, mark="! ")
-    yield from paragraphs(comparisons.exclusions, mark="! left out: ")
+    yield from paragraphs(f"! {text}" for text in comparisons.warnings)
+    yield from paragraphs(f"! left out: {text}" for text in comparisons.exclusions)
 
 
 def telling(cells: Sequence[dict[str, Any]]) -> list[str]:

@@ -25,7 +25,7 @@ def lines(pair_verdicts: PairVerdicts) -> Iterator[str]:
     yield ""
     if pair_verdicts.items:
         yield from _format_table(pair_verdicts)
-    yield from paragraphs(pair_verdicts.warnings, mark="! ")
+    yield from paragraphs(f"! {text}" for text in pair_verdicts.warnings)
     for place, sentence in enumerate(pair_verdicts.sentences):
         yield from [""] if place or pair_verdicts.items else []
         yield from wrapped(sentence)

@@ -224,11 +224,15 @@ def _groups(
     ]
     notes = list(trials.notes)
     if len(longest) > most:
-        template = (
-            "{most} of {n_kinds} kinds of operations are shown, those that took most time: "
-            "{spell.metric} chooses others"
+        notes.append(
+            Message(
+                "truncated",
+                "{most} of {n_kinds} kinds of operations are shown, those that took most time: "
+                "{spell.metric} chooses others",
+                most=most,
+                n_kinds=len(longest),
+            )
         )
-        notes.append(Message("truncated", template, most=most, n_kinds=len(longest)))
     done.sort(key=lambda diagnosed: -(diagnosed.cost.cost_s.value or 0.0))
     return tuple(done), tuple(notes)
 
@@ -273,7 +277,6 @@ def _diagnose_group(
         )
         for place in range(density.count)
     )
-    notes = dict.fromkeys(note for look in looks for note in look.notes)
     return DiagnosedOperations(
         group,
         len(looks),
@@ -286,7 +289,7 @@ def _diagnose_group(
         mean([histogram.slowest(TAIL) for histogram in histograms], level).within(0.0, 1.0),
         looks[-1].drawn,
         max(look.step_s for look in looks),
-        tuple(notes),
+        tuple(dict.fromkeys(note for look in looks for note in look.notes)),
         _read_all_operations(looks),
     )
 

@@ -49,15 +49,13 @@ def figure(operation_causes: OperationCauses) -> Figure:
         operation_causes.groups[:1]
     )
     names = ", ".join(_format_name(group) for group in groups)
-    title = {"text": _TITLE, "anchor": "start", "frame": "bounds", "fontSize": 14, "offset": 14}
     paths = [
         group for study in (operation_causes.study.studies if operation_causes.study else ()) for group in study.drawn
     ]
-    rows = [*([path_study.panels(paths)] if paths else []), *(_draw_row(group) for group in groups)]
     spec = {
-        "vconcat": rows,
+        "vconcat": [*([path_study.panels(paths)] if paths else []), *(_draw_row(group) for group in groups)],
         "spacing": 34,
-        "title": title,
+        "title": {"text": _TITLE, "anchor": "start", "frame": "bounds", "fontSize": 14, "offset": 14},
         "resolve": {"scale": dict.fromkeys(("x", "y", "color"), "independent")},
     }
     return Figure(spec, "", f"{_TITLE}: {names}.")
@@ -79,10 +77,9 @@ def _draw_row(group: DiagnosedOperations) -> Spec:
     y = number("", "y", (ends[0] / 1.15, ends[1] * 1.15), log=True, axis=axis)
     names, series = class_series(group)
     trial = "its operations" if group.trials == 1 else f"the last of {counted(group.trials, 'trial')}"
-    caption = f"Left: {trial}, in bins. Right: the density of all. Below: the trial over its time."
     title = {
         "text": escape(_format_name(group)),
-        "subtitle": [caption],
+        "subtitle": [f"Left: {trial}, in bins. Right: the density of all. Below: the trial over its time."],
         "anchor": "start",
         "subtitleFontSize": 11,
         "subtitleColor": MUTED,
@@ -99,23 +96,20 @@ def _draw_row(group: DiagnosedOperations) -> Spec:
 
 def class_series(group: DiagnosedOperations, offset: int = 16) -> tuple[list[str], Spec]:
     """Return (names of the classes with likely causes, the colour channel with its legend ``offset`` px above)."""
-    names = unique(_legend_labels(group))
+    names = unique(
+        [
+            f"{operation_class.called}: {percent(operation_class.shares.share.value)}, "
+            f"{percent(operation_class.shares.time_share.value)} of the time"
+            + (f", {operation_class.cause}" if operation_class.cause else "")
+            for operation_class in group.classes
+        ]
+    )
     return names, legend(
         [label(name) for name in names], _class_colours(group), columns=1, offset=offset, labelLimit=560
     )
 
 
-def _legend_labels(group: DiagnosedOperations) -> list[str]:
-    return [
-        f"{operation_class.called}: {percent(operation_class.shares.share.value)}, "
-        f"{percent(operation_class.shares.time_share.value)} of the time"
-        + (f", {operation_class.cause}" if operation_class.cause else "")
-        for operation_class in group.classes
-    ]
-
-
 def _class_colours(group: DiagnosedOperations) -> list[str]:
-    """Return a colour per class: blue is fast, vermilion the slowest."""
     last = len(group.classes) - 1
     return [
         BLUE if place == group.density.fast else VERMILION if place == last else _MIDDLE[place % len(_MIDDLE)]

@@ -52,9 +52,7 @@ class LargeRun:
             self._spans = self._census()
             for key, columns in self._pieces(_SPAN):
                 self._spans[key].add(columns)
-        for span, group in self._groups():
-            if span.histogram is not None:
-                yield group, span.histogram
+        yield from ((group, span.histogram) for span, group in self._groups() if span.histogram is not None)
 
     def looks(self, classes: Mapping[OperationGroup, DensityClasses]) -> Iterator[tuple[OperationGroup, TrialLook]]:
         """Yield the observations of groups with classes; call it after ``histograms``."""
@@ -67,13 +65,12 @@ class LargeRun:
         for key, columns in self._pieces(OPERATION.names or ()):
             if key in gathered:
                 gathered[key].add(columns)
-        for span, group in self._groups():
-            if span.key in gathered:
-                yield group, gathered.pop(span.key).look(self._run.id)
+        yield from (
+            (group, gathered.pop(span.key).look(self._run.id)) for span, group in self._groups() if span.key in gathered
+        )
 
     def _groups(self) -> Iterator[tuple[Span, OperationGroup]]:
-        for span in self._spans.values():
-            yield span, self._group_of(span.phase, span.key[1], span.key[2])
+        yield from ((span, self._group_of(span.phase, span.key[1], span.key[2])) for span in self._spans.values())
 
     def _census(self) -> dict[Key, Span]:
         """Count the (phase, kind, size) combinations that are not rare."""
@@ -108,7 +105,6 @@ class LargeRun:
                 )
 
     def _pieces(self, names: Sequence[str]) -> Iterator[tuple[Key, dict[str, npt.NDArray[Any]]]]:
-        """Yield the rows of each group, a row group at a time."""
         key_by_code = {(key[0] << 48) | (key[1] << 40) | (STATUS_OK << 32) | key[2]: key for key in self._spans}
         for columns in self._store.operation_column_groups(self._run.id, names):
             codes = _codes(columns)
@@ -126,7 +122,6 @@ class LargeRun:
 
 
 def _codes(columns: Columns) -> npt.NDArray[np.int64]:
-    """Encode phase, kind, status and size of each row as one number."""
     codes = columns["size"].astype(np.int64)
     for name, at in (("status", 32), ("kind", 40), ("phase", 48)):
         if columns[name].any():

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
 from iosonde.commands.files import announce, figure_writer
 from iosonde.commands.result import Result
+from iosonde.core.errors import InputError
 from iosonde.core.front_end import front_end
 from iosonde.core.option_kinds import FigureFile, Setting
 from iosonde.core.options import Data, NameList, Names, Text
+from iosonde.core.words import listed
 from iosonde.data.options import DataOptions, RowOptions, select_last_experiment
 
 if TYPE_CHECKING:
@@ -63,7 +65,6 @@ def diagnose(options: DiagnoseOptions) -> Result[OperationCauses]:
     from .answer import bandwidth_of
     from .answer import diagnose as answer
     from .figure import figure
-    from .names import rename_classes
     from .text import lines
 
     bandwidth = bandwidth_of(options.bandwidth)
@@ -87,3 +88,33 @@ def _write_experiment(source: Source, causes: OperationCauses, path: str) -> Non
     from .confirm import write
 
     front_end().note(f"wrote {write(source, causes, Path(path))}")
+
+
+def rename_classes(causes: OperationCauses, names: Mapping[str, str]) -> OperationCauses:
+    """Apply these ``names``, by class label, as ``slow``, or by place from the fastest on, as ``class 2``. Raises
+    InputError for an unknown class."""
+    groups = tuple(
+        replace(
+            group,
+            classes=tuple(
+                replace(operation_class, name=names.get(f"class {at}", names.get(operation_class.label)))
+                for at, operation_class in enumerate(group.classes, 1)
+            ),
+        )
+        for group in causes.groups
+    )
+    there = dict.fromkeys(
+        key
+        for group in causes.groups
+        for at, operation_class in enumerate(group.classes, 1)
+        for key in (f"class {at}", operation_class.label)
+    )
+    if unknown := [key for key in names if key not in there]:
+        raise InputError(
+            "unknown-class",
+            "{spell.name}: unknown class '{class_name}'",
+            "there are {classes}",
+            class_name=unknown[0],
+            classes=listed(list(there)),
+        )
+    return replace(causes, groups=groups)

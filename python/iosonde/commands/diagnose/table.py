@@ -53,10 +53,13 @@ class TableTrials:
         self._ns = _nanoseconds(table, self._took)
         self.notes: list[str] = [self._read_as()]
         if "start" not in self._roles:
-            template = (
-                "no column says when operations began: each rank's rows are taken one after another, without pauses"
+            self.notes.append(
+                Message(
+                    "missing-start-times",
+                    "no column says when operations began: each rank's rows are taken one after another, "
+                    "without pauses",
+                )
             )
-            self.notes.append(Message("missing-start-times", template))
 
     def histograms(self) -> Iterator[tuple[OperationGroup, LogHistogram]]:
         """Yield the durations of every kind and size of every trial."""

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from iosonde.core.estimate_text import estimate_text
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate
 from iosonde.core.verdict import VerdictState
 from iosonde.core.words import counted, decimals, listed, percent, plural
-from iosonde.layout.text import table, wrapped
+from iosonde.layout.text import table, warning_lines, wrapped
 
 from . import text_path_study as path_study
-
-if TYPE_CHECKING:
-    from .answer import DiagnosedOperations, OperationCauses
-    from .operation_class import OperationClass
+from .answer import DiagnosedOperations, OperationCauses
+from .operation_class import OperationClass
 
 _LOW_P = 0.05
 _OVERLAP = 0.1  # of the lower peak, from which operations are misclassified noticeably
@@ -46,8 +43,7 @@ def lines(operation_causes: OperationCauses) -> Iterator[str]:
         notes.append(operation_causes.limits[0])
     if notes:
         yield ""
-    for note in notes:
-        yield from wrapped(f"~ {note}", "  ")
+    yield from warning_lines(notes)
 
 
 def _format_group(group: DiagnosedOperations, level: float) -> Iterator[str]:

@@ -88,14 +88,13 @@ class StoredTrials:
         """Raise DataError if nothing was found."""
         if not groups:
             there = dict.fromkeys(phase.operation for run in self._runs for phase in run.phases if phase.is_step)
-            selection = f" of {listed(sorted(self._only))}" if self._only else ""
             raise DataError(
                 "too-few-operations",
                 "{name} holds fewer than {minimum} recorded operations of any one kind and size{selection}",
                 "there are: {operations}",
                 name=self._name,
                 minimum=LEAST,
-                selection=selection,
+                selection=f" of {listed(sorted(self._only))}" if self._only else "",
                 operations=", ".join(there),
             )
 
@@ -112,7 +111,6 @@ class StoredTrials:
         yield from self._last[1]
 
     def _phases(self, run: StoredRun) -> list[StoredPhase]:
-        """Return the phases that the query selects."""
         return [
             phase
             for phase in run.phases
@@ -120,7 +118,6 @@ class StoredTrials:
         ]
 
     def _group_of(self, run: StoredRun) -> GroupOf:
-        """Map (phase, kind, size) to the group of the diagnosis."""
         levels = {plain(name): run.level(name) for name in self._factors}
         units = {plain(name): unit for name, unit in self._units.items()}
         setting, words = tuple(levels.items()), setting_text(levels, units)

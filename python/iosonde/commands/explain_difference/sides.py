@@ -184,8 +184,7 @@ def _select_clock(definition: str, phase: StoredPhase, work: Work, flags: frozen
     if tool == "iozone":
         return iozone.parent_clock(flags) if variant else Clock(flags, iozone.CLOCK.stops)
     if tool == "elbencho":
-        row = elbencho.rows(work, phase.shared)[0]
-        return Clock(elbencho.INSIDE[row.target], FIRST_DONE if variant else LAST_DONE)
+        return Clock(elbencho.INSIDE[elbencho.rows(work, phase.shared)[0].target], FIRST_DONE if variant else LAST_DONE)
     return ior.CLOCK if tool == "ior" else fio.CLOCK
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from iosonde.core.message import Message
 from iosonde.core.types import Run
+from iosonde.importers.reading import option, size_of_option, words_of
 from iosonde.stats.definitions import fio, ior, iozone, mdtest
 from iosonde.stats.definitions.clock import (
     CLOSE,
@@ -24,8 +25,7 @@ from iosonde.stats.definitions.clock import (
 )
 from iosonde.stats.definitions.difference import STOPS, Side
 
-from . import io500_command
-
+_EASY = ("record size", "O_DIRECT")  # of the easy phase, as settings of the run
 _RATES = ("bandwidth", "rate")
 _ENDS = {"last_done": LAST_DONE, "first_done": FIRST_DONE, "sum_of_ranks": SUM_OF_RANKS}
 _DECIMAL = ("dd",)  # tools that print MB of 1000000 bytes
@@ -40,6 +40,42 @@ _NAMES = {
     "direct": "O_DIRECT",
     "client_cache": "client cache",
 }
+
+
+def io500_settings(run: Run, operation: str, run_settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of one phase: those of the run, overridden by its own command. Bytes are excluded: the clock
+    ends a phase, and ``-b`` is only an upper bound of what it writes."""
+    phase_settings = dict(run_settings)
+    if not operation.startswith("ior_easy"):
+        for name in _EASY:
+            phase_settings.pop(name, None)
+    words = _words(run, operation)
+    if not words or not operation.startswith("ior"):
+        return phase_settings
+    size = size_of_option(option(words, "-t") or "")
+    if size is not None:
+        phase_settings["record size"] = size
+    return phase_settings | {
+        "O_DIRECT": any(word.endswith(".odirect") or word in ("-B", "useO_DIRECT=1") for word in words),
+        "shared file": "-F" not in words,
+        "record order": "random" if "-z" in words else "sequential",
+    }
+
+
+def io500_inside(run: Run, operation: str) -> frozenset[str] | None:
+    """Return what is inside the clock of an IOR phase: open and close, and a requested fsync of a write. None if no
+    command is known."""
+    words = _words(run, operation)
+    if not words or not operation.startswith("ior"):
+        return None
+    return frozenset({OPEN, CLOSE} | ({FSYNC} if "-e" in words and operation.endswith("write") else set()))
+
+
+def _words(run: Run, operation: str) -> list[str]:
+    commands = run.facts.get("commands")
+    if not isinstance(commands, Mapping):
+        return []
+    return words_of(str(commands.get(operation) or commands.get(operation.replace("_", "-")) or ""))
 
 
 def sides(run: Run, tool: str, name: str) -> dict[str, Side]:
@@ -72,7 +108,7 @@ def sides(run: Run, tool: str, name: str) -> dict[str, Side]:
                 published_clocks=tuple(table_clock for table_clock, _ in table),
                 prefix=1 if not bandwidth else 10**6 if tool in _DECIMAL else 2**20,
                 unknown=unknown,
-                settings=io500_command.settings(run, operation, _settings(run, tool))
+                settings=io500_settings(run, operation, _settings(run, tool))
                 if tool == "io500"
                 else _settings(run, tool),
                 notes=_notes(run, tool),
@@ -121,7 +157,7 @@ def _table(
             if f"bandwidth_{end}" in metrics
         ]
         return table, frozenset() if has_directories else frozenset({OPEN, CLOSE})
-    if tool == "io500" and (io500_parts := io500_command.inside(run, operation)) is not None:
+    if tool == "io500" and (io500_parts := io500_inside(run, operation)) is not None:
         table, _ = _build_generic_table(metrics, io500_parts)
         return table, frozenset()
     if tool == "mdtest" and (value := metrics.get("rate_last_done") or metrics.get("rate_mean")):
@@ -204,8 +240,11 @@ def _notes(run: Run, tool: str) -> tuple[str, ...]:
         notes.append(Message("unit-of-tool", "IOzone's kB are of 1024 bytes"))
     iterations = max((row.repetition for row in run.observations), default=0) + 1
     if iterations > 1:
-        template = "its number is the mean of {n_iterations} iterations"
-        notes.append(Message("mean-of-iterations", template, n_iterations=iterations))
+        notes.append(
+            Message(
+                "mean-of-iterations", "its number is the mean of {n_iterations} iterations", n_iterations=iterations
+            )
+        )
     if run.missing:
         notes.append(incomplete_note(run.missing[0]))
     return tuple(notes)

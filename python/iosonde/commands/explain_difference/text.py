@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from iosonde.core.units import significant
-from iosonde.layout.text import WIDTH, table, wrapped
+from iosonde.layout.text import WIDTH, paragraphs, table, wrapped
 
-if TYPE_CHECKING:
-    from .answer import Difference, Differences
+from .answer import Difference, Differences
 
 
 def lines(differences: Differences) -> Iterator[str]:
@@ -26,8 +24,7 @@ def _format_difference(difference: Difference) -> Iterator[str]:
     yield ""
     for label, side, words in (("A", a, difference.clocks[0]), ("B", b, difference.clocks[1])):
         yield from wrapped(f"{label}  {side.name}: {words}", "   ")
-        for note in side.notes:
-            yield from wrapped(f"   ({note})", "    ")
+        yield from paragraphs((f"   ({note})" for note in side.notes), "    ")
     yield ""
     rows = [("A", significant(a.value / a.prefix, 4), "")]
     rows += [
@@ -36,8 +33,7 @@ def _format_difference(difference: Difference) -> Iterator[str]:
     rows.append(("B, and the product", significant(b.value / b.prefix, 4), _format_factor(difference.split.ratio)))
     yield from table(["part", difference.unit, "factor"], rows, "lrr", WIDTH).split("\n")
     yield ""
-    for sentence in filter(None, (difference.rest, *difference.unsaid, difference.sentence)):
-        yield from wrapped(sentence)
+    yield from paragraphs(filter(None, (difference.rest, *difference.unsaid, difference.sentence)))
 
 
 def _format_factor(value: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,8 +11,9 @@ from iosonde.answers.besides import Besides, varying
 from iosonde.answers.candidates import Learning
 from iosonde.answers.constraints import Broken, check_of, collect_designed, typed
 from iosonde.answers.learned import learned
+from iosonde.answers.model_file import full_name, setting
 from iosonde.answers.verdict import model_verdict, verdict
-from iosonde.core.errors import IosondeError
+from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.table import Table
 from iosonde.core.units import human_scale
 from iosonde.core.verdict import Verdict
@@ -28,10 +29,35 @@ from iosonde.model.fit.document import to_text
 from iosonde.model.fit.features import Examples
 from iosonde.model.fit.fitted import negative_share, train
 from iosonde.model.fit.folds import groups
+from iosonde.model.fit.unseen import UnseenAgainst, UnseenClasses, unseen_against, unseen_classes
+from iosonde.model.fit.validate import Judged
 from iosonde.stats.regression.formula import columns_of
 from iosonde.stats.regression.regress import Regression, regress
 
-from .unseen_rows import UnseenRows
+
+@dataclass(frozen=True)
+class UnseenRows:
+    """Rows on which ``judged`` was tested."""
+
+    examples: Examples
+    judged: Judged
+
+    def classes(self) -> UnseenClasses | None:
+        """Return their classes; None for a response below 0."""
+        return unseen_classes(self.examples, self.judged)
+
+    def against(self, factor: str | None, at: Mapping[str, Any]) -> UnseenAgainst | None:
+        """Return the rows at some levels, by one factor; None if none is named. Raises InputError, DataError."""
+        if factor is None:
+            if at:
+                raise InputError(
+                    "missing-option",
+                    "held factors have no effect without a factor along x",
+                    "name it: {spell.against:FACTOR}",
+                )
+            return None
+        features = self.examples.features
+        return unseen_against(self.examples, self.judged, full_name(features, factor), setting(features, at))
 
 
 @dataclass(frozen=True)
@@ -156,8 +182,9 @@ def _below_zero(examples: Examples, choice: Choice, broken: Broken | None) -> di
     shares = {choice.model.family: negative_share(choice.model, valid)}
     for tried_model in choice.tried:
         if tried_model.candidate.family == "linear" and not tried_model.refused and "linear" not in shares:
-            options = checked("linear", tried_model.candidate.options)
-            shares["linear"] = negative_share(train(examples, "linear", options, choice.model.seed), valid)
+            shares["linear"] = negative_share(
+                train(examples, "linear", checked("linear", tried_model.candidate.options), choice.model.seed), valid
+            )
     return {name: share for name, share in shares.items() if share > 0}
 
 

@@ -35,8 +35,7 @@ def tree_figure(item: TreeDrawing) -> Figure:
     numbers, leaves = select_drawn_nodes(item.nodes), [0]
     place: dict[int, tuple[float, float]] = {}
     _place_nodes(item.nodes, numbers, 0, 0, leaves, place)
-    values = [node["value"] for node in item.nodes if "value" in node]
-    divisor, unit = common_scale(values, item.unit)
+    divisor, unit = common_scale([node["value"] for node in item.nodes if "value" in node], item.unit)
     names = {node["class"]: str(node.get("name", f"class {node['class']}")) for node in item.nodes if "class" in node}
     boxes = [
         _build_box(item.nodes[number], number in numbers, place[number], (divisor, unit), names) for number in place
@@ -130,9 +129,9 @@ def _build_box(
     rows = f"{node['n']} rows"
     if not branch and "classes" in node:
         shares = {int(number): count / node["n"] for number, count in node["classes"].items()}
-        ordered = sorted(shares.items(), key=lambda pair: -pair[1])
         shares_text = ", ".join(
-            f"{names.get(number, f'class {number}')} {100 * share:.0f} %" for number, share in ordered
+            f"{names.get(number, f'class {number}')} {100 * share:.0f} %"
+            for number, share in sorted(shares.items(), key=lambda pair: -pair[1])
         )
         here = f"{100 * shares[node['class']]:.0f} % of {rows}"
         return _build_row(at, names[node["class"]], here, True, f"{shares_text} of {rows}")

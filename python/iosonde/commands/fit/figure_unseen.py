@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from iosonde.core.units import common_scale, significant
 from iosonde.layout.figure import Figure
@@ -29,10 +31,7 @@ from iosonde.layout.vocabulary import (
     zoom,
 )
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    Array = Sequence[float] | np.ndarray[Any, np.dtype[np.float64]]
+Array = Sequence[float] | np.ndarray[Any, np.dtype[np.float64]]
 
 _WIDE = 30  # ratio of largest to smallest value beyond which the axis is logarithmic
 _LEAST_STEP = 1.3  # least ratio of two ticks on the axis of rows
@@ -109,13 +108,11 @@ def sorted_figure(item: Predicted) -> Figure:
     divisor, unit = item.scale()
     unit_text = unit or item.response
     x, y = number("rows, sorted by observed value", room=6), number(unit_text, "y", axis=flat(unit_text), room=6)
-    colour = legend(["observed", "predicted"], [VERMILION, BLUE])
-    pairs = [("observed", item.observed), ("predicted", item.predicted)]
     observed, predicted = (
         [{"x": place, "y": short(value / divisor), "series": name} for place, value in enumerate(values, 1)]
-        for name, values in pairs
+        for name, values in [("observed", item.observed), ("predicted", item.predicted)]
     )
-    channels = {"x": x, "y": y, "color": colour}
+    channels = {"x": x, "y": y, "color": legend(["observed", "predicted"], [VERMILION, BLUE])}
     spec = view(
         layer(predicted, "point", channels, **{**_DOT, "color": None, "size": 22}),
         layer(observed, "line", channels, strokeWidth=1.8, clip=True),
@@ -211,7 +208,6 @@ def curve_figure(item: LearningCurve) -> Figure:
 
 
 def _model_colours(count: int) -> list[str]:
-    """Return colours of the models; vermilion is reserved for the noise."""
     return [colour for colour in colours_of(2 * count + 2) if colour != VERMILION][:count]
 
 
@@ -232,7 +228,6 @@ def _log_values(log: bool, values: Sequence[float], divisor: float) -> Row:
 
 
 def _thin_ticks(sizes: Iterable[int]) -> list[int]:
-    """Return sizes that are far enough apart."""
     ticks: list[int] = []
     for n in sorted(set(sizes)):
         if not ticks or n > _LEAST_STEP * ticks[-1]:

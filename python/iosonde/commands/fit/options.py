@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
 from iosonde.commands.files import announce, write_file
-from iosonde.commands.learning_options import LearningOptions
+from iosonde.commands.model_options import LearningOptions
 from iosonde.commands.result import Result
 from iosonde.core.front_end import front_end
 from iosonde.core.options import Flag, NameList, Names, Text

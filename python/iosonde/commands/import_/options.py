@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.reader_options import ReaderOptions
+from iosonde.commands.parse.options import ReaderOptions
 from iosonde.commands.result import Result
 from iosonde.core.errors import InputError
 from iosonde.core.option_kinds import Integer, Paths

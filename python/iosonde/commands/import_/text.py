@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from iosonde.campaign.import_files import FileOutcome, Imported
 from iosonde.core.words import counted
-from iosonde.layout.text import escape, table, wrapped
-
-if TYPE_CHECKING:
-    from iosonde.campaign.import_files import FileOutcome, Imported
+from iosonde.layout.text import escape, table, warning_lines, wrapped
 
 _MAX_ROWS = 20
 _MAX_SOURCES = 5  # files that quote output
@@ -27,13 +24,11 @@ def lines(imported: Imported, store: str) -> Iterator[str]:
     if failed:
         yield ""
         yield f"not imported: {len(failed)}"
-        for outcome in failed[:_MAX_ROWS]:
-            yield escape(f"  {outcome.file}: {outcome.reason}")
+        yield from (escape(f"  {outcome.file}: {outcome.reason}") for outcome in failed[:_MAX_ROWS])
         if len(failed) > _MAX_ROWS:
             yield f"  and {len(failed) - _MAX_ROWS} more (--json lists all)"
     yield ""
-    for warning in imported.warnings:
-        yield from wrapped(f"~ {warning}", "  ")
+    yield from warning_lines(imported.warnings)
     yield (
         f"{counted(len(imported.outcomes), 'file')} examined, {counted(imported.n_runs, 'run')} stored in "
         f"{escape(store)}"
@@ -41,7 +36,6 @@ def lines(imported: Imported, store: str) -> Iterator[str]:
 
 
 def _format_quoted(outcomes: Sequence[FileOutcome]) -> Iterator[str]:
-    """Format the sources and documents that quote output."""
     if not outcomes:
         return
     hint = "quotes output and was skipped; name it to import it"
@@ -49,7 +43,6 @@ def _format_quoted(outcomes: Sequence[FileOutcome]) -> Iterator[str]:
         hint = "quote output and were skipped; name them to import them"
     yield ""
     yield from wrapped(f"{counted(len(outcomes), 'file')} {hint}")
-    for outcome in outcomes[:_MAX_SOURCES]:
-        yield escape(f"  {outcome.file}: {outcome.format}")
+    yield from (escape(f"  {outcome.file}: {outcome.format}") for outcome in outcomes[:_MAX_SOURCES])
     if len(outcomes) > _MAX_SOURCES:
         yield f"  and {len(outcomes) - _MAX_SOURCES} more (--json lists all)"

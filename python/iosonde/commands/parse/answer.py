@@ -11,7 +11,7 @@ from iosonde.answers.answer import Answer, level_columns
 from iosonde.core.errors import DataError, InputError
 from iosonde.foreign.guarded import begin_of, open_checked
 from iosonde.foreign.mounts import waiting_mount
-from iosonde.importers import Note, Parsed, Row, Text, Understood, fio_version, read, understand
+from iosonde.importers import Note, Text, Understood, fio_version, read, understand
 from iosonde.importers.columns import understand_columns
 from iosonde.importers.columns_map import ColumnsMap, read_map
 
@@ -35,7 +35,18 @@ class Parse(Answer):
             "also_claimed_by": {
                 name: {"line": other.line, "score": other.score} for name, other in interpretation.others.items()
             },
-            "runs": [_run(run) for run in interpretation.runs],
+            "runs": [
+                {
+                    "tool_version": run.version,
+                    "started_at": run.started_at,
+                    "complete": not run.missing,
+                    "missing": [note.sentence for note in run.missing],
+                    "factors": run.factors,
+                    "facts": run.facts,
+                    "operations": None if run.operations is None else len(run.operations),
+                }
+                for run in interpretation.runs
+            ],
             "results": list(self._results()),
             "warnings": [_note(interpretation, note) for note in interpretation.warnings],
         }
@@ -45,7 +56,23 @@ class Parse(Answer):
         return [{**level_columns(row.pop("factors"), row), **row} for row in self._results()]
 
     def _results(self) -> Iterator[dict[str, Any]]:
-        return (_row(index, run, row) for index, run in enumerate(self.understood.runs) for row in run.rows)
+        return (
+            {
+                "run": index,
+                "operation": row.operation,
+                "metric": row.metric,
+                "value": row.value,
+                "unit": row.unit,
+                "rank": row.rank,
+                "iteration": row.iteration,
+                "count": row.count,
+                "includes": row.includes,
+                "line": row.line,
+                "factors": {**run.factors, **(row.factors or {})},
+            }
+            for index, run in enumerate(self.understood.runs)
+            for row in run.rows
+        )
 
 
 @dataclass(frozen=True)
@@ -57,7 +84,6 @@ class NotUnderstood(Answer):
 
     def content(self) -> dict[str, Any]:
         """Return the same keys as a Parse."""
-        warning = {"line": 0, "sentence": self.error.message, "missing": True}
         return {
             "file": self.name,
             "format": None,
@@ -67,7 +93,7 @@ class NotUnderstood(Answer):
             "also_claimed_by": {},
             "runs": [],
             "results": [],
-            "warnings": [warning],
+            "warnings": [{"line": 0, "sentence": self.error.message, "missing": True}],
         }
 
 
@@ -145,34 +171,6 @@ def read_file(name: str, stdin: BinaryIO | None = None) -> Text:
 
 def _begin(place: PurePath) -> bytes:
     return begin_of(Path(place), fio_version.HEAD_BYTES)
-
-
-def _run(run: Parsed) -> dict[str, Any]:
-    return {
-        "tool_version": run.version,
-        "started_at": run.started_at,
-        "complete": not run.missing,
-        "missing": [note.sentence for note in run.missing],
-        "factors": run.factors,
-        "facts": run.facts,
-        "operations": None if run.operations is None else len(run.operations),
-    }
-
-
-def _row(index: int, run: Parsed, row: Row) -> dict[str, Any]:
-    return {
-        "run": index,
-        "operation": row.operation,
-        "metric": row.metric,
-        "value": row.value,
-        "unit": row.unit,
-        "rank": row.rank,
-        "iteration": row.iteration,
-        "count": row.count,
-        "includes": row.includes,
-        "line": row.line,
-        "factors": {**run.factors, **(row.factors or {})},
-    }
 
 
 def _note(understood: Understood, note: Note) -> dict[str, Any]:

@@ -2,20 +2,51 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from iosonde.commands.command import command
-from iosonde.commands.reader_options import ReaderOptions
 from iosonde.commands.result import Result
 from iosonde.core.errors import DataError
 from iosonde.core.message import restore
-
-from .sources import ParseSources, split_source
+from iosonde.core.options import Option, Text
 
 if TYPE_CHECKING:
     from .answer import Parses
+
+Source = str | Path | BinaryIO
+
+
+@dataclass(kw_only=True)
+class ReaderOptions:
+    """How to read a file whose tool is not to be recognised."""
+
+    format: Text[str | None] = Text("TOOL", "Read every file as this tool's output, whatever it looks like.")
+    columns: Text[str | None] = Text("MAP", "Read CSVs by this file that says what their columns are.")
+
+
+class ParseSources(Option[tuple[Source, ...], Source | list[Source] | tuple[Source, ...]]):
+    """Paths, or files of bytes: one or several."""
+
+    kind = "path, binary file, or list of these"
+
+    def parse(self, value: Any) -> tuple[Source, ...]:
+        """Return the files. Raises InputError for what is neither a path nor a file of bytes."""
+        files = tuple(value) if isinstance(value, list | tuple) else (value,)
+        for file in files:
+            if not isinstance(file, str | Path) and not (hasattr(file, "read") and isinstance(file.read(0), bytes)):
+                raise self.type_error(file, "give a path, or a file of bytes: io.BytesIO(output)")
+        return files
+
+
+def split_source(file: Source) -> tuple[str, BinaryIO | None]:
+    """Return the name of a file, and what to read where the name is no path."""
+    if isinstance(file, str | Path):
+        return str(file), sys.stdin.buffer if str(file) == "-" else None
+    return "-", file
 
 
 @dataclass
@@ -54,8 +85,9 @@ def parse(options: ParseOptions) -> Result[Parses]:
     from .answer import Parses
     from .answer import parse as answer
 
-    sources = map(split_source, options.files)
-    parses = Parses(tuple(answer(name, options.format, file, options.columns) for name, file in sources))
+    parses = Parses(
+        tuple(answer(name, options.format, file, options.columns) for name, file in map(split_source, options.files))
+    )
     return Result(parses, _lines, error=_build_error(parses))
 
 
@@ -67,12 +99,12 @@ def _lines(parses: Parses) -> Iterator[str]:
 
 
 def _build_error(parses: Parses) -> DataError | None:
-    """Return the error of the files that were not understood, None where all were."""
     from .answer import NotUnderstood
 
     errors = parses.errors
     if len(errors) < 2:
         return errors[0] if errors else None
     names = ", ".join(file.name for file in parses.files if isinstance(file, NotUnderstood))
-    text = "; ".join(error.message for error in errors)
-    return errors[0].with_words(restore("several-files-not-understood", text, {"files": names}))
+    return errors[0].with_words(
+        restore("several-files-not-understood", "; ".join(error.message for error in errors), {"files": names})
+    )

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from iosonde.core.units import format_rate
+from iosonde.importers import Note, Parsed
 from iosonde.layout.text import WIDTH, escape, table, wrapped
 
-if TYPE_CHECKING:
-    from iosonde.importers import Note, Parsed
-
-    from .answer import Parse
+from .answer import Parse
 
 MAX_ROWS, MAX_RUNS, MAX_NOTES = 40, 20, 10
 
@@ -56,13 +53,11 @@ def _format_run(run: Parsed) -> Iterator[str]:
 
 
 def _format_source(rank: int | None, iteration: int | None) -> str:
-    words = [f"rank {rank}"] * (rank is not None) + [f"iteration {iteration}"] * (iteration is not None)
-    return ", ".join(words)
+    return ", ".join([f"rank {rank}"] * (rank is not None) + [f"iteration {iteration}"] * (iteration is not None))
 
 
 def _format_note(kind: str, note: Note) -> Iterator[str]:
-    where = f"line {note.line}: " if note.line else ""
-    yield from _wrap_lines(f"  {kind:<8}  ", where + note.sentence)
+    yield from _wrap_lines(f"  {kind:<8}  ", (f"line {note.line}: " if note.line else "") + note.sentence)
 
 
 def _wrap_lines(head: str, text: str) -> Iterator[str]:

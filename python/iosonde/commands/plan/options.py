@@ -3,8 +3,10 @@ starts."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from iosonde.campaign.request import Request
 from iosonde.commands.campaign_caller import build_caller
@@ -16,7 +18,26 @@ if TYPE_CHECKING:
     from iosonde.campaign.as_iozone import IozonePlan
     from iosonde.campaign.plan import CampaignPlan
 
-    from .schema import ExperimentSchema
+
+@dataclass(frozen=True)
+class ExperimentSchema:
+    """The JSON Schema of experiment files, for editors and other tools."""
+
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the schema."""
+        schema: dict[str, Any] = json.loads(self.text)
+        return schema
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return a row for each key of a file."""
+        return [{"key": key} for key in self.to_dict()["properties"]]
+
+
+def schema_lines(schema: ExperimentSchema) -> Iterator[str]:
+    """Return the lines of its text, as it is."""
+    yield from schema.text.splitlines()
 
 
 @dataclass
@@ -59,7 +80,7 @@ def plan(options: PlanOptions) -> Result[CampaignPlan] | Result[IozonePlan] | Re
         return Result(campaign_plan, lines)
     from iosonde.campaign.as_iozone import iozone_plan
 
-    from .text_iozone import lines as command_lines
+    from .text_design import lines as command_lines
 
     return Result(iozone_plan(campaign_plan), command_lines)
 
@@ -73,7 +94,5 @@ def _plan_campaign(options: PlanOptions) -> CampaignPlan:
 
 def _read_schema() -> Result[ExperimentSchema]:
     from iosonde.campaign.spec.schema import schema_text
-
-    from .schema import ExperimentSchema, schema_lines
 
     return Result(ExperimentSchema(schema_text()), schema_lines)

@@ -10,7 +10,7 @@ from iosonde.core.types import Factor, Trial, level_text
 from iosonde.core.units import format_seconds, format_size
 from iosonde.core.words import counted
 from iosonde.core.workload import MpiIo, Step
-from iosonde.layout.text import WIDTH, escape, wrapped
+from iosonde.layout.text import WIDTH, escape, paragraphs, wrapped
 from iosonde.measure.spec import CACHE_DROP, CACHE_NONE, SERVERS, SINGLE, CommandStep, Spec
 
 from . import text_design as design
@@ -41,8 +41,7 @@ def lines(plan: CampaignPlan) -> Iterator[str]:
     if campaign.terms.abort_if:
         yield f"ends if     {escape(campaign.terms.abort_if)}   (exit code 0, on this machine, before a trial)"
     yield from _format_time(plan)
-    for why in plan.warnings:
-        yield from wrapped(why, " " * 12, f"{'warning':<12}")
+    yield from paragraphs(plan.warnings, " " * 12, f"{'warning':<12}")
     yield from design.levels(spec.factors, plan.seconds_by_level)
     if campaign.terms.budget_s is not None:
         yield from design.smaller(plan.offers, plan.expected.total_s, campaign.terms.budget_s)
@@ -52,8 +51,10 @@ def _format_targets(targets: Mapping[str, Path]) -> Iterator[str]:
     if not targets:
         yield "target      none: the commands state where they write"
     wide = max((len(escape(name)) for name in targets), default=0)
-    for place, (name, path) in enumerate(targets.items()):
-        yield f"{'' if place else 'target':<12}{f'{escape(name):<{wide}}  ' if name else ''}{escape(path)}"
+    yield from (
+        f"{'' if place else 'target':<12}{f'{escape(name):<{wide}}  ' if name else ''}{escape(path)}"
+        for place, (name, path) in enumerate(targets.items())
+    )
 
 
 def _format_cache(plan: CampaignPlan) -> list[str]:
@@ -79,9 +80,11 @@ def _format_factors(plan: CampaignPlan) -> Iterator[str]:
         for control in plan.controls:
             if control.factor == factor.name:
                 on = "on the first node" if control.on == SINGLE else "on each node"
-                for word, text in (("set by", control.set), ("read by", control.read)):
-                    if text:
-                        yield f"{'':<12}{'':<{wide}}  {word} {escape(text)}   ({on})"
+                yield from (
+                    f"{'':<12}{'':<{wide}}  {word} {escape(text)}   ({on})"
+                    for word, text in (("set by", control.set), ("read by", control.read))
+                    if text
+                )
                 if control.set:
                     once = "set once for all trials of a whole plot; " if control.factor in plan.set_once else ""
                     yield from wrapped(once + plan.afterwards[control.factor], " " * (14 + wide), " " * (14 + wide))
@@ -119,7 +122,6 @@ def _format_command(first: str, step: CommandStep) -> Iterator[str]:
 
 
 def _format_faults(spec: Spec) -> Iterator[str]:
-    """Format the faults of every trial with all levels of their factors, and how long the servers are watched."""
     for fault in spec.faults:
         what = " ".join(str(fault[key]) for key in ("fault", "rate") if key in fault)
         lasts = f"for {fault['for']}" if "for" in fault else "until the steps are done"
@@ -134,7 +136,6 @@ def _format_faults(spec: Spec) -> Iterator[str]:
 
 
 def _describe_place(planned: PlannedStep, plan: CampaignPlan) -> str:
-    """Describe where a command runs."""
     on = planned.step.on if isinstance(planned.step, CommandStep) else ""
     if on == SERVERS:
         return f"on each server by ssh: {', '.join(map(escape, plan.campaign.spec.servers))}"
@@ -157,7 +158,6 @@ def _format_start(planned: PlannedStep) -> Iterator[str]:
 
 
 def _format_phases(planned: PlannedStep) -> Iterator[str]:
-    """Describe what rank 0 does in each phase."""
     wide = max(len(phase.operation) for phase in planned.phases)
     for phase in planned.phases:
         if phase.phase is None:
@@ -205,8 +205,9 @@ def _format_trials(plan: CampaignPlan, simple: bool) -> Iterator[str]:
             yield f"  block {block + 1:3d}   nodes {', '.join(order)}"
     elif len(trials) > blocks:
         own = [trial for trial in trials if trial.block == trials[0].block]
-        for trial in own[:_MAX_TRIALS]:
-            yield f"  {trial.index + 1:5d}     {escape(_format_cell(trial, spec.factors))}"
+        yield from (
+            f"  {trial.index + 1:5d}     {escape(_format_cell(trial, spec.factors))}" for trial in own[:_MAX_TRIALS]
+        )
         if len(own) > _MAX_TRIALS:
             yield f"            and {len(own) - _MAX_TRIALS} more"
         if blocks > 1:
@@ -230,8 +231,7 @@ def _format_time(plan: CampaignPlan) -> Iterator[str]:
         yield from wrapped(f"{expected.basis}{least}", " " * 12, f"{'takes':<12}")
         return
     more = f" and {expected.unknown} trials of unknown duration" if expected.unknown else ""
-    text = f"about {format_seconds(expected.total_s)}{more} ({expected.basis})"
-    yield from wrapped(text, " " * 12, f"{'takes':<12}")
+    yield from wrapped(f"about {format_seconds(expected.total_s)}{more} ({expected.basis})", " " * 12, f"{'takes':<12}")
 
 
 def _format_cell(trial: Trial, factors: tuple[Factor, ...]) -> str:

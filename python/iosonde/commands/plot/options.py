@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.opener import opener
+from iosonde.commands.opened import opener
 from iosonde.commands.plot.layout import BY_SETTINGS, OF_PAGE, OVER_TIME, PAGE
 from iosonde.commands.result import Result
 from iosonde.core.errors import InputError

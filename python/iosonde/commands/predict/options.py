@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.fitted_model import FittedModelOptions
+from iosonde.commands.model_options import FittedModelOptions
 from iosonde.commands.result import Result
 from iosonde.core.errors import InputError
 from iosonde.core.option_kinds import Setting
@@ -93,11 +93,10 @@ def predict_or_describe(options: PredictCommandOptions) -> Result[Predictions] |
 
 
 def _describe(options: FittedModelOptions) -> Result[Described]:
-    from iosonde.commands.fit.text_describe import lines
-
     from .answer import described
+    from .text import description_lines
 
-    return Result(described(options.load_model(), options.model_name), lines)
+    return Result(described(options.load_model(), options.model_name), description_lines)
 
 
 def _predict(options: PredictOptions, usage: Callable[[Mapping[str, object]], str]) -> Result[Predictions]:

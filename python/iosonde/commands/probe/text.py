@@ -8,7 +8,7 @@ from typing import Any
 from iosonde.campaign.probe import Probed
 from iosonde.core.types import Estimate
 from iosonde.core.units import human_scale
-from iosonde.layout.text import escape, estimate_parts, table, wrapped
+from iosonde.layout.text import escape, estimate_parts, paragraphs, table, warning_lines, wrapped
 
 MAX_LISTED = 6  # pairs or nodes; of more the slowest and the fastest
 # Key, label, unit. CPU time is shown in s/MB (10⁶ bytes), as is customary.
@@ -39,8 +39,7 @@ def lines(probed: Probed) -> Iterator[str]:
         yield ""
         yield from _format_servers(result["servers"])
     yield ""
-    for warning in probed.warnings:
-        yield from wrapped(f"~ {warning}", "  ")
+    yield from warning_lines(probed.warnings)
     yield from sentences(probed)
 
 
@@ -95,14 +94,12 @@ def _format_servers(servers: list[dict[str, Any]]) -> Iterator[str]:
     rows = []
     for host, disk in disks[:MAX_LISTED]:
         for way in ("write", "read"):
-            first = way == "write"
-            where, kind = (f"{host}:{disk['dir']}", disk["filesystem"] or "-") if first else ("", "")
+            where, kind = (f"{host}:{disk['dir']}", disk["filesystem"] or "-") if way == "write" else ("", "")
             rows.append([where, kind, way, *_format_value(disk[f"disk_{way}"], "bytes/s")])
     yield from table(["disk of a server", "on", "", "mean", "interval", ""], rows, "LLLrrL").splitlines()
     if len(disks) > MAX_LISTED:
         yield f"{MAX_LISTED} of {len(disks)} disks; all: --json"
-    for way in dict.fromkeys(disk["disk_way"] for _, disk in disks):
-        yield from wrapped(f"disk: {way}", "  ")
+    yield from paragraphs((f"disk: {way}" for way in dict.fromkeys(disk["disk_way"] for _, disk in disks)), "  ")
 
 
 def sentences(probed: Probed) -> list[str]:

@@ -9,7 +9,7 @@ from iosonde.core.level_text import format_level
 from iosonde.core.types import Estimate
 from iosonde.core.units import common_scale, significant
 from iosonde.core.words import listed
-from iosonde.layout.text import WIDTH, paragraphs, table, wrapped
+from iosonde.layout.text import WIDTH, paragraphs, table, warning_lines, wrapped
 from iosonde.model.sensitivity.effects import Level
 from iosonde.model.sensitivity.ranking import FactorRank, Ranking
 
@@ -68,7 +68,7 @@ def format_ranking(ranking: Ranking, assumed: bool = False, explained: bool = Tr
         yield from wrapped(f"{listed(turned)}: the means include effects of the other factors, the slope does not")
     if ranking.warnings:
         yield ""
-    yield from paragraphs(ranking.warnings, "  ", "~ ")
+    yield from warning_lines(ranking.warnings)
 
 
 def _format_head(ranking: Ranking, assumed: bool) -> Iterator[str]:

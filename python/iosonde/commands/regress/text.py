@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from iosonde.core.types import Estimate
 from iosonde.core.units import fitted
 from iosonde.core.words import listed
-from iosonde.layout.text import estimate_text, paragraphs, table, wrapped
+from iosonde.layout.text import estimate_text, paragraphs, table, warning_lines, wrapped
 from iosonde.stats.regression.ols import Coefficient
 from iosonde.stats.regression.regress import Regression
 from iosonde.stats.regression.types import Point
@@ -61,7 +61,7 @@ def lines(answer: LeastSquares) -> Iterator[str]:
         yield from ["", *_format_without(regression, answer.without, divisor)]
     if regression.warnings or regression.findings:
         yield ""
-    yield from paragraphs(regression.warnings, "  ", "~ ")
+    yield from warning_lines(regression.warnings)
     yield from paragraphs((f"{finding.code} {finding.sentence}" for finding in regression.findings), "     ")
     yield from ["", *wrapped(answer.sentence)]
 
@@ -120,7 +120,7 @@ def _format_ratio(point: Point, first: Point, ratio: Estimate, width: float | No
     """Format the ratio of the mean response to that at the first point, with its uncertainty."""
     wide = f"; {width:.3g} times as wide an interval" if width is not None else ""
     yield from wrapped(f"{_format_point(point)} ÷ {_format_point(first)}: {estimate_text(ratio, '')}{wide}", "  ")
-    yield from paragraphs(ratio.warnings, "  ", "~ ")
+    yield from warning_lines(ratio.warnings)
 
 
 def _by_level(decisions: Mapping[float, bool]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.opener import opener
+from iosonde.commands.opened import opener
 from iosonde.commands.page_file import Report, write_page
 from iosonde.core.option_kinds import Setting
 from iosonde.core.options import Data, Flag, NameList, Names, Text

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from iosonde.commands.bound.figure_roofline import roofline_figure
-from iosonde.commands.bound.figure_waterfall import waterfall_figure
+from iosonde.commands.bound.figure import roofline_figure, waterfall_figure
 from iosonde.commands.bound.section import BAR_HEIGHT, BAR_WIDTH, losses_of, shares_of
 from iosonde.commands.corpus.for_page import CorpusPage
 from iosonde.commands.fit.figure_tree import TreeDrawing, is_cut, tree_figure

@@ -8,7 +8,7 @@ from typing import Any
 from iosonde.answers.answer import Answer
 from iosonde.commands.advise import text as advise
 from iosonde.commands.anova import text as anova
-from iosonde.commands.bound import text_application as application
+from iosonde.commands.bound.text import application_lines
 from iosonde.commands.compare import text as compare
 from iosonde.commands.compare.compared import Comparisons
 from iosonde.commands.diagnose import text as diagnose
@@ -41,7 +41,7 @@ _LINES: dict[str, Callable[[Any], Iterable[str]]] = {
     questions.VALIDATE: validate.lines,
     questions.DIAGNOSE: diagnose.lines,
     questions.TIME_MODEL: time_model.lines,
-    questions.BOUND: application.lines,
+    questions.BOUND: application_lines,
 }
 
 

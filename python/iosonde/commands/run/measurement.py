@@ -133,5 +133,4 @@ class Measurement:
         return ResponseQuery(level=self._final_level)
 
     def _open_source(self) -> Source:
-        experiment = self.outcome.experiment.id if self.outcome.experiment else None
-        return RowOptions(experiment=experiment).open(self.store)
+        return RowOptions(experiment=self.outcome.experiment.id if self.outcome.experiment else None).open(self.store)

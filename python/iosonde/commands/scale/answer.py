@@ -69,17 +69,15 @@ class ScaledSeries:
         if state is VerdictState.EQUAL:
             claim = TITLES[LINEAR]
         few = ("few-trials",) if any(size.rate.n < 2 for size in scaling.sizes) else ()
-        misfit = ("lack-of-fit",) if scaling.regimes[-1].lacks_fit else ()
-        subject = setting_text(self.series.by, self.series.units) or self.series.on
         return Verdict(
             "limit",
             self.series.response,
-            (subject,),
+            (setting_text(self.series.by, self.series.units) or self.series.on,),
             state,
             direction,
             claim,
             limit.efficiency,
-            doubts=(*self.doubts, *few, *misfit),
+            doubts=(*self.doubts, *few, *(("lack-of-fit",) if scaling.regimes[-1].lacks_fit else ())),
         )
 
     @property
@@ -106,8 +104,9 @@ class ScaledSeries:
             for law in regime.possible:
                 if law.fit is not None:
                     rates = np.exp(law.fit.log_rates(sizes)).tolist()
-                    title = TITLES[law.law.name]
-                    curves.append(LawCurve(title, sizes.tolist(), rates, regime.high, SCENARIO * regime.high))
+                    curves.append(
+                        LawCurve(TITLES[law.law.name], sizes.tolist(), rates, regime.high, SCENARIO * regime.high)
+                    )
         return curves
 
 
@@ -200,10 +199,8 @@ class _SeriesCollection:
 
 
 def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _SeriesCollection:
-    """Build a series for each response and setting besides ``on``."""
     source.require_option("response", query.response, "name the column of the rate: {names}")
-    factors = () if source.knows_factors else (how.on, *how.by)
-    every = responses(source, replace(query, on=factors))
+    every = responses(source, replace(query, on=() if source.knows_factors else (how.on, *how.by)))
     # An operation, or DATA as a whole, has metrics of other kinds, too.
     chosen = (
         every if len(every) == 1 else [candidate for candidate in every if is_rate(candidate.unit) or how.is_duration]
@@ -236,7 +233,10 @@ def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _Serie
             )
         part, more = series_of(response.rows, response.title, how.on, settings, how.is_duration)
         collection.series += part
-        twins, strata = _list_caveats(response, how.on), warn_single_trials(response, [how.on])
+        twins, strata = (
+            caveats(replace(response, confounded=_find_confounded(response, how.on))),
+            warn_single_trials(response, [how.on]),
+        )
         pooled = _find_pooled_settings(source, response, (how.on, *settings))
         collection.warn([*twins, *strata, *_describe_pooled(pooled), *more])
         doubt_flags = {
@@ -271,10 +271,6 @@ def _describe_pooled(pooled: Sequence[str]) -> list[str]:
     return [Message("varies-besides", template, columns=listed(pooled), verb=verb, pronoun=them)]
 
 
-def _list_caveats(response: Response, on: str) -> list[str]:
-    return caveats(replace(response, confounded=_find_confounded(response, on)))
-
-
 def _find_confounded(response: Response, on: str) -> tuple[tuple[str, str], ...]:
     """Return the factors confounded with ``on``, which may be the cause of growth; ranks grow with nodes anyway."""
     return tuple(pair for pair in response.confounded if on in pair and "ranks" not in pair)
@@ -284,13 +280,12 @@ def _with_two_sizes(candidates: Sequence[Series], on: str) -> tuple[list[Series]
     """Return the series with two sizes, and name the others. Raises DataError if none has two."""
     selected = [series for series in candidates if len(series.trials) > 1]
     if not selected:
-        only = ", ".join(f"{size:g}" for size in sorted({size for series in candidates for size in series.trials}))
         raise DataError(
             "nothing-varies",
             "every series has one value of {factor} ({level}): nothing scales",
             "measure at 5 or more, as 1,2,4,8,16",
             factor=on,
-            level=only,
+            level=", ".join(f"{size:g}" for size in sorted({size for series in candidates for size in series.trials})),
         )
     gone = len(candidates) - len(selected)
     singular, many = "has one value of {factor} and is", "have one value of {factor} and are"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from iosonde.core.errors import InputError
 from iosonde.core.units import human_scale, significant
@@ -27,8 +26,7 @@ from iosonde.layout.vocabulary import (
     view,
 )
 
-if TYPE_CHECKING:
-    from .answer import ScaledSeries, ScalingLaws
+from .answer import ScaledSeries, ScalingLaws
 
 _MOST_PANELS = 12  # more would not be readable
 _MOST_SIZES = 9  # labels on the axis
@@ -102,9 +100,8 @@ def scaling_figure(plot: ScalingPlot) -> Figure:
     """Draw the trials, each law (dashed beyond its scenario), and predictions as intervals, on logarithmic axes."""
     names = list(dict.fromkeys(curve.name for curve in plot.curves))
     titles = dict(zip(names, unique(names), strict=True))
-    colour = legend([*titles.values(), _LINEAR], [*colours_of(len(names), 1), MUTED])
     x, y = _build_axes(plot)
-    channels = {"x": x, "y": y, "color": colour}
+    channels = {"x": x, "y": y, "color": legend([*titles.values(), _LINEAR], [*colours_of(len(names), 1), MUTED])}
     spec = view(
         layer(_build_linear(plot), "line", channels, strokeDash=[2, 3], strokeWidth=1.2, clip=True),
         *_draw_curves(plot, titles, channels),
@@ -150,19 +147,17 @@ def _build_axes(plot: ScalingPlot) -> tuple[Spec, Spec]:
     sizes = sorted({size for size, _ in plot.trials})
     reach = [*sizes, *(curve.sizes[-1] for curve in plot.curves)]
     beyond = [size for size, _, _ in plot.predictions if size > sizes[-1]]
-    tick_sizes = [*sizes[:: -(-len(sizes) // _MOST_SIZES)], *beyond]
     x = number(
         plot.on,
         domain=(min(reach) / 1.08, max(reach) * 1.08),
         log=True,
-        axis={"values": [short(size) for size in tick_sizes]},
+        axis={"values": [short(size) for size in [*sizes[:: -(-len(sizes) // _MOST_SIZES)], *beyond]]},
     )
     rates = [rate for _, rate in plot.trials] + [rate for curve in plot.curves for rate in curve.rates]
     rates = [rate for rate in rates if rate > 0]
     low, high = min(rates) / 1.3, max([*rates, *(high for _, _, high in plot.predictions)]) * 1.3
-    ticks = ticks_inside(low, high)
     unit = plot.unit or "rate"
-    return x, number(unit, "y", (low, high), log=True, axis={**flat(unit), "values": ticks})
+    return x, number(unit, "y", (low, high), log=True, axis={**flat(unit), "values": ticks_inside(low, high)})
 
 
 def _build_linear(plot: ScalingPlot) -> list[Row]:

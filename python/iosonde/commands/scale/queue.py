@@ -67,9 +67,6 @@ class Network(Answer):
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde scale --station … --json``."""
-        station_rows = [
-            {"name": s.name, "demand_s": s.demand_s, "servers": s.servers, "kind": str(s.kind)} for s in self.stations
-        ]
         arrivals = (
             None
             if self.opened is None
@@ -80,7 +77,10 @@ class Network(Answer):
         )
         limiting = self.solved[0].solution.bottlenecks if self.solved else ()
         return {
-            "stations": station_rows,
+            "stations": [
+                {"name": s.name, "demand_s": s.demand_s, "servers": s.servers, "kind": str(s.kind)}
+                for s in self.stations
+            ],
             "bottleneck": limiting[0] if limiting else None,
             "bottlenecks": list(limiting),
             "network": [point.to_json() for point in self.solved],

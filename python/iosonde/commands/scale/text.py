@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from iosonde.core.estimate_text import estimate_or_end, estimate_text
 from iosonde.core.level_text import setting_text
 from iosonde.core.types import Estimate
-from iosonde.core.units import human_scale, significant
+from iosonde.core.units import format_seconds, human_scale, significant
 from iosonde.core.words import listed
-from iosonde.layout.text import CANNOT_TELL, estimate_parts, table, wrapped
+from iosonde.layout.text import CANNOT_TELL, estimate_parts, paragraphs, table, warning_lines, wrapped
+from iosonde.model.scaling.analyse import Scaling
+from iosonde.model.scaling.best import BestSetting
+from iosonde.model.scaling.comparison import Regime
+from iosonde.model.scaling.series import Series
 from iosonde.model.scaling.words import TITLES
 
-from . import text_stations as stations
-
-if TYPE_CHECKING:
-    from iosonde.model.scaling.analyse import Scaling
-    from iosonde.model.scaling.best import BestSetting
-    from iosonde.model.scaling.comparison import Regime
-    from iosonde.model.scaling.series import Series
-
-    from .answer import ScaledSeries, ScalingLaws
+from .answer import ScaledSeries, ScalingLaws
 
 _PERCENTS = ("contention", "server_share")
 _LABELS = {
@@ -38,20 +33,18 @@ _SINGULAR = {"processes": "process"}
 
 def lines(scaling_laws: ScalingLaws) -> Iterator[str]:
     """Yield the lines of the text: warnings, then one series after the other."""
-    for warning in scaling_laws.warnings:
-        yield from wrapped(f"~ {warning}", "  ")
+    yield from warning_lines(scaling_laws.warnings)
     for number, item in enumerate(scaling_laws.items):
         if number or scaling_laws.warnings:
             yield ""
         yield from _format_series(item)
-        yield from stations.lines(item, scaling_laws.as_stations)
+        yield from _station_lines(item, scaling_laws.as_stations)
     for response in dict.fromkeys(best.response for best in scaling_laws.best):
         yield ""
         yield from _format_best([best for best in scaling_laws.best if best.response == response], scaling_laws.on)
 
 
 def _format_best(best_settings: Sequence[BestSetting], on: str) -> Iterator[str]:
-    """Format the highest rate per node at each number of nodes, and whether it is always of the same series."""
     divisor, unit = human_scale(max(setting.each.value or 0.0 for setting in best_settings), best_settings[0].unit)
     per = f"per {_SINGULAR.get(on, on.removesuffix('s'))}"
     yield from wrapped(f"{best_settings[0].response}: the series with the highest rate {per}, at each number of {on}")
@@ -59,19 +52,17 @@ def _format_best(best_settings: Sequence[BestSetting], on: str) -> Iterator[str]
     rows = []
     for setting in best_settings:
         value, interval = estimate_parts(setting.each, divisor)
-        others = CANNOT_TELL if setting.alike is None else str(setting.alike)
         rows.append(
             [
                 f"{setting.size:g}",
                 value,
                 interval,
                 str(setting.n_settings),
-                others,
+                CANNOT_TELL if setting.alike is None else str(setting.alike),
                 setting_text(setting.by, setting.units),
             ]
         )
-    header = [on, f"{unit or 'rate'} {per}", "interval", "of", "ties", "series"]
-    yield from table(header, rows, "rrrrrl").splitlines()
+    yield from table([on, f"{unit or 'rate'} {per}", "interval", "of", "ties", "series"], rows, "rrrrrl").splitlines()
     yield ""
     settings = dict.fromkeys(setting_text(setting.by, setting.units) for setting in best_settings)
     last = best_settings[-1]
@@ -103,12 +94,10 @@ def _format_series(scaled: ScaledSeries) -> Iterator[str]:
     )
     notes = [*scaling.warnings, *_format_misfits(scaling, series.on), *_format_reasons(scaling), *cut]
     yield ""
-    for warning in notes:
-        yield from wrapped(f"~ {warning}", "  ")
+    yield from warning_lines(notes)
     if notes:
         yield ""
-    for sentence in scaled.sentences:
-        yield from wrapped(sentence)
+    yield from paragraphs(scaled.sentences)
 
 
 def _format_sizes(series: Series, scaling: Scaling, scale: tuple[float, str]) -> Iterator[str]:
@@ -164,13 +153,11 @@ def _format_predictions(scaling: Scaling, series: Series) -> Iterator[str]:
 
 
 def _format_reasons(scaling: Scaling) -> Iterator[str]:
-    """Yield why predictions have no interval."""
     without = [prediction.rate for prediction in scaling.predictions if prediction.rate.low is None]
     yield from dict.fromkeys(why for rate in without if rate.high is None for why in rate.warnings)
 
 
 def _format_span(values: list[float], unit: str) -> str:
-    """Format the range of the laws' predictions."""
     divisor, name = human_scale(max(values), unit)
     if len(values) == 1:
         return f"{significant(values[0] / divisor)} {name}".rstrip()
@@ -178,9 +165,44 @@ def _format_span(values: list[float], unit: str) -> str:
 
 
 def _format_misfits(scaling: Scaling, on: str) -> Iterator[str]:
-    for regime in scaling.regimes:
-        if regime.lacks_fit:
-            yield (
-                f"from {regime.low:g} to {regime.high:g} {on} every law misses the means by more than the noise "
-                "of trials: the intervals of the laws are over sizes, not over trials"
-            )
+    yield from (
+        f"from {regime.low:g} to {regime.high:g} {on} every law misses the means by more than the noise "
+        "of trials: the intervals of the laws are over sizes, not over trials"
+        for regime in scaling.regimes
+        if regime.lacks_fit
+    )
+
+
+def _station_lines(scaled: ScaledSeries, size: str | None) -> Iterator[str]:
+    demands = scaled.demands
+    if demands is None:
+        return
+    yield ""
+    if isinstance(demands, str):
+        yield from wrapped(f"No stations: {demands}.")
+        return
+    assert demands.server.value is not None
+    what, on = "an operation" if size == "1" else f"an operation of {size}", scaled.series.on
+    yield (
+        f"--station client={_format_option(demands.client_s)}:delay --station "
+        f"server={_format_option(demands.server.value)}"
+    )
+    yield from wrapped(
+        f"As stations: {what} needs {_format_estimate(demands.server)} of the server, "
+        f"and takes {_format_estimate(demands.alone)} when {on} is 1. It is assumed that everything shared is one "
+        f"server, and that a client is one of {on} with all its ranks."
+    )
+
+
+def _format_option(seconds: float) -> str:
+    divisor, unit = human_scale(seconds, "s")
+    return f"{significant(seconds / divisor, 4)}{unit.replace('µ', 'u')}"
+
+
+def _format_estimate(seconds: Estimate) -> str:
+    assert seconds.value is not None
+    if seconds.low is None or seconds.high is None:
+        return format_seconds(seconds.value)
+    divisor, unit = human_scale(seconds.value, "s")
+    value, between = estimate_parts(seconds, divisor)
+    return f"{value} ({between}) {unit}"

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from iosonde.core.units import format_rate, format_seconds, significant
 from iosonde.layout.text import table, wrapped
+from iosonde.model.queues.queueing import Load
 
-if TYPE_CHECKING:
-    from iosonde.model.queues.queueing import Load
-
-    from .queue import Network, Solved
+from .queue import Network, Solved
 
 
 def lines(network: Network) -> Iterator[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from iosonde.core.schema import STATUS_MISMATCH, STATUS_SHORT
 from iosonde.core.units import format_rate
 from iosonde.core.words import counted
-from iosonde.layout.text import paragraphs, table, wrapped
+from iosonde.layout.text import table, warning_lines, wrapped
 from iosonde.stats.overview.slowest import SlowOperation
 
 from .slowest import Slowest
@@ -62,7 +62,7 @@ def lines(slowest: Slowest) -> Iterator[str]:
     yield from table(list(columns), list(zip(*columns.values(), strict=True)), align).splitlines()
     if slowest.notes:
         yield ""
-    yield from paragraphs(slowest.notes, "  ", "~ ")
+    yield from warning_lines(slowest.notes)
 
 
 def _format_file(operation: SlowOperation) -> str:

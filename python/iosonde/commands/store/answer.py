@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 from iosonde.answers.answer import Answer
+from iosonde.core.errors import IncompleteError
+from iosonde.core.front_end import front_end
+from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding
+from iosonde.core.words import counted
 from iosonde.store import Store
+from iosonde.store.export import export
+from iosonde.store.history import History
+from iosonde.store.index import Index, Refreshed
 from iosonde.store.merge import Merged
 from iosonde.store.merge import merge as merge_stores
 from iosonde.store.redact import Redacted
@@ -93,8 +100,7 @@ class StoreCopy(Answer):
 def check(name: str) -> StoreCheck:
     """Read every file of a store. Raises InputError, DataError if it is not a store."""
     store = Store.open(name)
-    problems = tuple(store.problems())
-    return StoreCheck(name, tuple(StoredRun(run) for run in store.runs()), problems)
+    return StoreCheck(name, tuple(StoredRun(run) for run in store.runs()), tuple(store.problems()))
 
 
 def tag(name: str, run: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> tuple[str, list[str]]:
@@ -114,10 +120,84 @@ def note(name: str, run: str, text: str) -> None:
 def merge(target: str, sources: Sequence[str]) -> StoreMerge:
     """Copy runs and experiments of ``sources`` into ``target``, which is created if missing. Raises InputError,
     DataError, and then nothing was copied."""
-    opened = [Store.open(source) for source in sources]
+    opened = [Store.open(source) for source in sources]  # before anything is created
     return StoreMerge(merge_stores(Store.create(target), opened))
 
 
 def redact(name: str, copy: str, also: Sequence[str] = ()) -> StoreCopy:
     """Make ``copy``, with the numbers but without the names and secrets. Raises InputError, DataError."""
     return StoreCopy(redact_store(Store.open(name), copy, also))
+
+
+@dataclass(frozen=True)
+class StoresIndexed(Answer):
+    """Changes of the index, store by store. ``problem``: runs are damaged."""
+
+    stores: tuple[tuple[str, Refreshed], ...]
+
+    @property
+    def problem(self) -> bool:
+        """Return whether a run could not be read."""
+        return any(refresh.unread for _, refresh in self.stores)
+
+    def content(self) -> dict[str, Any]:
+        """As ``iosonde store index --json``."""
+        return {"stores": self.records()}
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return one row per store."""
+        return [
+            {"store": name, "added": refresh.added, "dropped": refresh.dropped, "unread": refresh.unread}
+            for name, refresh in self.stores
+        ]
+
+
+def index_stores(names: Sequence[str], into: str = "") -> StoresIndexed:
+    """Index every run of these stores; ``into``: the address of a PostgreSQL database, '' is the file in the user's
+    cache. Raises InputError, DataError if a name is not a store, SystemFaultError if the database cannot be used."""
+    stores = [(name, Store.open(name)) for name in names]
+    index = Index.at(into)
+    try:
+        return StoresIndexed(tuple((name, index.refresh(store, thorough=True)) for name, store in stores))
+    finally:
+        index.close()
+
+
+def build_check_error(store: str, store_check: StoreCheck) -> IncompleteError | None:
+    """Return what the check of a store ends with; None where nothing is damaged or incomplete."""
+    serious, incomplete = store_check.serious, store_check.incomplete
+    if not serious and not incomplete:
+        return None
+    return IncompleteError(
+        "damaged-store" if serious else "incomplete-runs",
+        "{store}: {n_damaged} damaged or foreign, {n_incomplete} incomplete of {runs}",
+        "iosonde explain {finding} says what to do" if serious else "iosonde show {store} RUN says more",
+        store=store,
+        n_damaged=len(serious),
+        n_incomplete=len(incomplete),
+        runs=counted(len(store_check.runs), "run"),
+        finding=serious[0].code if serious else "",
+    )
+
+
+def report_omissions(problems: Iterable[Finding]) -> None:
+    """Say what was damaged and left out."""
+    for problem in problems:
+        sentence, finding = problem.sentence, problem.code
+        front_end().remark(
+            Message("damage-left-out", "left out: {sentence} [{finding}]", sentence=sentence, finding=finding)
+        )
+
+
+def write_history(names: Sequence[str], form: str, file: BinaryIO, incomplete: bool = False) -> list[str]:
+    """Write one row per result of every run, with commit, date and factors; return sentences on what was left out.
+    ``form``: csv, json or parquet. Raises InputError, DataError if a name is not a store."""
+    history = History([(name, Store.open(name)) for name in names], incomplete)
+    export(history.tables(), form, file)
+    messages: list[str] = [
+        Message("excluded", "left out: {problem}", problem=problem) for problem in dict.fromkeys(history.problems)
+    ]
+    if count := history.n_incomplete_omitted:
+        template = "left out: {runs}; {spell.incomplete} includes them"
+        messages.append(Message("incomplete-excluded", template, runs=counted(count, "incomplete run")))
+    return messages

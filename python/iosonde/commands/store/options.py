@@ -13,11 +13,10 @@ from iosonde.core.front_end import front_end
 from iosonde.core.option_kinds import Duration, Integer, Paths
 from iosonde.core.options import Choice, Flag, NameList, Names, Text
 
-from .problems import build_check_error, report_omissions
+from .answer import build_check_error, report_omissions
 
 if TYPE_CHECKING:
-    from .answer import StoreCheck, StoreCopy, StoreMerge
-    from .index import StoresIndexed
+    from .answer import StoreCheck, StoreCopy, StoreMerge, StoresIndexed
     from .prune import StorePruning
 
 GROUP = CommandGroup(
@@ -185,8 +184,7 @@ def prune_store(options: PruneOptions) -> Result[StorePruning]:
     from .prune import prune_store as prune
     from .text import prune_lines
 
-    pruning = prune(options.store, options.keep_last, options.older_than, options.remove)
-    return Result(pruning, prune_lines)
+    return Result(prune(options.store, options.keep_last, options.older_than, options.remove), prune_lines)
 
 
 @dataclass
@@ -215,7 +213,7 @@ def index_stores(options: IndexOptions) -> Result[StoresIndexed]:
 
     Exit code 1 if a run is damaged.
     """
-    from .index import index_stores as index
+    from .answer import index_stores as index
     from .text import index_lines
 
     return Result(index(options.stores, options.into), index_lines)
@@ -244,7 +242,7 @@ def export_history(options: ExportOptions) -> None:
     A row for each result of every run, with the date, the commit and the factors of its run. Needs little memory,
     however many runs there are.
     """
-    from .history import write_history
+    from .answer import write_history
 
     with front_end().open_output(options.form, options.output) as file:
         sentences = write_history(options.stores, options.form, file, options.incomplete)

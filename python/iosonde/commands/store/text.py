@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from iosonde.core.units import format_size
 from iosonde.layout.text import escape, wrapped
 
-if TYPE_CHECKING:
-    from .answer import StoreCheck, StoreCopy, StoreMerge
-    from .index import StoresIndexed
-    from .prune import StorePruning
+from .answer import StoreCheck, StoreCopy, StoreMerge, StoresIndexed
+from .prune import StorePruning
 
 _MAX_WORDS = 12
 
@@ -23,8 +20,7 @@ def check_lines(check: StoreCheck) -> Iterator[str]:
         yield f"     {escape(problem.action)}"
     if check.n_without_digest:
         yield without_digest(check.n_without_digest)
-    for run in check.incomplete:
-        yield escape(f"run {run.id} is incomplete: {'; '.join(run.missing)}")
+    yield from (escape(f"run {run.id} is incomplete: {'; '.join(run.missing)}") for run in check.incomplete)
     if not check.serious and not check.incomplete:
         yield f"{escape(check.name)}: {count(len(check.runs), 'run')}, all complete and as they were stored"
 
@@ -45,7 +41,10 @@ def merge_lines(merge: StoreMerge) -> Iterator[str]:
 def copy_lines(copy: StoreCopy) -> Iterator[str]:
     """Describe how much was copied, what was replaced, and what remains to be reviewed."""
     done = copy.redacted
-    replaced = ", ".join(_format_plural(number, kind) for kind, number in sorted(done.replaced.items()))
+    replaced = ", ".join(
+        f"{number} {kind}{'' if number == 1 else 'es' if kind.endswith('s') else 's'}"
+        for kind, number in sorted(done.replaced.items())
+    )
     yield f"{count(done.runs, 'run')} copied; replaced: {replaced or 'nothing'}"
     yield from _format_remaining("words that may be names", done.remains.unsure)
     yield from _format_remaining("paths that stay", done.remains.paths)
@@ -55,7 +54,6 @@ def copy_lines(copy: StoreCopy) -> Iterator[str]:
 
 
 def _format_remaining(title: str, words: dict[str, int]) -> Iterator[str]:
-    """Format the most frequent words with their numbers of occurrences."""
     if not words:
         return
     words_text = [f"{word} {number:,}×" for word, number in list(words.items())[:_MAX_WORDS]]
@@ -68,8 +66,7 @@ def prune_lines(pruning: StorePruning) -> Iterator[str]:
     for experiment in pruning.going:
         verb = "removed" if pruning.removed else "would go"
         yield escape(f"{verb}: {experiment.id}, {count(len(experiment.runs), 'run')}, last {experiment.last[:10]}")
-    for experiment in pruning.staying:
-        yield escape(f"stays: {experiment.id}, {experiment.why}")
+    yield from (escape(f"stays: {experiment.id}, {experiment.why}") for experiment in pruning.staying)
     total, size = count(pruning.n_runs, "run"), format_size(pruning.n_bytes)
     verb = "removed" if pruning.removed else "would be removed"
     yield f"{len(pruning.going)} of {count(pruning.of, 'experiment')} {verb}: {total}, {size}"
@@ -87,7 +84,3 @@ def index_lines(indexed: StoresIndexed) -> Iterator[str]:
 def count(number: int, name: str) -> str:
     """Format ``1,234 runs``."""
     return f"{number:,} {name}" + ("" if number == 1 else "s")
-
-
-def _format_plural(number: int, kind: str) -> str:
-    return f"{number} {kind}{'' if number == 1 else 'es' if kind.endswith('s') else 's'}"

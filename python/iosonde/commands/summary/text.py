@@ -12,7 +12,7 @@ from iosonde.core.headlines import metric_words
 from iosonde.core.level_text import format_levels
 from iosonde.core.units import human_scale
 from iosonde.core.words import counted, listed
-from iosonde.layout.text import estimate_parts, estimate_text, paragraphs, table, wrapped
+from iosonde.layout.text import estimate_parts, estimate_text, paragraphs, table, warning_lines, wrapped
 from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency, OverviewRow
 
 from .answer import Summary
@@ -59,7 +59,7 @@ def lines(answer: Summary, every: bool = False, columns: str | None = None, unit
     notes = list(dict.fromkeys([*overview.warnings, *warnings]))
     if notes or overview.findings:
         yield ""
-    yield from paragraphs(notes, "  ", "~ ")
+    yield from warning_lines(notes)
     yield from paragraphs((f"{finding.code} {finding.sentence}" for finding in overview.findings), "     ")
     yield from ["", *wrapped(overview.sentence)]
 
@@ -145,7 +145,7 @@ def _format_spread(answer: Summary) -> Iterator[str]:
     if grid:
         yield from with_titles([*overview.by, "of the trials", "value", "interval"], grid, titles)
     few = [estimate.warnings[0] for each in answer.spread for estimate in each.by_label.values() if estimate.warnings]
-    yield from paragraphs(dict.fromkeys(few), "  ", "~ ")
+    yield from warning_lines(dict.fromkeys(few))
 
 
 def _format_harmonic(overview: Overview) -> Iterator[str]:

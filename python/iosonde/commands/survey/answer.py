@@ -28,10 +28,8 @@ from iosonde.survey.tree import SurveyedTree
 from iosonde.survey.walk import DrawnFiles, Walked, WalkOptions
 
 from .content import BlocksRead, blocks_read, bytes_of, kinds, not_beaten, quantiles
-from .estimate import SurveyEstimate
-from .reading import ReadSpeed, cold_share, describe_reading, read_speeds
-from .sample import FileSample
-from .stop import ALL, Drawn, Read, read_in_order
+from .reading import ALL, Drawn, Read, ReadSpeed, cold_share, describe_reading, read_in_order, read_speeds
+from .sample import FileSample, SurveyEstimate
 from .strata import StratifiedSample, SurveyStratum, allocated, parse_by
 from .walk import WalkSummary, walk_summary
 from .what_if import StorageChange, SurveyWhatIf, parse_change, what_if, with_codecs
@@ -279,7 +277,10 @@ def survey_of(
         options.path,
         options.seed,
         summary,
-        tuple(_summarise_sample(sample, level) for sample in samples.values()),
+        tuple(
+            SurveySample(sample.by, len(sample.contents), sample.certain, sample.missing(level))
+            for sample in samples.values()
+        ),
         (*kinds(samples, level), *bytes_of(samples, codecs, level)),
         sum(content.read_bytes > 0 for content in looked),
         sum(content.read_bytes for content in looked),
@@ -299,7 +300,6 @@ def survey_of(
 
 
 def _drawn(options: SurveyQuery, walked: Walked) -> dict[Drawn, DrawnFiles]:
-    """Return the files to read, for each stratum separately if there are any."""
     by_count = options.draws
     if options.files is None and options.seconds is None:  # of a small tree fewer are enough
         by_count = sample_size(options.margin, options.level, population=walked.files)
@@ -313,7 +313,6 @@ def _drawn(options: SurveyQuery, walked: Walked) -> dict[Drawn, DrawnFiles]:
 def _samples(
     walked: Walked, options: SurveyQuery, drawn: Mapping[Drawn, DrawnFiles], contents: Read
 ) -> tuple[dict[str, FileSample | StratifiedSample], tuple[SurveyStratum, ...]]:
-    """Return the samples of the whole, and the estimates of the strata."""
     if not options.by:
         return {
             by: FileSample(by, drawn_files, walked, options.allocated, contents)
@@ -374,7 +373,3 @@ def walk_of(options: SurveyQuery) -> WalkOptions:
         by_depth=by_depth,
         rate=options.rate,
     )
-
-
-def _summarise_sample(sample: FileSample | StratifiedSample, level: float) -> SurveySample:
-    return SurveySample(sample.by, len(sample.contents), sample.certain, sample.missing(level))

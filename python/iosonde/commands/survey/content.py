@@ -16,8 +16,7 @@ from iosonde.survey.contents import DIGEST_BYTES, Contents, Piece
 from iosonde.survey.magic import EMPTY
 from iosonde.survey.opening import WalkedFile
 
-from .estimate import SurveyEstimate
-from .sample import FileSample
+from .sample import FileSample, SurveyEstimate
 from .strata import StratifiedSample
 
 Samples = Mapping[str, FileSample | StratifiedSample]
@@ -52,8 +51,10 @@ def kinds(samples: Samples, level: float) -> Iterator[SurveyEstimate]:
     every = Counter(content.kind for sample in samples.values() for content in sample.contents if content.kind)
     for of, sample in samples.items():
         shares = {kind: sample.share(partial(_is_kind, kind), level) for kind in every if of == COUNT or kind != EMPTY}
-        for kind in sorted(shares, key=lambda kind: (-(shares[kind].estimate.value or 0.0), kind)):
-            yield SurveyEstimate("type", kind, of, "share", shares[kind])
+        yield from (
+            SurveyEstimate("type", kind, of, "share", shares[kind])
+            for kind in sorted(shares, key=lambda kind: (-(shares[kind].estimate.value or 0.0), kind))
+        )
 
 
 def _is_kind(kind: str, file: WalkedFile, content: Contents) -> bool:
@@ -92,9 +93,9 @@ def quantiles(samples: Samples, level: float, now_s: int, dated: bool) -> Iterat
         of["age"] = ("s", lambda file: max(0.0, now_s - file.modified_ns / 1e9), (COUNT, CAPACITY))
     for name, (unit, value, overs) in of.items():
         for over in overs:
-            for q in QUANTILES:
-                quantile = samples[over].quantile(value, q, level)
-                yield SurveyEstimate(name, f"{q:g}", over, unit, quantile)
+            yield from (
+                SurveyEstimate(name, f"{q:g}", over, unit, samples[over].quantile(value, q, level)) for q in QUANTILES
+            )
 
 
 def not_beaten(samples: Samples, codecs: Sequence[str], level: float) -> tuple[str, ...]:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from iosonde.core.words import decimals
 from iosonde.layout.figure import Figure, together
 from iosonde.layout.vocabulary import Row, Spec, colours_of, layer, legend, number, short, view
+from iosonde.stats.sampling.resampling import SimulatedEstimate
 
+from .simulate import Simulation
 from .text_more import TITLES, simulated_name
-
-if TYPE_CHECKING:
-    from iosonde.stats.sampling.resampling import SimulatedEstimate
-
-    from .simulate import Simulation
 
 _MOST = 6  # lines of a panel: the number of colours
 _TYPE = "type"
@@ -115,8 +111,9 @@ def _format_percent(share: float) -> str:
 
 def _build_truths(series: Mapping[str, Sequence[SimulatedEstimate]]) -> Iterator[Row]:
     for name, every in series.items():
-        for estimate in every:
-            yield {"x": estimate.n, "y": short(100 * estimate.true_number.truth), "series": name}
+        yield from (
+            {"x": estimate.n, "y": short(100 * estimate.true_number.truth), "series": name} for estimate in every
+        )
 
 
 def _draw_scatter(estimates: Sequence[SimulatedEstimate], colours: Mapping[str, str], repetitions: int) -> Figure:
@@ -153,5 +150,6 @@ def _draw_scatter(estimates: Sequence[SimulatedEstimate], colours: Mapping[str, 
         **_SIZE,
     )
     title = f"{estimates[0].n:,} draws with replacement"
-    words = f"{title}\nestimates of {repetitions:,} surveys; dashed: the truth"
-    return Figure(spec, words, f"{title}: histogram of estimates.")
+    return Figure(
+        spec, f"{title}\nestimates of {repetitions:,} surveys; dashed: the truth", f"{title}: histogram of estimates."
+    )

@@ -12,8 +12,8 @@ from iosonde.core.words import counted, percent_interval
 from iosonde.page.tables import DataTable
 
 from .answer import Survey
-from .estimate import SurveyEstimate
 from .reading import STATES, ReadSpeed
+from .sample import SurveyEstimate
 from .walk import WalkRow
 
 _MOST_BARS, _MOST_SQUARES = 12, 40
@@ -182,7 +182,6 @@ def _accumulate_rows(rows: Sequence[WalkRow], column: str) -> tuple[tuple[int | 
 
 
 def _build_estimate_table(survey: Survey) -> DataTable:
-    every = (*survey.estimates, *survey.quantiles)
     rows = tuple(
         (
             estimate.what,
@@ -194,7 +193,7 @@ def _build_estimate_table(survey: Survey) -> DataTable:
             estimate.inference.estimate.high,
             estimate.inference.estimate.n,
         )
-        for estimate in every
+        for estimate in (*survey.estimates, *survey.quantiles)
     )
     return DataTable("Every estimate", ("what", "name", "of", "unit", "value", "low", "high", "n"), rows)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from iosonde.commands.command import command
 from iosonde.commands.declaration import CommandGroup
@@ -14,16 +14,15 @@ from iosonde.commands.page_file import check_place_of_page
 from iosonde.commands.result import Result
 from iosonde.core.front_end import front_end
 from iosonde.core.option_kinds import Counts, Duration, FigureFile, Integer, Rate, Share, Size
-from iosonde.core.options import Flag, NameList, Names, Text
+from iosonde.core.options import Flag, NameList, Names, Text, V
 from iosonde.data.options import LevelOptions
-
-from .tree import Codecs, TreeOptions, report_hangs
+from iosonde.foreign.child import LIMIT_S
 
 if TYPE_CHECKING:
     from .answer import Survey, SurveyQuery
     from .plan import SurveyPlan
-    from .run import SurveyStore
     from .simulate import Simulation, SimulationQuery
+    from .stored import SurveyStore
 
 GROUP = CommandGroup(
     """Survey what a tree of files holds, from reading some hundred of them: iosonde survey PATH.
@@ -35,6 +34,36 @@ GROUP = CommandGroup(
     "survey /projects --precision 2%",
     "tree",
 )
+
+
+class Codecs(Names[V]):
+    """Names of codecs; ``none`` for no codec."""
+
+    def parse(self, value: Any) -> NameList:
+        """Return the names. Raises InputError for what is no text."""
+        names = super().parse(value)
+        return () if names == ("none",) else names
+
+
+@dataclass
+class TreeOptions(LevelOptions):
+    """A tree of files, and how it is drawn from."""
+
+    path: Text[str] = Text("PATH", "The directory.", is_argument=True, is_required=True)
+    _: KW_ONLY
+    seed: Integer[int] = Integer("S", "The same draws the same files.", 0, default_text="0")
+    idle_timeout: Duration[float] = Duration(
+        "TIME",
+        "Give up a file or directory that is silent for this long.",
+        LIMIT_S,
+        default_text=f"{LIMIT_S:g}s",
+    )
+
+
+def report_hangs(hangs: Iterable[str]) -> None:
+    """Say which files and directories did not answer."""
+    for hang in hangs:
+        front_end().remark(hang)
 
 
 @dataclass
@@ -77,7 +106,7 @@ class SurveyOptions(TreeOptions):
 
     def open_store(self, query: SurveyQuery) -> SurveyStore | None:
         """Return where the survey is kept, checked before the walk; None for nowhere. Raises InputError."""
-        from .run import SurveyStore
+        from .stored import SurveyStore
 
         if not self.store:
             return None
@@ -119,7 +148,6 @@ def survey_with_all_processes(options: SurveyOptions) -> Result[Survey] | None:
 
 
 def _survey(options: SurveyOptions, survey_all: Callable[..., Survey | None]) -> Result[Survey] | None:
-    """Survey a tree; None where another process answers."""
     from .text import lines
 
     query = options.build_query()

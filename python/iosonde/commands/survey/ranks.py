@@ -57,8 +57,9 @@ def _opened_everywhere(
     try:
         stack.enter_context(tree)
         if not tree.is_readable:
-            reason = os.strerror(errno.EACCES)
-            failure = InputError("unreadable-directory", "{path}: {reason}", path=options.path, reason=reason)
+            failure = InputError(
+                "unreadable-directory", "{path}: {reason}", path=options.path, reason=os.strerror(errno.EACCES)
+            )
     except IosondeError as error:
         failure = error
     _check(ranks, ranks.all_gather(failure))
@@ -85,9 +86,10 @@ def _check(ranks: mpi.Ranks, failures: list[IosondeError | None]) -> None:
     """Raise the error of the first rank that failed, with the name of its node."""
     for host, failure in zip(ranks.hosts, failures, strict=True):
         if failure:
-            is_input = isinstance(failure, InputError)
-            hint = "name a directory that every node can read" if is_input else failure.hint
-            raise failure.with_words(failure.message.prefixed(f"on {host.name}"), hint)
+            raise failure.with_words(
+                failure.message.prefixed(f"on {host.name}"),
+                "name a directory that every node can read" if isinstance(failure, InputError) else failure.hint,
+            )
 
 
 def _require_walk(walked: Walked | None) -> Walked:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +11,18 @@ from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.words import percent
 from iosonde.stats.estimate.summarise import geometric_mean
+from iosonde.stats.sampling.stopping import StopRule, narrow
 from iosonde.survey.contents import Contents
+from iosonde.survey.opening import NOT_TRIED, WalkedFile
 from iosonde.survey.readers import AT_ONCE
+from iosonde.survey.walk import DrawnFiles, files_from_drawn
 
 COLD, CACHED, UNKNOWN = "cold", "cached", "unknown"
 STATES = {COLD: "not in memory", CACHED: "in memory", UNKNOWN: "not told"}
+Drawn = tuple[str, str]  # how drawn, part of the tree
+Read = dict[tuple[int, int], Contents]
+PRECISE, TIME, ALL = "precision", "time", "all"
+STALLED = "stalled"  # the tree stopped answering
 
 
 @dataclass(frozen=True)
@@ -83,3 +91,46 @@ def read_speeds(contents: Iterable[Contents], level: float) -> tuple[ReadSpeed, 
 
 def _state(cached: bool | None) -> str:
     return UNKNOWN if cached is None else CACHED if cached else COLD
+
+
+@dataclass(frozen=True)
+class ReadInOrder:
+    """The samples and contents read, and why reading stopped: ``PRECISE``, ``TIME``, ``STALLED`` or ``ALL``."""
+
+    drawn: dict[Drawn, DrawnFiles]
+    contents: Read
+    why: str
+
+
+def read_in_order(
+    drawn: Mapping[Drawn, DrawnFiles],
+    rule: StopRule,
+    look: Callable[[list[WalkedFile], int, float | None], list[Contents]],
+    shares: Callable[[dict[Drawn, DrawnFiles], Read], Iterator[Estimate]],
+) -> ReadInOrder:
+    """Read both samples side by side until the rule is satisfied. ``look`` receives the number of files read before,
+    and the seconds left. ``shares`` computes the share of every type so far."""
+    began, contents, why, spent_s = time.monotonic(), Read(), ALL, 0.0
+    some = dict(drawn)
+    for count in rule.steps(max(map(len, drawn.values()), default=0)):
+        some = {by: drawn_files.first(count) for by, drawn_files in drawn.items()}
+        new = {
+            file.inode_key: file
+            for drawn_files in some.values()
+            for file in files_from_drawn(drawn_files)
+            if file.inode_key not in contents
+        }
+        seconds = None if rule.seconds is None else max(0.0, rule.seconds - spent_s)
+        looked = look(list(new.values()), len(contents), seconds)
+        contents.update(zip(new, looked, strict=True))
+        spent_s = 0.0 if rule.seconds is None else time.monotonic() - began
+        if rule.seconds is not None and spent_s >= rule.seconds:
+            why = TIME
+            break
+        if any(content.why == NOT_TRIED for content in looked):
+            why = STALLED
+            break
+        if rule.until is not None and narrow(list(shares(some, contents)), rule.until):
+            why = PRECISE
+            break
+    return ReadInOrder(some, contents, why)

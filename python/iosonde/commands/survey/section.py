@@ -24,7 +24,10 @@ def survey_html(page: SurveyPage, say: Callable[[str], None] = lambda sentence: 
         kind: [(name, figure.title, figure.description) for name, figure in drawn if name.startswith(kind)]
         for kind in _KINDS
     }
-    specs = {name: _figure_spec(name, figure) for name, figure in drawn}
+    specs = {  # areas have a fixed width, to which their labels fit
+        name: page_spec({key: value for key, value in figure.spec.items() if key != "title"}, name.startswith(_AREAS))
+        for name, figure in drawn
+    }
     return drawn_page("survey.html", specs, say, page=page, drawn=by_kind, text=list(lines(page.survey)))
 
 
@@ -43,9 +46,3 @@ def _iterate_figures(page: SurveyPage) -> Iterator[tuple[str, Figure]]:
     }
     for kind, figures in kinds.items():
         yield from ((f"{kind}-{number}", figure) for number, figure in enumerate(figures, 1))
-
-
-def _figure_spec(name: str, figure: Figure) -> object:
-    """Return the specification at full width; areas have a fixed width, to which their labels fit."""
-    without = {key: value for key, value in figure.spec.items() if key != "title"}
-    return page_spec(without, name.startswith(_AREAS))

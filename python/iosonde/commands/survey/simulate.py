@@ -147,7 +147,6 @@ def simulate(
 def _obtain_scan(
     options: SimulationQuery, on_progress: Callable[[str, int], object] | None, on_wait: OnWait | None
 ) -> tuple[TreeScan, tuple[str, ...]]:
-    """Return the scan, and what did not answer."""
     codecs = tuple(map(codec_name, options.codecs))
     if options.scan is None or not Path(options.scan).exists():
         with SurveyedTree(options.path, options.idle_timeout, on_wait) as tree:

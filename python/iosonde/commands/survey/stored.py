@@ -2,32 +2,124 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
+from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
-from iosonde.core.types import Estimate
+from iosonde.core.types import Estimate, Experiment, Factor, Observation, Run
 from iosonde.core.words import counted
+from iosonde.foreign.child import LIMIT_S
 from iosonde.page.tables import DataTable
 from iosonde.stats.sampling.shares import PopulationEstimate
+from iosonde.store import Store
+from iosonde.survey.tree import resolve
 
-from .answer import Survey, SurveySample
+from .answer import Survey, SurveyQuery, SurveySample
 from .content import BlocksRead
-from .estimate import SurveyEstimate
 from .for_page import SurveyPage, survey_page
 from .reading import ReadSpeed
-from .run import FACT, SOURCE
+from .sample import SurveyEstimate
 from .walk import Tail, WalkRow, WalkSummary
 from .what_if import SurveyWhatIf, parse_change
 
+EXPERIMENT = "survey"
+SOURCE, FACT = "survey", "survey"  # source of such a run; key of its facts
+_OF = {"files": "share of files", "capacity": "share of capacity"}
+_NUMBERS = {"files": "files", "bytes": "bytes", "allocated_bytes": "bytes", "directories": "directories"}
+_MIN_HEADLINE = 0.01  # of files or capacity: minimum share of a headline type
 SEE_PAGE = "each survey has intervals of its own, and these are of how surveys differ: see iosonde report"
 _TABLES = ("sizes", "modified", "accessed", "depths")
 _NO_NUMBERS = ("capacity", "seconds", "owners", "largest_owner")
 _ESTIMATES = ("saved", "touches", "cpu", "left", "pack", "unpack")
 _TREE = ("tree", "capacity_is")
 _MOST_KINDS = 8
+
+
+@dataclass(frozen=True)
+class SurveyStore:
+    """Store that keeps surveys."""
+
+    path: Path
+    experiment: str = EXPERIMENT
+
+    def check(self, tree: str, limit_s: float = LIMIT_S) -> None:
+        """Check before the walk that the place may be a store, and is not in the tree. Raises InputError,
+        NoAnswerError."""
+        if resolve(self.path, limit_s).is_relative_to(resolve(Path(tree), limit_s)):
+            raise InputError(
+                "store-inside-tree",
+                "cannot write to {path}: it is in the surveyed tree",
+                "name a store elsewhere",
+                path=self.path,
+            )
+        Store.check_place(self.path)
+        Store.check_name(self.experiment)
+
+    def keep(self, survey: Survey, options: SurveyQuery) -> str:
+        """Append the survey as a run; return its id."""
+        store = Store.create(self.path)
+        trees = {
+            "tree": str(Path(survey.path).absolute()),
+            "capacity_is": "allocated" if options.allocated else "sizes",
+        }
+        repetition = sum(
+            all(document["factors"].get(key) == value for key, value in trees.items())
+            for document in store.runs(self.experiment)
+        )
+        run = run_of(survey, options, self.experiment, {**trees, "repetition": repetition})
+        factors = [Factor("tree"), Factor("capacity_is")]
+        store.save_new_experiment(Experiment(self.experiment, "surveys", factors, {}, [], options.seed, run.started_at))
+        store.append(run)
+        return run.id
+
+
+def run_of(survey: Survey, options: SurveyQuery, experiment: str, factors: dict[str, str | int]) -> Run:
+    """Convert a survey to a run with rows of results; its intervals, and all else that ``--json`` has, are in the
+    facts."""
+    began = datetime.now(UTC) - timedelta(seconds=survey.seconds)
+    rows = list(_rows(survey))
+    headlines = {
+        operation: [row.metric for row in rows if row.operation == operation and row.value >= _MIN_HEADLINE]
+        for operation in dict.fromkeys(row.operation for row in rows)
+    }
+    return Run(
+        f"survey-{began:%Y%m%dT%H%M%S}-{secrets.token_hex(4)}",
+        experiment,
+        SOURCE,
+        began.isoformat(timespec="seconds").replace("+00:00", "Z"),
+        survey.seconds,
+        dict(factors),
+        rows,
+        facts={FACT: {**survey.content(), "strata": []}, "target": survey.path},
+        seed=survey.seed,
+        headlines={operation: kinds for operation, kinds in headlines.items() if kinds},
+    )
+
+
+def _rows(survey: Survey) -> Iterator[Observation]:
+    """Yield the counts of the walk, and each estimate: the operation names its subject, the metric the quantity."""
+    numbers = survey.walked.numbers
+    yield from (
+        Observation("tree", name, float(numbers[name]), unit)
+        for name, unit in (
+            ("files", "files"),
+            ("bytes", "bytes"),
+            ("allocated_bytes", "bytes"),
+            ("directories", "directories"),
+        )
+        if name in numbers
+    )
+    for estimate in survey.estimates:
+        value = estimate.inference.estimate.value
+        if value is not None:
+            operation = _OF[estimate.of] if estimate.what == "type" else f"{estimate.what} of {estimate.of}"
+            yield Observation(operation, estimate.name, value, estimate.unit, count=estimate.inference.estimate.n)
 
 
 def are_surveys(runs: Sequence[StoredRun]) -> bool:
@@ -103,11 +195,9 @@ def stored_survey(run: StoredRun) -> Survey:
 
 def _parse_walk(document: Mapping[str, Any]) -> WalkSummary:
     """Parse the walk; surveys stored before tails and old files were added lack these."""
-    numbers = {name: value for name, value in document.items() if isinstance(value, int) and name not in _NO_NUMBERS}
-    tables = {name: tuple(WalkRow(**row) for row in document[name]) for name in _TABLES}
     return WalkSummary(
-        numbers,
-        **tables,
+        {name: value for name, value in document.items() if isinstance(value, int) and name not in _NO_NUMBERS},
+        **{name: tuple(WalkRow(**row) for row in document[name]) for name in _TABLES},
         owners=document["owners"],
         largest_owner=document["largest_owner"],
         tails=tuple(Tail(**tail) for tail in document.get("tails", ())),
@@ -144,10 +234,9 @@ def _parse_survey_estimate(document: Mapping[str, Any]) -> SurveyEstimate:
 
 
 def _what_if(document: Mapping[str, Any]) -> SurveyWhatIf:
-    values = {name: None if document[name] is None else _number(document[name]) for name in _ESTIMATES}
     return SurveyWhatIf(
         parse_change(document["what_if"]),
-        **values,
+        **{name: None if document[name] is None else _number(document[name]) for name in _ESTIMATES},
         files=document["files"],
         archives=document["archives"],
         warnings=tuple(document["warnings"]),

@@ -17,8 +17,7 @@ from iosonde.survey.contents import Contents
 from iosonde.survey.opening import WalkedFile
 from iosonde.survey.walk import DrawnFiles, Walked
 
-from .estimate import SurveyEstimate
-from .sample import Floats, OfPiece, Where
+from .sample import Floats, OfPiece, SurveyEstimate, Where
 
 OWNER, DIRECTORY = "owner", "directory"
 
@@ -125,8 +124,9 @@ class StratifiedSample:
         weights = np.concatenate([part.drawn.weights for part in self.parts])
 
         def below(at: float) -> PopulationEstimate:
-            each = zip(self.parts, values, strict=True)
-            return stratified_share([StratumValues(part.drawn, mine <= at) for part, mine in each], level)
+            return stratified_share(
+                [StratumValues(part.drawn, mine <= at) for part, mine in zip(self.parts, values, strict=True)], level
+            )
 
         return quantile(np.concatenate(values), weights, q, level, below)
 
@@ -142,5 +142,7 @@ def allocated(
     files = [walked.files for walked in strata.values()]
     masses = {"files": files, "capacity": [walked.counts[sizes] for walked in strata.values()]}
     for by, count in draws.items():
-        for (name, stratum), n_draws in zip(strata.items(), allocate(count, masses[by], files), strict=True):
-            yield by, name, (stratum.by_count if by == "files" else stratum.by_size).first(n_draws)
+        yield from (
+            (by, name, (stratum.by_count if by == "files" else stratum.by_size).first(n_draws))
+            for (name, stratum), n_draws in zip(strata.items(), allocate(count, masses[by], files), strict=True)
+        )

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from iosonde.core.units import format_seconds, format_size, significant
 from iosonde.core.words import counted, percent, percent_interval
-from iosonde.layout.text import escape, table, wrapped
+from iosonde.layout.text import escape, estimate_text, paragraphs, table, warning_lines, wrapped
 
+from .answer import Survey
+from .reading import STATES, ReadSpeed
+from .sample import SurveyEstimate
+from .strata import SurveyStratum
 from .text_bytes import byte_lines, quantile_lines, what_if_lines
-from .text_reading import reading_lines
-from .text_strata import strata_lines
-
-if TYPE_CHECKING:
-    from .answer import Survey
-    from .estimate import SurveyEstimate
 
 _MOST_KINDS = 20
 _STOPPED = {
@@ -25,6 +22,8 @@ _STOPPED = {
 }
 _REASONS = {"short": "ended before their size", "hung": "did not answer"}  # others are shown verbatim
 _ALONE = 0.0005  # share of files or capacity below which a type rounds to 0.0 % and has no row
+_MOST, _LONGEST = 20, 24
+_MOST_READ = 12
 
 
 def lines(survey: Survey) -> Iterator[str]:
@@ -57,8 +56,7 @@ def lines(survey: Survey) -> Iterator[str]:
     notes = [*walked.notes, *_no_answer(survey)]
     if notes:
         yield ""
-    for note in notes:
-        yield from wrapped(f"~ {note}", "  ")
+    yield from warning_lines(notes)
 
 
 def _format_small_share(share: float) -> str:
@@ -105,16 +103,17 @@ def _format_share(estimate: SurveyEstimate | None) -> str:
 
 
 def _format_exact(survey: Survey) -> Iterator[str]:
-    """Format what the walk knows of all files."""
     walked = survey.walked
     yield "All files (exact):"
-    for tail in dict.fromkeys(walked.tails):
-        yield from wrapped(
+    yield from paragraphs(
+        (
             f"{percent(tail.share)} of the capacity is in the {percent(tail.files)} of the files with "
-            f"{format_size(tail.least)} and more",
-            "    ",
-            "  ",
-        )
+            f"{format_size(tail.least)} and more"
+            for tail in dict.fromkeys(walked.tails)
+        ),
+        "    ",
+        "  ",
+    )
     if walked.old and walked.files:
         yield from wrapped(
             f"not modified for a year: {percent(walked.old[0])} of the files, {percent(walked.old[1])} of the capacity",
@@ -144,3 +143,55 @@ def _no_answer(survey: Survey) -> Iterator[str]:
         )
     if survey.touched:
         yield f"access times of {counted(survey.touched, 'file')} changed: they belong to others, and we are not root"
+
+
+def strata_lines(strata: Sequence[SurveyStratum]) -> Iterator[str]:
+    """Yield a table of the largest parts."""
+    largest = sorted(strata, key=lambda stratum: (-stratum.capacity, stratum.name))
+    rows = [
+        (
+            _format_name(stratum.name),
+            f"{stratum.files:,}",
+            format_size(stratum.capacity),
+            f"{stratum.looked_at:,}",
+            *_format_mostly(stratum),
+        )
+        for stratum in largest[:_MOST]
+    ]
+    yield from table(("part", "files", "capacity", "read", "mostly", "of capacity"), rows, "LrrrLr").splitlines()
+    if len(largest) > _MOST:
+        yield f"and {len(largest) - _MOST:,} more parts (--json)"
+
+
+def _format_name(name: str) -> str:
+    text = escape(name)
+    return text if len(text) <= _LONGEST else "…" + text[1 - _LONGEST :]
+
+
+def _format_mostly(stratum: SurveyStratum) -> tuple[str, str]:
+    estimates = stratum.mostly
+    return (estimates.name, percent_interval(estimates.inference.estimate)) if estimates else ("", "")
+
+
+def reading_lines(speeds: Sequence[ReadSpeed], heading: str) -> Iterator[str]:
+    """Yield a row per type and a column per cache state that occurred; nothing if nothing was timed."""
+    if not speeds:
+        return
+    states = [state for state in STATES if any(speed.state == state for speed in speeds)]
+    by = {(speed.kind, speed.state): speed for speed in speeds}
+    kinds = list(dict.fromkeys(speed.kind for speed in speeds))
+    yield ""
+    for part in (states[:2], states[2:]):  # three side by side are too wide
+        rows = [
+            [kind, *(cell for state in part for cell in _format_cells(by.get((kind, state))))]
+            for kind in kinds[:_MOST_READ]
+        ]
+        heads = ["read here", *(head for state in part for head in ("files", STATES[state]))]
+        yield from table(heads, rows, "l" + "rr" * len(part)).splitlines() if part else ()
+    if len(kinds) > _MOST_READ:
+        yield f"and {len(kinds) - _MOST_READ} more types (--json)"
+    yield from wrapped(heading)
+
+
+def _format_cells(speed: ReadSpeed | None) -> list[str]:
+    return ["", ""] if speed is None else [str(speed.rate.n), estimate_text(speed.rate, "bytes/s")]

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
+from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate, format_size
 from iosonde.core.words import counted, percent, percent_interval
-from iosonde.layout.text import escape, estimate_text, table, wrapped
+from iosonde.layout.text import escape, estimate_text, paragraphs, table, wrapped
 
-if TYPE_CHECKING:
-    from iosonde.core.types import Estimate
-
-    from .answer import Survey
-    from .what_if import SurveyWhatIf
+from .answer import Survey
+from .what_if import SurveyWhatIf
 
 
 def byte_lines(survey: Survey) -> Iterator[str]:
@@ -46,8 +43,10 @@ def byte_lines(survey: Survey) -> Iterator[str]:
     if len(survey.not_beaten) < len(names):
         yield from wrapped("beaten: another codec significantly compresses both more and faster")
     yield ""
-    for estimate in survey.of("zeros", "capacity"):
-        yield from wrapped(f"{estimate.name} of zeros: {percent_interval(estimate.inference.estimate)} of the capacity")
+    yield from paragraphs(
+        f"{estimate.name} of zeros: {percent_interval(estimate.inference.estimate)} of the capacity"
+        for estimate in survey.of("zeros", "capacity")
+    )
     for estimate in survey.of("entropy", "capacity"):
         bits = estimate.inference.estimate
         yield from wrapped(f"entropy of single bytes: {estimate_text(bits, 'bits')}, of 8")
@@ -88,8 +87,7 @@ def what_if_lines(survey: Survey) -> Iterator[str]:
         yield ""
         yield f"What if: {escape(scenario.change.text)}"
         yield from _format_archived(scenario) if scenario.change.archive else _format_compressed(scenario)
-        for warning in scenario.warnings:
-            yield from wrapped(f"~ {warning}", "    ", "  ")
+        yield from paragraphs((f"~ {warning}" for warning in scenario.warnings), "    ", "  ")
 
 
 def _format_compressed(scenario: SurveyWhatIf) -> Iterator[str]:
@@ -101,9 +99,7 @@ def _format_compressed(scenario: SurveyWhatIf) -> Iterator[str]:
         ("compresses, a core", scenario.pack, partial(estimate_text, unit="bytes/s")),
         ("decompresses", scenario.unpack, partial(estimate_text, unit="bytes/s")),
     )
-    for name, estimate, text in rows:
-        if estimate is not None:
-            yield f"  {name:<18}  {text(estimate)}"
+    yield from (f"  {name:<18}  {text(estimate)}" for name, estimate, text in rows if estimate is not None)
     if scenario.left and scenario.unpack and scenario.unpack.value:
         yield from wrapped(
             f"a reader needs {percent(scenario.left.value or 0.0)} of the bytes, and a core for each "

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from iosonde.core.units import format_rate, format_seconds, format_size, percent, significant
 from iosonde.core.words import counted, decimals
 from iosonde.layout.text import table, wrapped
+from iosonde.stats.sampling.resampling import SimulatedEstimate
 
-if TYPE_CHECKING:
-    from iosonde.stats.sampling.resampling import SimulatedEstimate
-
-    from .plan import PlannedSurvey, SurveyPlan
-    from .simulate import Simulation
+from .plan import SurveyPlan
+from .simulate import Simulation
 
 _DAY_S = 86_400.0
 _EXAMPLE = 0.05  # the most common precision
@@ -28,7 +25,7 @@ def plan_lines(plan: SurveyPlan) -> Iterator[str]:
     yield ""
     rows = [
         (
-            _format_precision(row),
+            "all are read" if row.precision is None else f"± {decimals(100 * row.precision, 1)} points",
             f"{row.files:,}",
             format_size(row.bytes),
             _format_duration(row.seconds),
@@ -70,10 +67,6 @@ def _describe_time(plan: SurveyPlan) -> str:
         f"for each file besides (--per-file): for all of them {file_time} of {_format_duration(full_row.seconds)}; "
         f"the bytes alone take {_format_duration(full_row.seconds_of_bytes)}."
     )
-
-
-def _format_precision(row: PlannedSurvey) -> str:
-    return "all are read" if row.precision is None else f"± {decimals(100 * row.precision, 1)} points"
 
 
 def _format_duration(seconds: float) -> str:
@@ -127,7 +120,7 @@ def _format_way(way: str, estimates: Sequence[SimulatedEstimate]) -> Iterator[st
         truth = (
             f"{decimals(100 * quantity.truth, 1)} %"
             if quantity.unit == "share"
-            else _format_amount(quantity.unit, quantity.truth)
+            else (format_size(quantity.truth) if quantity.unit == "bytes" else _format_duration(quantity.truth))
         )
         rows.append((simulated_name(mine[sizes[0]]), truth, *cells))
     heads = [f"error, held at {sizes[0]:,}", *(f"{n:,}" for n in sizes[1:])]
@@ -146,7 +139,3 @@ def _format_error(estimate: SimulatedEstimate) -> str:
     if estimate.true_number.unit == "share":
         return decimals(100 * estimate.worst, 1)
     return f"{decimals(100 * estimate.worst / estimate.true_number.truth, 0)}%" if estimate.true_number.truth else "–"
-
-
-def _format_amount(unit: str, value: float) -> str:
-    return format_size(value) if unit == "bytes" else _format_duration(value)

@@ -91,7 +91,6 @@ def walk_summary(walked: Walked, allocated: bool) -> WalkSummary:
     ages = [*_native.AGE_EDGES_DAYS, None]
     capacity = numbers["allocated_bytes" if allocated else "bytes"]
     owners, none = counts.get("owners"), np.zeros((len(ages), 3), np.uint64)
-    most = max((row[column] for row in (owners or {}).values()), default=0)
     return WalkSummary(
         numbers,
         _rows(counts["sizes"], [0, *(2**power - 1 for power in range(1, 65))]),
@@ -99,7 +98,9 @@ def walk_summary(walked: Walked, allocated: bool) -> WalkSummary:
         _rows(counts.get("accessed", none), ages),
         _rows(counts["depths"], [*range(len(counts["depths"]) - 1), None]),
         None if owners is None else len(owners),
-        None if owners is None else _part(float(most), capacity),
+        None
+        if owners is None
+        else _part(float(max((row[column] for row in (owners or {}).values()), default=0)), capacity),
         _find_tails(counts["sizes"], column),
         _old(counts, column, walked.files, capacity),
         tuple(_notes(counts)),
@@ -109,7 +110,6 @@ def walk_summary(walked: Walked, allocated: bool) -> WalkSummary:
 
 
 def _old(counts: dict[str, Any], column: int, files: int, capacity: int) -> tuple[float, float] | None:
-    """Return the share of the files and of the capacity that was not modified for a year."""
     if "modified" not in counts:
         return None
     old = counts["modified"][_native.AGE_EDGES_DAYS.index(_YEAR_DAYS) + 1 :].sum(axis=0, dtype=float)
@@ -117,7 +117,6 @@ def _old(counts: dict[str, Any], column: int, files: int, capacity: int) -> tupl
 
 
 def _rows(table: Any, ends: list[int | None]) -> tuple[WalkRow, ...]:
-    """Return the rows that have a file."""
     return tuple(WalkRow(end, *row) for end, row in zip(ends, table.tolist(), strict=True) if row[0])
 
 
@@ -144,7 +143,6 @@ def _find_tails(sizes: Any, column: int) -> tuple[Tail, ...]:
 
 
 def _notes(counts: dict[str, Any]) -> Iterator[Message]:
-    """Yield notes on what the numbers omit or count in an unexpected way."""
     if max(counts["bytes"], counts.get("allocated_bytes", 0)) >= _LARGEST_SUM:
         yield Message(
             "size-overflow",
@@ -154,12 +152,11 @@ def _notes(counts: dict[str, Any]) -> Iterator[Message]:
         yield from _describe_file_list(counts)
         return
     if counts["unreadable_directories"]:
-        why = ", ".join(f"{errno.errorcode.get(code, code)} {many}" for code, many in counts["errors"].items())
         yield Message(
             "unreadable-directories",
             "{directories} could not be read ({reasons}): their contents are missing",
             directories=_directories(counts["unreadable_directories"]),
-            reasons=why,
+            reasons=", ".join(f"{errno.errorcode.get(code, code)} {many}" for code, many in counts["errors"].items()),
         )
     if counts["unknown_entries"]:
         missing = "1 entry" if counts["unknown_entries"] == 1 else f"{counts['unknown_entries']:,} entries"
@@ -174,9 +171,10 @@ def _notes(counts: dict[str, Any]) -> Iterator[Message]:
         )
     snapshots = {name: many for name, many in counts["snapshots"].items() if many}
     if snapshots:
-        snapshot_text = ", ".join(f"{name} {many}" for name, many in snapshots.items())
         yield Message(
-            "snapshots-skipped", "snapshots not entered: {snapshots} ({spell.snapshots})", snapshots=snapshot_text
+            "snapshots-skipped",
+            "snapshots not entered: {snapshots} ({spell.snapshots})",
+            snapshots=", ".join(f"{name} {many}" for name, many in snapshots.items()),
         )
     if counts["released"]:
         yield Message(
@@ -188,8 +186,11 @@ def _notes(counts: dict[str, Any]) -> Iterator[Message]:
         files = counted(counts["linked_elsewhere"], "file")
         yield Message("links-outside", "{files} with names outside of the tree, too", files=files)
     if counts["links_unchecked"]:
-        template = "{n_files:,} of files with several names may be counted twice"
-        yield Message("unchecked-links", template, n_files=counts["links_unchecked"])
+        yield Message(
+            "unchecked-links",
+            "{n_files:,} of files with several names may be counted twice",
+            n_files=counts["links_unchecked"],
+        )
 
 
 def _directories(many: int) -> str:
@@ -197,7 +198,6 @@ def _directories(many: int) -> str:
 
 
 def _describe_file_list(counts: dict[str, Any]) -> Iterator[Message]:
-    """Yield the same notes for a list of files."""
     if "owners" in counts:
         yield Message("list-of-names", "from a list ({form}), each name of which was looked up", form=counts["form"])
     else:

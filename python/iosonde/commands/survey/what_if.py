@@ -108,10 +108,9 @@ class SurveyWhatIf:
     def to_json(self) -> dict[str, Any]:
         """Return its numbers; null if they do not apply."""
         names = ("saved", "touches", "cpu", "left", "pack", "unpack")
-        values = {name: None if (estimate := getattr(self, name)) is None else estimate.to_json() for name in names}
         return {
             "what_if": self.change.text,
-            **values,
+            **{name: None if (estimate := getattr(self, name)) is None else estimate.to_json() for name in names},
             "files": self.files,
             "archives": self.archives,
             "warnings": list(self.warnings),
@@ -123,8 +122,7 @@ def what_if(change: StorageChange, samples: Samples, walked: WalkSummary, now_s:
     if change.archive:
         return _estimate_archiving(change, walked, level)
     if change.older_s and walked.old is None:
-        why = Message("unknown-ages", "the list of files has no ages")
-        return SurveyWhatIf(change, warnings=(why,))
+        return SurveyWhatIf(change, warnings=(Message("unknown-ages", "the list of files has no ages"),))
     by_size, where = samples[CAPACITY], change.touches(now_s)
     inside = by_size.share(where, level).estimate
     saved = (
@@ -179,8 +177,11 @@ def _estimate_part(sample: FileSample | StratifiedSample, of: OfPiece, where: Wh
     # Only drawn files of the part are informative: they set the degrees of freedom.
     fewer = t_critical(level, max(1, n - 1)) / t_critical(level, max(1, len(sample.contents) - 1))
     half = max(spread.high - 0.5, 0.5 - spread.low) * scale / inside.value * fewer
-    template = "{n_files} files of the part are few: its interval may be too narrow"
-    few = (Message("too-few-files", template, n_files=n),) if n < _FEW else ()
+    few = (
+        (Message("too-few-files", "{n_files} files of the part are few: its interval may be too narrow", n_files=n),)
+        if n < _FEW
+        else ()
+    )
     return Estimate(mean, mean - half, mean + half, level, n, (*spread.warnings, *few)).within(low=0.0)
 
 

@@ -75,7 +75,21 @@ class TimeModel(Answer):
         return {
             "level": self.level,
             "parts": times.PARTS,
-            "times": [self._times(size) for size in self.sizes],
+            "times": [
+                {
+                    "size": size,
+                    "best_s": times.best_case(self.conditions, size),
+                    "conditions": [
+                        {
+                            "condition": condition.name,
+                            "s": condition.seconds(size),
+                            "parts": {part.label: part.seconds(size) for part in condition.parts},
+                        }
+                        for condition in self.conditions
+                    ],
+                }
+                for size in self.sizes
+            ],
             "lines": [line.to_json() for line in self.lines],
             "diagnosis": [diagnosis.to_json() for diagnosis in self.diagnoses],
             "limits": list(times.LIMITS),
@@ -98,20 +112,6 @@ class TimeModel(Answer):
                 for name, share in group.shares.items()
             ),
         ]
-
-    def _times(self, size: int) -> dict[str, Any]:
-        return {
-            "size": size,
-            "best_s": times.best_case(self.conditions, size),
-            "conditions": [
-                {
-                    "condition": condition.name,
-                    "s": condition.seconds(size),
-                    "parts": {part.label: part.seconds(size) for part in condition.parts},
-                }
-                for condition in self.conditions
-            ],
-        }
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,6 @@ def _line(name: str, sizes: Array, seconds: Array, level: float) -> ConditionLin
 
 
 def _groups(source: Source, query: ResponseQuery, by: Sequence[str]) -> list[tuple[str, Array, Array]]:
-    """Return (name, sizes in bytes, times in s) of every group."""
     for option, names in (("response", query.response), ("on", query.on)):
         if len(names) != 1:
             raise InputError(
@@ -243,12 +242,11 @@ def _groups(source: Source, query: ResponseQuery, by: Sequence[str]) -> list[tup
     sizes = table.numbers(on.name) * _bytes(on.unit)
     for name, values in ((response.title, seconds), (query.on[0], sizes)):
         if (values < 0).any():
-            row = int(np.flatnonzero(values < 0)[0])
             raise DataError(
                 "out-of-range",
                 "{row}, column '{name}': below 0",
                 "leave it out: {spell.where:'{name}>=0'}",
-                row=table.place(row),
+                row=table.place(int(np.flatnonzero(values < 0)[0])),
                 name=name,
             )
     groups, units = [], table.level_units(by)
@@ -306,8 +304,9 @@ def _estimate_row_shares(name: str, classified: Classified, level: float) -> Con
 
 
 def _setting(run: StoredRun, by: Sequence[str]) -> list[str]:
-    levels = {name: run.level(name) for name in by}
-    return [f"{plain(name)}={level}" for name, level in levels.items() if level is not None]
+    return [
+        f"{plain(name)}={level}" for name, level in {name: run.level(name) for name in by}.items() if level is not None
+    ]
 
 
 def _estimate_group_shares(name: str, trials: Sequence[Classified], level: float) -> ConditionShares:

@@ -7,8 +7,8 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.quantity_text import QuantityTexts
 from iosonde.commands.result import Result
+from iosonde.commands.system_options import QuantityTexts
 from iosonde.core.errors import InputError
 from iosonde.core.front_end import front_end
 from iosonde.core.option_kinds import Duration, FigureFile, Quantities, Size
@@ -78,8 +78,9 @@ class TimeModelOptions(DataOptions):
 
         parts: list[TimePart] = []
         if self.parts is not None:
-            is_document = isinstance(self.parts, Mapping)
-            parts += parts_from_document(self.parts) if is_document else parts_from_file(str(self.parts))
+            parts += (
+                parts_from_document(self.parts) if isinstance(self.parts, Mapping) else parts_from_file(str(self.parts))
+            )
         return parts + parts_from_options({name: vars(self)[name] for name in OPTIONS})
 
 

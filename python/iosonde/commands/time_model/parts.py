@@ -86,8 +86,7 @@ def parts_from_document(document: Mapping[str, Any], place: Callable[[str], str]
                 where=where,
                 parts=", ".join(PARTS),
             )
-        several = isinstance(value, dict) and not set(value) & set(_KEYS)
-        items = value.items() if several else [("", value)]
+        items = value.items() if (isinstance(value, dict) and not set(value) & set(_KEYS)) else [("", value)]
         parts += [_part(name, variant, item, where) for variant, item in items]
     return parts
 

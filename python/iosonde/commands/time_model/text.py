@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from iosonde.core.units import format_rate, format_size, human_scale, significant
 from iosonde.layout.text import estimate_parts, table, wrapped
-from iosonde.model.time_model import LIMITS, PARTS
+from iosonde.model.time_model import LIMITS, PARTS, ConditionLine, Diagnosis, TimeCondition
 
-if TYPE_CHECKING:
-    from iosonde.model.time_model import ConditionLine, Diagnosis, TimeCondition
-
-    from .answer import ConditionShares, TimeModel
+from .answer import ConditionShares, TimeModel
 
 _CLOSE = 0.25
 
@@ -81,8 +77,7 @@ def _format_parts(conditions: Sequence[TimeCondition], size: int, with_parts: bo
         paid = {part.name: part.seconds(size) / divisor for part in condition.parts}
         cells = [_format_short(paid[name]) if name in paid else "" for name in names]
         rows.append([condition.name, *cells, _format_short(condition.seconds(size) / divisor)])
-    header = [format_size(size), *names, f"t, {unit}"]
-    yield from table(header, rows, "l" + "r" * (len(names) + 1)).splitlines()
+    yield from table([format_size(size), *names, f"t, {unit}"], rows, "l" + "r" * (len(names) + 1)).splitlines()
 
 
 def _format_short(value: float) -> str:
@@ -100,8 +95,7 @@ def _format_diagnosis(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
         ]
         for diagnosis in diagnoses
     ]
-    header = ["observed", "nearest condition", "model", "lost", ""]
-    yield from table(header, rows, "rlrrl").splitlines()
+    yield from table(["observed", "nearest condition", "model", "lost", ""], rows, "rlrrl").splitlines()
     best = format_rate(diagnoses[0].best_s, "s")
     yield ""
     yield from wrapped(

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from iosonde.core.cluster_nodes import CLIENTS, ROLES, SERVERS, ClusterNode, ClusterNodes, some_of
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_size
+from iosonde.explain.upgrade import Cluster
+from iosonde.explain.upgrade_today import Today
+from iosonde.layout.figure import Figure
 from iosonde.model.bound.bound import TERMS
 
+from .answer import Upgrade
 from .figure_cluster import (
     ClusterDrawing,
     DrawnNode,
@@ -23,13 +26,6 @@ from .figure_cluster import (
     number_drawn,
 )
 from .text import format_terms, limiting
-
-if TYPE_CHECKING:
-    from iosonde.explain.upgrade import Cluster
-    from iosonde.explain.upgrade_today import Today
-    from iosonde.layout.figure import Figure
-
-    from .answer import Upgrade
 
 _NO_NAMES = ClusterNodes(())
 _SOME = 0.05  # share of draws in which a term limits that is worth a sentence
@@ -105,7 +101,6 @@ def _spread_disks(cluster: Cluster, servers: int) -> Callable[[int], int]:
 
 
 def _list_other_nodes(nodes: ClusterNodes) -> tuple[DrawnNode, ...]:
-    """Return nodes that are not drawn elsewhere, by role."""
     drawn = (*CLIENTS, *SERVERS)
     names_by_role = {
         role: [node.name for node in nodes.nodes if node.has_role((role,)) and not node.has_role(drawn)]
@@ -120,7 +115,6 @@ def _select_drawn(nodes: Sequence[DrawnNode]) -> tuple[DrawnNode | None, ...]:
 
 
 def _describe_other_roles(node: ClusterNode, here: Sequence[str]) -> str:
-    """Describe the other roles of a node."""
     others = [role for role in node.roles if role not in here]
     return f"also {', '.join(others)}" if others else ""
 
@@ -138,7 +132,6 @@ def _build_sentences(cluster: Cluster, today: Today | None, level: float) -> tup
 
 
 def _describe_layout(cluster: Cluster) -> str:
-    """Describe how data is distributed, if the file states it."""
     words = cluster.words
     counted = {name: f"{q.value:g}" for name, q in cluster.system.items()}
     code = f"{counted.get('data_chunks', '1')}+{counted.get('parity_chunks', '0')}"
@@ -184,8 +177,7 @@ def _list_passed(at: str, today: Today | None, level: float) -> tuple[Passed, ..
     terms = {term.name: term for term in today.ceiling.terms} if today else {}
     for term, name in _TERMS[at].items():
         if today and term in terms:
-            limits = term in today.ceiling.limit
-            passed_terms.append(Passed(name, terms[term].formula, today.terms[term], limits))
+            passed_terms.append(Passed(name, terms[term].formula, today.terms[term], term in today.ceiling.limit))
         elif today and term in today.ceiling.missing:
             passed_terms.append(Passed(name, TERMS[term][0], Estimate(None, None, None, level, 0)))
     return tuple(passed_terms)

@@ -118,8 +118,9 @@ class _Paper:
 
     def line(self, start: tuple[float, float], end: tuple[float, float], limits: bool, dashed: bool = False) -> None:
         """Add a line between two points."""
-        row = {"x": start[0], "y": start[1], "x2": end[0], "y2": end[1]}
-        self.lines.setdefault((*_edge_style(limits), dashed), []).append(row)
+        self.lines.setdefault((*_edge_style(limits), dashed), []).append(
+            {"x": start[0], "y": start[1], "x2": end[0], "y2": end[1]}
+        )
 
     def box(
         self, across: tuple[float, float], y: float, height: float, limits: bool, fill: str = _FILL, corner: float = 6
@@ -164,7 +165,7 @@ class _Paper:
 
 def cluster_figure(item: ClusterDrawing) -> Figure:
     """Draw the cluster, as high as its longest list needs."""
-    bottom, paper = _compute_bottom(item), _Paper()
+    bottom, paper = _compute_list_top(item) - _ENTRY * max(len(_column_terms(item, at)) for at in _AT) - 3, _Paper()
     paper.say(1, _TOP - 1.5, _truncate_text(item.name), _Look(10.5, bold=True, align="left"))
     lines = [line for sentence in item.sentences for line in wrapped(sentence, limit=112)]
     for place, line in enumerate(lines[:3]):
@@ -180,10 +181,6 @@ def cluster_figure(item: ClusterDrawing) -> Figure:
         paper.say(1, bottom + 0.8, _KEY, _Look(6.5, MUTED, align="left"))
     spec = view(*paper.layers(bottom), width=round(100 * _UNIT), height=round((_TOP - bottom) * _UNIT))
     return Figure(spec, "", f"The cluster {item.name}. {' '.join(item.sentences)}")
-
-
-def _compute_bottom(item: ClusterDrawing) -> float:
-    return _compute_list_top(item) - _ENTRY * max(len(_column_terms(item, at)) for at in _AT) - 3
 
 
 def _compute_list_top(item: ClusterDrawing) -> float:
@@ -231,7 +228,6 @@ def _draw_name(paper: _Paper, x: float, y: float, node: DrawnNode) -> None:
 
 
 def _draw_others(paper: _Paper, item: ClusterDrawing) -> None:
-    """Draw the nodes that data does not pass, below their network."""
     y, pitch = _LIST - 2.5, _NODE + 2
     for place, node in enumerate(item.others):
         x = _AT["network"] + (place - (len(item.others) - 1) / 2) * pitch
@@ -241,7 +237,6 @@ def _draw_others(paper: _Paper, item: ClusterDrawing) -> None:
 
 
 def _draw_disks(paper: _Paper, y: float, count: int | None, limits: bool) -> None:
-    """Draw disks as cylinders: a body with a round end."""
     if count is None:
         paper.say(_AT["disks"], y, "disks unknown", _Look(7, MUTED))
         return
@@ -318,7 +313,6 @@ def _draw_dots(paper: _Paper, x: float, y: float) -> None:
 
 
 def _truncate_text(text: str, columns: int = _TITLE) -> str:
-    """Truncate the text to ``columns``."""
     text = escape(text)
     if width(text) <= columns:
         return text

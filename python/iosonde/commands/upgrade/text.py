@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from iosonde.core import cluster_nodes
+from iosonde.core.cluster_nodes import ClusterNodes
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate, format_seconds, human_scale, significant
 from iosonde.core.words import listed
-from iosonde.layout.text import CANNOT_TELL, WIDTH, table, wrapped
+from iosonde.explain.upgrade import UpgradeOption
+from iosonde.explain.upgrade_tables import ConfigurationStep, ListedCpu, Score
+from iosonde.layout.text import CANNOT_TELL, WIDTH, paragraphs, table, wrapped
+from iosonde.model.bound.bound import Ceiling
 from iosonde.model.bound.words import NAMES
 
-if TYPE_CHECKING:
-    from iosonde.core.cluster_nodes import ClusterNodes
-    from iosonde.explain.upgrade import UpgradeOption
-    from iosonde.explain.upgrade_tables import ConfigurationStep, ListedCpu, Score
-    from iosonde.model.bound.bound import Ceiling
-
-    from .answer import Upgrade
+from .answer import Upgrade
 
 _STEPS = 8
 
@@ -39,14 +36,11 @@ def lines(answer: Upgrade) -> Iterator[str]:
 
 
 def _format_nodes(nodes: ClusterNodes) -> Iterator[str]:
-    """Format the number of nodes by role, and warnings."""
     yield from wrapped(cluster_nodes.described(nodes) + ".")
-    for warning in nodes.warnings():
-        yield from wrapped(f"~ {warning}.", "  ")
+    yield from paragraphs((f"~ {warning}." for warning in nodes.warnings()), "  ")
 
 
 def _format_cluster(answer: Upgrade) -> Iterator[str]:
-    """Describe the current cluster and what follows from it; without a bound if too little is known."""
     query, ceiling, need = answer.cluster_file, answer.ceiling, answer.totals
     assert query.cluster is not None and need is not None
     name, derived = query.cluster.name, query.derived()
@@ -89,26 +83,25 @@ def _describe_delivery(each: float | None, total: float | None, ceiling: Ceiling
 def _format_options(
     options: Sequence[UpgradeOption], steps: Sequence[tuple[str, float, float]], level: float
 ) -> Iterator[str]:
-    """Format the table of changes, the trap, contradictions, refusals, and what to buy first."""
     divisor, unit = human_scale(max(option.ceiling.s for option in options), "bytes/s")
-    rows = []
-    for option in options:
-        per = "" if option.per_money is None else significant(1000 * option.per_money / divisor)
-        per_watt = "" if option.per_watt is None else significant(option.per_watt / divisor)
-        rows.append(
+    yield from table(
+        ["change", "gain", "interval", unit, "cost", "per 1000", "per W", ""],
+        [
             [
                 option.candidate.name,
                 _format_gain(option.gain.value),
                 _format_interval(option.gain),
                 significant(option.ceiling.s / divisor),
                 f"{option.cost:g}",
-                per,
-                per_watt,
+                "" if option.per_money is None else significant(1000 * option.per_money / divisor),
+                "" if option.per_watt is None else significant(option.per_watt / divisor),
                 "✗" if option.refused else "",
             ]
-        )
-    header = ["change", "gain", "interval", unit, "cost", "per 1000", "per W", ""]
-    yield from table(header, rows, "lrrrrrrl", WIDTH).splitlines()
+            for option in options
+        ],
+        "lrrrrrrl",
+        WIDTH,
+    ).splitlines()
     yield ""
     for option in options:
         name = option.candidate.name
@@ -137,8 +130,9 @@ def _format_options(
         yield from wrapped(_compare_with_measured(option), "  ") if option.steps else ()
     if all(option.gain.low is None for option in options):
         yield from wrapped("~ gains have no interval: write measured inputs as [low, high]", "  ")
-    has_intervals = any(option.gain.low is not None for option in options)
-    yield from wrapped(_format_closing(steps, level if has_intervals else None))
+    yield from wrapped(
+        _format_closing(steps, level if any(option.gain.low is not None for option in options) else None)
+    )
 
 
 def _compare_with_measured(option: UpgradeOption) -> str:
@@ -165,7 +159,6 @@ def _format_closing(steps: Sequence[tuple[str, float, float]], level: float | No
 
 
 def _format_cpus(cpus: Sequence[ListedCpu]) -> Iterator[str]:
-    """Format CPUs by points per watt."""
     rows = [
         [
             cpu.name,
@@ -186,7 +179,6 @@ def _format_cpus(cpus: Sequence[ListedCpu]) -> Iterator[str]:
 
 
 def _format_measured(times: Mapping[str, Estimate], steps: Sequence[ConfigurationStep]) -> Iterator[str]:
-    """Format times, and the effect of each change of one factor."""
     rows = [[name, "" if e.value is None else format_seconds(e.value), e.n] for name, e in times.items()]
     yield from table(["measured", "time", "n"], rows, "lrr", WIDTH).splitlines()
     yield ""
@@ -221,7 +213,6 @@ def _format_measured(times: Mapping[str, Estimate], steps: Sequence[Configuratio
 
 
 def _format_scores(scores: Sequence[Score]) -> Iterator[str]:
-    """Format the scorecard, best first."""
     header = ["criterion", *(score.name for score in scores)]
     rows = [[name, *(f"{score.marks[name]:g}" for score in scores)] for name in scores[0].marks]
     rows.append(["weighted mean", *(f"{score.total:.2f}" for score in scores)])

@@ -10,7 +10,7 @@ from iosonde.answers.answer import Answer
 from iosonde.answers.candidates import Learning
 from iosonde.answers.learned import learned
 from iosonde.answers.model_file import full_name
-from iosonde.commands.fit.unseen_rows import UnseenRows
+from iosonde.commands.fit.answer import UnseenRows
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.units import human_scale
@@ -143,7 +143,6 @@ def validate(
 
 
 def _build_folds(examples: Examples, groups: Groups, how: Learning, folding: Folding) -> tuple[list[Fold], str]:
-    """Return the folds, and their description."""
     if folding.share is not None:
         fold_list = [folds.split(groups, folding.share, how.seed)]
         template = "learned from {percent:g} % of the rows, at random"

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
 from iosonde.commands.files import announce
-from iosonde.commands.fitted_model import FittedModelOptions, load_model
-from iosonde.commands.learning_options import LearningOptions
+from iosonde.commands.model_options import FittedModelOptions, LearningOptions, load_model
 from iosonde.commands.result import Result
 from iosonde.core.option_kinds import Number
 from iosonde.core.options import Data, Flag, Text

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from iosonde.commands.fit.text_models import (
+from iosonde.commands.fit.text import (
     classes_lines,
     data_line,
     errors_table,
@@ -16,19 +15,17 @@ from iosonde.commands.fit.text_models import (
 )
 from iosonde.core.units import human_scale
 from iosonde.core.words import UNKNOWN, counted, format_number
-from iosonde.layout.text import table, wrapped
+from iosonde.layout.text import paragraphs, table, warning_lines, wrapped
 
-if TYPE_CHECKING:
-    from .answer import Validation
-    from .held_out import HoldoutAnswer
+from .answer import Validation
+from .held_out import HoldoutAnswer
 
 
 def lines(answer: Validation) -> Iterator[str]:
     """The lines of the text."""
     examples, judged, level = answer.examples, answer.judged, answer.level
     names = [feature.name for feature in examples.features]
-    settings = int(examples.cells.max()) + 1
-    yield from wrapped(data_line(examples.response, names, len(examples), settings))
+    yield from wrapped(data_line(examples.response, names, len(examples), int(examples.cells.max()) + 1))
     yield from wrapped(f"{answer.how}; error: mean |predicted - observed|; {100 * level:g} % intervals")
     twins = twins_line(answer.groups, answer.learning.together)
     if twins:
@@ -42,8 +39,7 @@ def lines(answer: Validation) -> Iterator[str]:
         spans = ", ".join(f"{name} {format_number(low)}–{format_number(high)}" for name, (low, high) in ends)
         yield from wrapped(f"classes of the folds: {spans}", "  ")
     yield ""
-    for warning in examples.warnings:
-        yield from wrapped(f"~ {warning}", "  ")
+    yield from warning_lines(examples.warnings)
     yield from remarks(judged, answer.noise, scale)
     if len(judged) == 1 and len(judged[0].folds) > 1 and judged[0].folds[0].name:
         yield ""
@@ -79,8 +75,7 @@ def format_unseen_error(answer: HoldoutAnswer) -> Iterator[str]:
             f"of {answer.n_intervals} intervals at {100 * answer.level:g} %, of {counted(coverage.n, 'setting')}, "
             f"{answer.n_covered} contained the new trial: {100 * coverage.value:.1f} %{ends}"
         )
-    for warning in answer.warnings:
-        yield from wrapped(f"~ {warning}", "  ")
+    yield from warning_lines(answer.warnings)
     yield ""
     yield from wrapped(answer.sentence)
 
@@ -98,5 +93,4 @@ def _format_curve(answer: Validation, scale: tuple[float, str]) -> Iterator[str]
         for point in answer.curve
     ]
     yield from table(["rows", *names], rows, "r" * (len(names) + 1)).splitlines()
-    for sentence in answer.crossings:
-        yield from wrapped(sentence, "  ")
+    yield from paragraphs(answer.crossings, "  ")

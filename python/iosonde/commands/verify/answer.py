@@ -51,14 +51,12 @@ def verify(source: Source, level: float = 0.95) -> Verification:
     source.require_campaign(
         "{source} is not a store", "only a store keeps the operations behind its numbers", source=source.name
     )
-    runs = ((run, source.operations(run.id)) for run in source.runs)
-    experiments = [experiment for experiment in source.all_experiments if source.experiment in (None, experiment.id)]
     result = numbers.verify_store(
         source.table,
         measured(source, ResponseQuery(clock=ALL, level=level)),
-        runs,
+        ((run, source.operations(run.id)) for run in source.runs),
         list(_native.KINDS),
-        experiments,
+        [experiment for experiment in source.all_experiments if source.experiment in (None, experiment.id)],
         level,
         pilot_of(source),
     )

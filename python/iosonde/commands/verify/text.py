@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from iosonde.commands.store.text import without_digest
 from iosonde.core.units import significant
 from iosonde.layout.text import escape, wrapped
 
-if TYPE_CHECKING:
-    from .answer import Verification
+from .answer import Verification
 
 _MAX_ROWS = 10
 

@@ -90,13 +90,12 @@ class SeriesChange:
     @property
     def claim(self) -> Verdict:
         """Return the claim that the level changed."""
-        direction = Direction.UP if (self.ratio.value or 1.0) > 1 else Direction.DOWN
         return Verdict(
             "change",
             f"{self.series.operation} {self.series.metric.name}",
             (self.series.title,),
             VerdictState.DIFFERENT,
-            direction,
+            Direction.UP if (self.ratio.value or 1.0) > 1 else Direction.DOWN,
             "open" if self.open else "",
             self.ratio,
             self.p,
@@ -200,8 +199,9 @@ class Watch(Answer):
             for series in self.series
             if id(series) not in changed
         ]
-        claims = [*(change.claim for change in self.changes), *quiet]
-        return tuple(replace(claim, family=len(self.series)) for claim in claims)
+        return tuple(
+            replace(claim, family=len(self.series)) for claim in [*(change.claim for change in self.changes), *quiet]
+        )
 
     @property
     def untold(self) -> tuple[WatchedSeries, ...]:
@@ -312,8 +312,11 @@ def watch(source: Source, query: ResponseQuery, watching: Watching) -> Watch:
     changes.sort(key=lambda change: change.first_after.started_at, reverse=True)
     n_incomplete = sum(not run.counts for run in source.runs)
     undated = sum(not run.started_at for run in source.runs)
-    template = "{runs} without a date, taken for the newest"
-    messages = [Message("undated-runs", template, runs=counted(undated, "run"))] if undated else []
+    messages = (
+        [Message("undated-runs", "{runs} without a date, taken for the newest", runs=counted(undated, "run"))]
+        if undated
+        else []
+    )
     return Watch(
         source.name, series, tuple(changes), watching, needed(search, max(1, len(series))), n_incomplete, (*messages,)
     )
@@ -413,7 +416,6 @@ def _describe_largest(regressions: Sequence[SeriesChange]) -> str:
 
 
 def _change(change: SeriesChange) -> str:
-    """Format ``7.1 %`` of the value before."""
     return f"{decimals(100 * abs((change.ratio.value or 1.0) - 1), 1)} %"
 
 

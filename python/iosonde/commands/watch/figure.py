@@ -15,7 +15,6 @@ from iosonde.layout.vocabulary import (
     SERIES,
     VERMILION,
     Row,
-    Spec,
     ends,
     flat,
     label,
@@ -40,7 +39,16 @@ def history_figure(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Fi
     divisor, unit = human_scale(float(abs(series.values).max()) if series.values.size else 1.0, series.metric.unit)
     dated = all(run.started_at for run in series.runs)
     places = [run.started_at if dated else number for number, run in enumerate(series.runs, 1)]
-    where = _time_channel() if dated else number("point")
+    where = (
+        {
+            "field": "x",
+            "type": "temporal",
+            "scale": {"type": "utc"},
+            "axis": {"title": label("time, UTC"), "tickCount": 5, "labelOverlap": "greedy"},
+        }
+        if dated
+        else number("point")
+    )
     value = number(unit, "y", axis=flat(unit))
     points = [_build_point(series, place, x, divisor, unit) for place, x in enumerate(places)]
     levels = [
@@ -52,11 +60,10 @@ def history_figure(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Fi
     kinds = [kind for kind in (_WORSE, _BETTER) if any(row["series"] == kind[0] for row in breaks)]
     colour = legend([name for name, _ in kinds], [hue for _, hue in kinds])
     wide = {"x": where, "x2": {"field": "x2"}}
-    bounded_levels = [row for row in levels if row["low"] is not None]
     spec = view(
         layer(breaks, "rule", {"x": where, "color": colour}, strokeWidth=2, strokeDash=[4, 3]),
         layer(
-            bounded_levels,
+            [row for row in levels if row["low"] is not None],
             "rect",
             {**wide, "y": {**value, "field": "low"}, "y2": {"field": "high"}},
             fill=INK,
@@ -67,15 +74,6 @@ def history_figure(series: WatchedSeries, changes: Sequence[SeriesChange]) -> Fi
     )
     caption = f"{series.title} over {counted(series.values.size, 'point')}, with {counted(len(changes), 'change')}."
     return Figure(spec, series.title, caption)
-
-
-def _time_channel() -> Spec:
-    return {
-        "field": "x",
-        "type": "temporal",
-        "scale": {"type": "utc"},
-        "axis": {"title": label("time, UTC"), "tickCount": 5, "labelOverlap": "greedy"},
-    }
 
 
 def _build_point(series: WatchedSeries, place: int, x: str | int, divisor: float, unit: str) -> Row:

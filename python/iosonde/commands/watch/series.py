@@ -62,8 +62,7 @@ class WatchedSeries:
     @property
     def setting(self) -> str:
         """Return the setting in words; '' if there is only one."""
-        text = setting_text(dict(self.by), self.units)
-        return ", ".join(part for part in (text, self.settings) if part)
+        return ", ".join(part for part in (setting_text(dict(self.by), self.units), self.settings) if part)
 
     @property
     def title(self) -> str:
@@ -97,8 +96,9 @@ def _build_series(
     cells: dict[str, list[int]] = {}
     for row, run in enumerate(ids):
         if np.isfinite(response.values[row]):
-            cell = [repr(column[row]) for column in columns]
-            cells.setdefault(repr((cell, kinds.get(runs[run].experiment, (0, ""))[0])), []).append(row)
+            cells.setdefault(
+                repr(([repr(column[row]) for column in columns], kinds.get(runs[run].experiment, (0, ""))[0])), []
+            ).append(row)
     bare = [repr([column[rows[0]] for column in columns]) for rows in cells.values()]
     series = []
     for rows, key in zip(cells.values(), bare, strict=True):

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from iosonde.core.units import human_scale
 from iosonde.core.words import counted, plural, ratio
-from iosonde.layout.text import escape, estimate_parts, wrapped
+from iosonde.layout.text import escape, estimate_parts, paragraphs, wrapped
 
-if TYPE_CHECKING:
-    from .answer import SeriesChange, Watch
+from .answer import SeriesChange, Watch
 
 _MOST = 20  # older changes that are shown; --json has all
 _DATE = 16  # 2026-11-21T10:00
@@ -44,14 +42,14 @@ def lines(watch: Watch) -> Iterator[str]:
         )
     if watch.incomplete:
         yield f"{counted(watch.incomplete, 'incomplete run')} excluded (--incomplete includes them)"
-    for warning in watch.warnings:
-        yield from wrapped(f"note: {warning}")
+    yield from paragraphs(f"note: {warning}" for warning in watch.warnings)
 
 
 def _format_block(change: SeriesChange) -> Iterator[str]:
     yield from wrapped(escape(f"{change.series.title}: {change.verdict}"), "  ", "  ")
-    unit = change.series.metric.unit
-    divisor, side_texts = human_scale(max(abs(change.before.value or 0.0), abs(change.after.value or 0.0)), unit)
+    divisor, side_texts = human_scale(
+        max(abs(change.before.value or 0.0), abs(change.after.value or 0.0)), change.series.metric.unit
+    )
     sides = " → ".join("{} ({})".format(*estimate_parts(side, divisor)) for side in (change.before, change.after))
     yield from wrapped(f"{sides} {side_texts}: × {ratio(change.ratio)}, {change.word}", "      ", "    ")
     yield from wrapped(escape(f"at {_describe_time(change)}, n {change.before.n}+{change.after.n}"), "      ", "    ")
