@@ -54,8 +54,7 @@ def _effects(response: Response, names: Sequence[str], level: float) -> Response
     """Compute the effects from trials with values of all these factors."""
     valid = ~np.logical_or.reduce([np.isnan(response.values), *(response.rows.column(name).missing for name in names)])
     rows = response.rows.take(valid)
-    at = None if response.at is None else response.at[valid]
-    chosen = replace(response, rows=rows, at=at).on(names)
+    chosen = replace(response, rows=rows, at=None if response.at is None else response.at[valid]).on(names)
     return effects_of_cells(cells_of(chosen), level, chosen.together)
 
 

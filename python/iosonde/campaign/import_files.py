@@ -559,8 +559,7 @@ def _is_quoted(name: str, text: Text, understood: Understood) -> bool:
 
 def _by_another_map(plan: ImportPlan, digest: str) -> str:
     """Explain why a stored file was not read by this plan's map; '' if it was, and for other tools' output."""
-    first = plan.store / "runs" / f"{run_prefix(columns.NAME, digest)}0000"
-    stored_map = first / "raw" / COLUMNS_FILE
+    stored_map = (plan.store / "runs" / f"{run_prefix(columns.NAME, digest)}0000") / "raw" / COLUMNS_FILE
     if plan.columns is None or not stored_map.is_file() or stored_map.read_bytes() == plan.columns.content:
         return ""
     return Message(

@@ -41,8 +41,7 @@ def measure(begun: BegunCampaign, done: set[int]) -> Ended:
     progress = begun.hands.caller.progress(begun.ready.expected_s)
     workspaces: dict[str, ManagedWorkspace] = {}
     try:
-        resumed = _save_experiment(begun)
-        _make_workspaces(begun, workspaces, resumed)
+        _make_workspaces(begun, workspaces, _save_experiment(begun))
         ended = _run_trials(begun, _build_bench(begun, progress), workspaces, progress, done)
     except BaseException as error:
         progress.clear()

@@ -59,8 +59,7 @@ class TrialLine:
 
     def _draw(self, phase: str) -> None:
         if self._visible:
-            line = f"{self._text}, {phase}, {self._format_remaining()} left"
-            _draw_line(line)
+            _draw_line(f"{self._text}, {phase}, {self._format_remaining()} left")
 
     def _format_remaining(self) -> str:
         """As it is expected; else from the trials done in this session, or what was expected before the first."""
@@ -106,8 +105,7 @@ class ShareDone:
             remaining = (
                 f", about {format_seconds(max(gone_s / share * (1 - share), 1))} left" if share > _MIN_SHARE else ""
             )
-            line = f"{self._what}: {100 * share:.0f} %, {name}{remaining}"
-            _draw_line(line)
+            _draw_line(f"{self._what}: {100 * share:.0f} %, {name}{remaining}")
 
     def __enter__(self) -> ShareDone:
         return self

@@ -55,8 +55,7 @@ def splits(instances: Instances) -> Iterator[InstanceSplit]:
     single = instances.slots <= _FOLDS if few else len(np.unique(instances.group)) > _MANY
     partitions = 1 if single else max(2, min(4, _SPLITS // (_PARTS * min(instances.slots, _FOLDS))))
     for partition in range(partitions):
-        parts = [everything] if few else partition_groups(instances.group, _PARTS, partition)
-        for test in parts:
+        for test in [everything] if few else partition_groups(instances.group, _PARTS, partition):
             train = everything if few else np.setdiff1d(everything, test)
             for fold in _split_slots(instances.slots, partition):
                 yield InstanceSplit(partition, train, test, fold)
@@ -66,8 +65,7 @@ def partition_groups(group: Rows, k: int, seed: int) -> list[Rows]:
     """Split rows into at most k random parts of whole groups, nearly equal in groups; reproducible by ``seed``."""
     numbers = np.unique(group)
     order = np.random.default_rng((len(numbers), seed)).permutation(numbers)
-    parts = np.array_split(order, min(k, len(numbers)))
-    return [np.flatnonzero(np.isin(group, part)) for part in parts]
+    return [np.flatnonzero(np.isin(group, part)) for part in np.array_split(order, min(k, len(numbers)))]
 
 
 def _split_slots(slots: int, seed: int) -> list[Rows | None]:

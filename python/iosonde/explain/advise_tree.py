@@ -117,8 +117,7 @@ def _build_node(
     feature, level, equal = questions[column]
     if equal:
         return Node(choice, rows, Question(feature, level, True), sides[1], sides[0])
-    at = _round_midpoint(x[rows, feature], below)
-    return Node(choice, rows, Question(feature, at, False), *sides)
+    return Node(choice, rows, Question(feature, _round_midpoint(x[rows, feature], below), False), *sides)
 
 
 def _round_midpoint(values: Array, below: npt.NDArray[np.bool_]) -> float:

@@ -217,8 +217,7 @@ def _estimate_over_trials(
 
 def _draw_blocks(parts: int) -> Array:
     """Return how often each part occurs in each draw of blocks, which together are as long as the trial."""
-    blocks = -(-parts // _NEIGHBOURS)
-    starts = np.random.default_rng(_SEED).integers(parts, size=(_DRAWS, blocks))
+    starts = np.random.default_rng(_SEED).integers(parts, size=(_DRAWS, (-(-parts // _NEIGHBOURS))))
     places = (starts[:, :, None] + np.arange(_NEIGHBOURS)).reshape(_DRAWS, -1) % parts
     cells = np.arange(_DRAWS)[:, None] * parts + places
     return np.bincount(cells.ravel(), minlength=_DRAWS * parts).reshape(_DRAWS, parts).astype(float)

@@ -38,8 +38,7 @@ class PeriodFold:
         mask[list(self.slots)] = True
         if mask.all():
             return self.of
-        lengths = np.diff(np.flatnonzero(~np.concatenate([mask, mask])), prepend=-1) - 1
-        return int(lengths.max())
+        return int((np.diff(np.flatnonzero(~np.concatenate([mask, mask])), prepend=-1) - 1).max())
 
 
 def fold(slow: Slots, others: Slots, of: int, prevalence: float, tried: int) -> PeriodFold:
@@ -104,8 +103,7 @@ def _refine_length(some: Array, near: float, width: float, reach: float) -> floa
     """Refine the length within ``width`` of ``near`` to the best agreement of phases, without drift."""
     many = int(np.clip(16 * width * reach / near**2, 21, _MOST_LENGTHS))
     tried = np.linspace(near - width, near + width, many)
-    agree = [_measure_alignment(some / length) for length in tried]
-    length = float(tried[int(np.argmax(agree))])
+    length = float(tried[int(np.argmax([_measure_alignment(some / length) for length in tried]))])
     phase = phases(some, length)
     usual = ~np.isnan(phase)
     number = np.round(some / length - phase)[usual]

@@ -199,9 +199,7 @@ def _all_wait(operations: Pass) -> Reading | None:
     )
     if "read" in operations.kind:
         return Reading(NO_READ_AHEAD, f"no read-ahead, or none in time: they are sequential, and {text}")
-    if "write" in operations.kind:
-        return Reading(NO_WRITE_BEHIND, f"no write-behind: {text}")
-    return None
+    return Reading(NO_WRITE_BEHIND, f"no write-behind: {text}") if "write" in operations.kind else None
 
 
 def reading(suspects: Sequence[Suspect], times: Times) -> Reading | None:

@@ -55,8 +55,7 @@ class Figure:
 
 def heading(text: str | Sequence[str]) -> Spec:
     """Build a title of one or more lines, as plain text."""
-    lines = text.split("\n") if isinstance(text, str) else list(text)
-    return {"text": [escape(line) for line in lines]}
+    return {"text": [escape(line) for line in (text.split("\n") if isinstance(text, str) else list(text))]}
 
 
 def together(figures: Sequence[Figure], columns: int, description: str = "") -> Figure:

@@ -56,8 +56,7 @@ def _unfilter_rows(raw: bytes, width: int, height: int) -> Pixels | None:
     filters, stored = rows[:, 0], rows[:, 1:].reshape(height, width, 4)
     if not np.isin(filters, (_NONE, _SUB)).all():
         return None
-    added = np.cumsum(stored, axis=1, dtype=np.uint8)
-    return np.where((filters == _SUB)[:, None, None], added, stored)
+    return np.where((filters == _SUB)[:, None, None], np.cumsum(stored, axis=1, dtype=np.uint8), stored)
 
 
 def _encode_pixels(pixels: Pixels) -> Iterator[tuple[bytes, bytes]]:

@@ -336,8 +336,7 @@ def _check_commands(document: Document, importers: Collection[str]) -> Iterator[
 def _check_settings(document: Document, path: Key, step: NativeStep, spec: Spec) -> Iterator[Problem]:
     """Return mistakes in the settings of a step: unknown settings, unknown names in them, and values that the workload
     refuses."""
-    producer = workloads.find(step.workload)
-    setting_names = [field.name for field in fields(producer.Settings)]
+    setting_names = [field.name for field in fields(workloads.find(step.workload).Settings)]
     unknown = [key for key in step.settings if key not in setting_names]
     for key in unknown:
         what = Message("unknown-setting", "{workload} has no such setting", workload=step.workload)
@@ -368,8 +367,7 @@ def cells(step: NativeStep, spec: Spec) -> Iterator[dict[str, Any]]:
     used = names_in(step.settings)
     factors = [factor for factor in spec.factors if factor.name in used]
     names = [factor.name for factor in factors]
-    conditions = design.constraints(spec.design, [factor.name for factor in spec.factors])
-    allows = design.judge(conditions, names)
+    allows = design.judge(design.constraints(spec.design, [factor.name for factor in spec.factors]), names)
     grid = islice(product(*(factor.levels for factor in factors)), _MAX_TRIED)
     candidates = (dict(zip(names, levels, strict=True)) for levels in grid)
     allowed = list(islice((cell for cell in candidates if allows(cell)), _CELLS))
@@ -383,8 +381,7 @@ def cells(step: NativeStep, spec: Spec) -> Iterator[dict[str, Any]]:
 def settings_at(step: NativeStep, values: Mapping[str, Any]) -> Any:
     """Return the ``Settings`` of a native step at one setting of the factors, for any trial. Raises InputError."""
     trial = {**dict.fromkeys(placeholders.TRIAL, 1), **values, **workloads.own_names(step.workload)}
-    filled = placeholders.fill_typed(step.settings, trial)
-    return workloads.find(step.workload).Settings(**filled)
+    return workloads.find(step.workload).Settings(**placeholders.fill_typed(step.settings, trial))
 
 
 def _check_operations(
@@ -392,8 +389,7 @@ def _check_operations(
 ) -> Iterator[Problem]:
     """Check for duplicate operations: two phases of one name would be one operation in the results. Steps of one
     workload are distinguished."""
-    settings = settings_at(step, next(cells(step, spec)))
-    for plan in workloads.find(step.workload).plan(settings, 0, 1, 0):
+    for plan in workloads.find(step.workload).plan(settings_at(step, next(cells(step, spec))), 0, 1, 0):
         before = spec.steps[first_steps.get(plan.operation, 0)]
         is_distinct = first_steps.get(plan.operation) != path[1] and getattr(before, "workload", "") == step.workload
         if plan.timed and plan.operation in first_steps and not is_distinct:

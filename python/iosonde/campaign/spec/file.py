@@ -191,8 +191,7 @@ def _build_factors(data: Mapping[str, Any]) -> tuple[Factor, ...]:
     for name, declaration in data.get("factors", {}).items():
         levels, unit = read_levels(declaration)
         own.append(Factor(name, unit, levels))
-    several = [Factor(TARGET, "", tuple(data["targets"]))] if "targets" in data else []
-    return (*series, *own, *several)
+    return (*series, *own, *([Factor(TARGET, "", tuple(data["targets"]))] if "targets" in data else []))
 
 
 def _list_counts(counts: int | list[int]) -> list[int]:

@@ -101,5 +101,4 @@ def _after_slow(target: Target) -> tuple[float, float]:
     """Return phi of "slow" with "slow" of the operation before, and its standard error."""
     before, after = target.slow[:-1], target.slow[1:]
     share = target.prevalence
-    together = float((before & after).mean()) - share**2
-    return together / (share * (1 - share)), 1 / math.sqrt(before.size)
+    return (float((before & after).mean()) - share**2) / (share * (1 - share)), 1 / math.sqrt(before.size)

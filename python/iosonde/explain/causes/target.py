@@ -63,8 +63,7 @@ def agreement(hits: float, n_slow: int, false: float, n_other: int, prevalence: 
     kappa = (alike - chance) / (1 - chance) if chance < 1 else 0.0
     pooled = (hits + false) / (n_slow + n_other)
     spread = math.sqrt(pooled * (1 - pooled) * (1 / n_slow + 1 / n_other))
-    z = (recall - alarms) / spread if spread else 0.0
-    p = min(1.0, tried * math.erfc(z / math.sqrt(2)) / 2)
+    p = min(1.0, tried * math.erfc(((recall - alarms) / spread if spread else 0.0) / math.sqrt(2)) / 2)
     return Agreement(recall, prevalence * recall / positives if positives else 0.0, kappa, p)
 
 

@@ -165,8 +165,7 @@ def _bin_ranks(
         return (), 1
     a_line = -(-names.size // _RANKS)
     line, lines = of // a_line, -(-names.size // a_line)
-    at = np.clip(begun, 0, _TIMES - 1).astype(np.int64)
-    cell = (line * _TIMES + at) * count + rows.of
+    cell = (line * _TIMES + np.clip(begun, 0, _TIMES - 1).astype(np.int64)) * count + rows.of
     took = np.bincount(cell, rows.weight * rows.duration_ns, lines * _TIMES * count).reshape(lines, _TIMES, count)
     total, most = took.sum(axis=2), took.argmax(axis=2)
     cells = tuple(

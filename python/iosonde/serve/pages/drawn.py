@@ -13,8 +13,7 @@ from iosonde.page.parts import share
 def scripts(specs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the template values: ``theme``, ``parts`` that figures share, and each of ``figures`` by the id of its
     place."""
-    full_specs = {name: layout_vocabulary.page_spec(spec) for name, spec in specs.items()}
-    parts, figures = share(full_specs)
+    parts, figures = share({name: layout_vocabulary.page_spec(spec) for name, spec in specs.items()})
     return {
         "theme": _embed_json(layout_vocabulary.page_config()),
         "parts": _embed_json(parts),

@@ -54,8 +54,7 @@ def _same_in_all(runs: Sequence[IndexedRun]) -> dict[str, Any]:
 def run_page(shelf: Shelf, address: Address) -> WebPage:
     """Render ``/run``: ``store``, ``run``. Read from the store itself. Raises InputError, DataError."""
     shelved, run = shelf.at(address.parameter("store")), address.parameter("run")
-    part = shelved.store.part([run])
-    detail = show_answer.detail(show_answer.ChosenRuns(part, run))
+    detail = show_answer.detail(show_answer.ChosenRuns(shelved.store.part([run]), run))
     return rendered(
         "run.html",
         shelf,
