@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.campaign import forecast, needs
+from iosonde.campaign.each_trial import Pace
 from iosonde.campaign.forecast import FinishedTrial, LabWait, Speeds, TrialWork
-from iosonde.campaign.pace import Pace
 from iosonde.core.faults import PlannedFault
 from iosonde.core.types import Factor, Run
 from iosonde.measure import design

@@ -14,6 +14,7 @@ from typing import Any
 
 from iosonde.core import deciding, decision, questions
 from iosonde.core.decision import Decision
+from iosonde.core.errors import InputError
 from iosonde.core.pair_rule import PairRule
 from iosonde.core.timestamps import format_now
 from iosonde.core.types import Experiment, level_text
@@ -21,7 +22,7 @@ from iosonde.core.units import percent
 from iosonde.importers import registry
 from iosonde.measure import design
 from iosonde.measure.spec import CommandStep, Spec, Terms
-from iosonde.ranks import launch
+from iosonde.ranks import launch, machine
 from iosonde.ranks.hosts import this_host
 from iosonde.ranks.launch import Launcher
 from iosonde.ranks.machine import Facts
@@ -32,7 +33,6 @@ from .document import EXTRA_KEYS, document
 from .pacing import NO_PACE, Pacing, parse_pace
 from .request import Request
 from .spec import file
-from .subject import subject_commit
 from .turn import Turn
 
 # Differences below this fraction do not matter, unless `compare` has another margin.
@@ -210,3 +210,31 @@ def importer_names() -> list[str]:
     """Every importer that ``parse`` may name, without loading it."""
     points = importlib.metadata.entry_points(group=registry.GROUP)
     return sorted({*registry.OURS, *(point.name for point in points)})
+
+
+AUTO = "auto"
+_DIRTY = "+"  # after the commit of a tree with uncommitted changes
+
+
+def subject_commit(word: str | None) -> str | None:
+    """Return the word itself; for ``auto`` the commit of the current Git repository, with a ``+`` for uncommitted
+    changes. Raises InputError without a commit."""
+    if word is None:
+        return None
+    if not word.strip():
+        raise InputError(
+            "empty-option-value",
+            "{spell.subject_commit} is empty",
+            "give a commit, any other text without blanks, or auto",
+        )
+    if word != AUTO:
+        return word.strip()
+    software = machine.software(Path.cwd())
+    if not software.get("commit"):
+        raise InputError(
+            "not-a-git-repository",
+            "{spell.subject_commit} auto: {directory} is not in a Git repository with a commit",
+            "change to the repository of the file system under test, or name the commit",
+            directory=Path.cwd(),
+        )
+    return f"{software['commit']}{_DIRTY if software['commit_modified'] else ''}"

@@ -19,7 +19,7 @@ from iosonde.measure.bench import Bench
 from iosonde.measure.target.keeper import ManagedWorkspace
 from iosonde.ranks import leftovers
 
-from . import benches, left, mpi_steps, targets, trials
+from . import benches, mpi_steps, preflight, targets, trials
 from .against import Pairs
 from .begun import BegunCampaign
 from .caller import TrialProgress
@@ -81,7 +81,7 @@ def _make_workspaces(begun: BegunCampaign, workspaces: dict[str, ManagedWorkspac
     keeper, experiment = begun.hands.keeper, begun.experiment
     for name, target in begun.campaign.spec.targets.items():
         with targets.prefix_target_errors(name):
-            left.remove(begun.store, target, experiment.id, keeper, begun.say)
+            preflight.remove_leftovers(begun.store, target, experiment.id, keeper, begun.say)
             workspaces[name] = keeper.workspace(target, experiment.id)
             workspaces[name].create(resumed=resumed, hold=not may_unmount(begun.campaign))
 

@@ -17,17 +17,16 @@ from iosonde.measure.spec import MPI, ONCE, CommandStep, Control, NativeStep, Sp
 from iosonde.measure.workloads.phase_plan import PhasePlan
 from iosonde.ranks import machine
 
-from . import bring_ups, in_lab, mpi_steps, preflight, roles
+from . import bring_ups, in_lab, mpi_steps, preflight
 from .asked_of import misnamed
 from .caller import Caller
 from .campaign import Campaign, campaign
 from .forecast import Forecast, by_level
-from .in_memory import fits_in_memory
 from .lab_speeds import n_labs
 from .needs import forecast, measured_trials, smaller, space
+from .plan_warnings import fits_in_memory, misplaced, skipped
 from .request import Request
 from .resume import existing_store
-from .skipped import skipped
 from .spec.check import settings_at
 
 LEVEL = 0.95  # of the intervals that fewer repetitions widen
@@ -147,7 +146,7 @@ def plan(request: Request, caller: Caller | None = None, check_lab: LabCheck = l
     for sentence in (
         *preflight.unchecked(definition, expected),
         *misnamed(definition),
-        *(roles.misplaced(definition, next(iter(facts.values()))) if facts else ()),
+        *(misplaced(definition, next(iter(facts.values()))) if facts else ()),
         *fits_in_memory(definition, experiment.trials, machine.memory_bytes()),
         *skipped(definition, experiment.trials, facts or {}),
     ):

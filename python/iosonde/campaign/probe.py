@@ -29,10 +29,10 @@ from iosonde.stats.overview import hardware
 from iosonde.store import Store
 from iosonde.store.lock import lock_experiment
 
-from . import left, preflight, turn
+from . import preflight, turn
 from .caller import Caller, TrialProgress
 from .campaign import new_id, new_seed
-from .probe_request import ProbeRequest
+from .request import ProbeRequest
 
 Facts = dict[str, Any]
 
@@ -325,7 +325,7 @@ def _measure_repetitions(
     with lock_experiment(store.path, experiment.id):
         try:
             if bench.target and workspace:
-                left.remove(store, bench.target, experiment.id, keeper, caller.say)
+                preflight.remove_leftovers(store, bench.target, experiment.id, keeper, caller.say)
                 workspace.create(resumed=False, hold=True)
             return _run_repetitions(bench, experiment, store, progress, caller)
         finally:

@@ -23,7 +23,7 @@ from . import in_lab, path_study, preflight, turn
 from .begun import BegunCampaign, Hands
 from .caller import Caller
 from .campaign import Campaign, campaign
-from .lab_budget import LabBudget
+from .in_lab import LabBudget
 from .measure import measure
 from .needs import measured_trials
 from .request import Request

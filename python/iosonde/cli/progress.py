@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import sys
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from iosonde.campaign.rate_now import RateNow
 from iosonde.core.units import format_rate, format_seconds
 
 from .output import talk
@@ -145,3 +146,57 @@ def _draw_line(line: str) -> None:
     """Replace the last line of the terminal, cut to its width."""
     sys.stderr.write(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}")
     sys.stderr.flush()
+
+
+_NOW_S = 5.0  # window of the current rate
+
+
+class RateNow:
+    """Current operations/s of a phase over all its ranks, during the last seconds."""
+
+    def __init__(self) -> None:
+        self._phase = ""
+        self._history: deque[tuple[float, int]] = deque()
+
+    def compute_rate(self, phase: str, beats: Sequence[Any], now_s: float) -> float | None:
+        """Compute the rate from ``beats``, the ranks' last reports; None until two reports differ."""
+        done = sum(beat.progress for beat in beats if beat.phase == phase)
+        if phase != self._phase or (self._history and done < self._history[-1][1]):  # a new trial has started
+            self._phase = phase
+            self._history.clear()
+        self._history.append((now_s, done))
+        while len(self._history) > 2 and now_s - self._history[1][0] >= _NOW_S:
+            self._history.popleft()
+        (since_s, before), passed_s = self._history[0], now_s - self._history[0][0]
+        return (done - before) / passed_s if done > before and since_s < now_s else None
+
+
+class Interrupts:
+    """Ctrl-C or SIGTERM, taken at a moment of our choosing: Python drops an exception that comes while it forks.
+
+    The second one interrupts at once. A SIGINT that the shell told us to ignore stays ignored.
+    """
+
+    def __init__(self) -> None:
+        self._requested = False
+
+    def __enter__(self) -> Interrupts:
+        signals = [
+            number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) is not signal.SIG_IGN
+        ]
+        self._before = {number: signal.signal(number, self._ask) for number in signals}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _ask(self, _signal: int, _frame: Any) -> None:
+        if self._requested:
+            raise KeyboardInterrupt
+        self._requested = True
+
+    def check(self) -> None:
+        """Interrupt now if it was asked for; called about once a second."""
+        if self._requested:
+            raise KeyboardInterrupt

@@ -14,7 +14,7 @@ from iosonde.data.options import DataOptions
 from .files import figure_writer
 
 if TYPE_CHECKING:
-    from iosonde.answers.candidates import Learning
+    from iosonde.answers.learned import Learning
     from iosonde.layout.figure import Figure
 
 
@@ -68,7 +68,7 @@ class LearningOptions(DataOptions):
     @property
     def learning(self) -> Learning:
         """The models to train, and their folds."""
-        from iosonde.answers.candidates import Learning
+        from iosonde.answers.learned import Learning
 
         return Learning(self.families or (), self.terms, self.folds, self.together, self.seed)
 

@@ -8,9 +8,9 @@ from typing import Any
 from iosonde.layout.vocabulary import page_config
 from iosonde.page.carried import asset, json_in_script, page_policy
 
+from .carried import share
 from .environment import make_environment
 from .library import library
-from .parts import share
 
 
 def drawn_page(template: str, specs: Mapping[str, Any], say: Callable[[str], None], **words: Any) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from iosonde.answers.columns import with_computed
 from iosonde.answers.operations import visit
+from iosonde.answers.trials import with_computed
 from iosonde.commands.bound.for_page import start
 from iosonde.commands.corpus.answer import corpus
 from iosonde.commands.corpus.for_page import CorpusPage, corpus_page

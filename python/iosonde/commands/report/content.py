@@ -22,8 +22,8 @@ from iosonde.commands.regress.content import ResponseRegression, ResponseSummary
 from iosonde.commands.summary.faults import FaultEffect
 from iosonde.core.types import Finding
 from iosonde.core.verdict import Verdict
+from iosonde.page.section import FactGroup, FirstScreen, Reproduce
 from iosonde.page.tables import DataTable, Section
-from iosonde.page.words import FactGroup, FirstScreen, Reproduce
 
 from .question import AnsweredQuestion
 

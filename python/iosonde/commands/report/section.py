@@ -23,10 +23,9 @@ from iosonde.core.units import significant
 from iosonde.core.words import counted, plural
 from iosonde.layout.text import estimate_parts, estimate_text
 from iosonde.layout.vocabulary import page_config
-from iosonde.page.carried import asset, json_in_script, page_policy, to_jsonable
+from iosonde.page.carried import asset, json_in_script, page_policy, share, to_jsonable
 from iosonde.page.environment import make_environment
 from iosonde.page.library import library
-from iosonde.page.parts import share
 from iosonde.page.section import PageSection
 from iosonde.page.strip import STRIP_HEIGHT, STRIP_WIDTH
 from iosonde.page.tables import Section

@@ -24,8 +24,7 @@ from iosonde.stats.density.histogram import LogHistogram, clock_step, histogram_
 
 from .drawn import EVERY, DrawnRows, drawn
 from .group import TrialLook
-from .in_memory import build_full_account, class_counts
-from .why import reasons, trial_suspects
+from .in_memory import build_full_account, class_counts, reasons, trial_suspects
 
 _SAMPLE = 400_000  # of the whole run, for effects longer than a stretch
 _COLUMNS = ("rank", "file", "offset", "start_ns", "duration_ns")

@@ -8,9 +8,8 @@ from iosonde.commands.watch import compare as watch_compare
 from iosonde.core.errors import InputError
 from iosonde.serve.shelf import Shelf
 
-from .drawn import scripts
 from .history import watched
-from .web_page import Address, WebPage, rendered
+from .web_page import Address, WebPage, rendered, scripts
 
 
 def page(shelf: Shelf, address: Address) -> WebPage:

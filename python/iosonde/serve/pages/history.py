@@ -14,8 +14,7 @@ from iosonde.data.query import ResponseQuery as Numbers
 from iosonde.data.source import open_data
 from iosonde.serve.shelf import Shelf
 
-from .drawn import scripts
-from .web_page import Address, WebPage, rendered
+from .web_page import Address, WebPage, rendered, scripts
 
 NEWEST, MOST = 2000, 20_000  # runs used by default, and at most
 ON_A_PAGE = 12  # figures
