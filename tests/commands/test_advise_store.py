@@ -17,7 +17,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import table_of
 from iosonde.explain.advise import Wish, advise
-from iosonde.explain.advise_effects import sentence_of
+from iosonde.explain.advise_words import sentence_of
 from iosonde.store import Store
 from messages import assert_problem
 

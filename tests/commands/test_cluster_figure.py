@@ -16,7 +16,7 @@ from iosonde.commands.upgrade.figure_cluster import ClusterDrawing, amount, clus
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate
 from iosonde.explain.upgrade import Cluster, Quantity
-from iosonde.explain.upgrade_tables import today
+from iosonde.explain.upgrade_today import today
 from iosonde.layout.vocabulary import VERMILION
 from iosonde.model.bound.bound import TERMS
 from messages import codes, raises

@@ -1,4 +1,4 @@
-"""From DATA to training data of a model: one response, its factors, and the rows as examples."""
+"""From DATA to training data of a model (one response, its factors, rows as examples), and the models to try."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def learned(source: Source, query: ResponseQuery) -> Learned:
     source.require_names(query)
     response = choose_response(source, query).with_scattered()
     names = list(source.apart(query.on)) or [
-        name for name in set_factors(response) if _has_several_levels(response, name)
+        name for name in set_factors(response) if len(response.rows.column(name).codes()[1]) > 1
     ]
     if not names:
         raise DataError(
@@ -62,10 +62,6 @@ def learned(source: Source, query: ResponseQuery) -> Learned:
 def set_factors(response: Response) -> list[str]:
     """Return the set factors, as the experiments declare; observed ones cannot be chosen."""
     return [factor.name for factor in response.factors if factor.role is Role.SET]
-
-
-def _has_several_levels(response: Response, name: str) -> bool:
-    return len(response.rows.column(name).codes()[1]) > 1
 
 
 @dataclass(frozen=True)

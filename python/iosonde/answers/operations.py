@@ -1,4 +1,4 @@
-"""A single pass over the recorded operations of a store: each run is read once for all visitors."""
+"""A single pass over the recorded operations of a store, each run read once for all visitors; their percentiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From responses to cells, the input of statistics on a store or a table."""
+"""From responses to cells, the input of statistics; effects of the family over which tests are corrected."""
 
 from __future__ import annotations
 

@@ -71,8 +71,7 @@ class Campaign:
 
     def identity(self) -> dict[str, Any]:
         """Return the identity of the experiment, as read from a store: an equal request resumes it."""
-        identity: dict[str, Any] = json.loads(json.dumps(file.identity(self.spec)))
-        return identity
+        return dict(json.loads(json.dumps(file.identity(self.spec))))
 
     def _name(self) -> str:
         """Return a name for people: the file's own, else the targets', else the file's name, else the first command."""
@@ -127,11 +126,6 @@ class Campaign:
         return self.spec.against.margin if self.spec.against else MARGIN
 
     @property
-    def first_repetitions(self) -> int:
-        """The repetitions of every cell before the first look of a stopping rule."""
-        return LEAST if self.spec.against else self.spec.repetitions
-
-    @property
     def pacing(self) -> Pacing:
         """The breaks between trials."""
         return parse_pace(self.terms.pace) if self.terms.pace else NO_PACE
@@ -164,7 +158,9 @@ class Campaign:
             name=self._name(),
             factors=factors,
             settings=self.identity() | self._build_annotations(),
-            trials=design.trials(factors, self.spec.design, range(self.first_repetitions), 0, seed),
+            trials=design.trials(
+                factors, self.spec.design, range(LEAST if self.spec.against else self.spec.repetitions), 0, seed
+            ),
             seed=seed,
             created_at=format_now(),
         )
@@ -208,8 +204,7 @@ def campaign(
 
 def importer_names() -> list[str]:
     """Every importer that ``parse`` may name, without loading it."""
-    points = importlib.metadata.entry_points(group=registry.GROUP)
-    return sorted({*registry.OURS, *(point.name for point in points)})
+    return sorted({*registry.OURS, *(point.name for point in importlib.metadata.entry_points(group=registry.GROUP))})
 
 
 AUTO = "auto"

@@ -1,4 +1,8 @@
-"""Steps of each trial of a campaign: measure it, store its Run, then remove its files."""
+"""Steps of each trial of a campaign: measure it, store its Run, then remove its files.
+
+Before each trial the rest is predicted anew from the measured speed, and ``--abort-if`` may end the campaign: on
+servers that others use, when these suffer.
+"""
 
 from __future__ import annotations
 

@@ -92,8 +92,7 @@ class Forecast:
     @property
     def total_s(self) -> float:
         """The time of all trials with a known duration, with the breaks between them."""
-        estimated_s = sum(seconds for seconds in self.seconds if seconds is not None)
-        return self.pacing.total_s(estimated_s, len(self.seconds))
+        return self.pacing.total_s(sum(seconds for seconds in self.seconds if seconds is not None), len(self.seconds))
 
     @property
     def unknown(self) -> int:

@@ -115,11 +115,10 @@ def _is_repeated(files: Sequence[T], place: Callable[[T], PurePath], begin: Call
     """Return whether one of these files often repeats another: elbencho's text next to its CSV, the log of a job next
     to its outputs of IOR and mdtest."""
     heads = [begin(file) for file in files if place(file).suffix.lower() in _TEXTS]
-    return any(head.startswith(elbencho_execution.HEAD) for head in heads) or sum(map(_is_of_mpi, heads)) > 1
-
-
-def _is_of_mpi(head: bytes) -> bool:
-    return _OF_MPI.search(head) is not None
+    return (
+        any(head.startswith(elbencho_execution.HEAD) for head in heads)
+        or sum(bool(_OF_MPI.search(head)) for head in heads) > 1
+    )
 
 
 def runs_together(

@@ -1,7 +1,8 @@
 """A campaign in an emulated cluster: the cluster that its next trials need, and the trials for the current one.
 
 The owner of the clusters calls ``next_setting``, brings that cluster up and runs the same campaign in it. The campaign
-measures the trials that belong there and skips the others, until ``next_setting`` returns None.
+measures the trials that belong there and skips the others, until ``next_setting`` returns None. The lab section of a
+file is read before the file is checked. A time budget is for all clusters, and for the campaign in each.
 """
 
 from __future__ import annotations

@@ -24,7 +24,9 @@ _SERVERS = 3  # default of `iosonde lab up`
 def speeds_from_links(section: Mapping[str, Any]) -> SpeedsOf | None:
     """Return the speeds of a cell, by a file's section ``lab``: as many links in parallel as active clients, or
     servers. None if no link is limited."""
-    if "net" not in section and not any("net" in words for words in _list_level_sections(section)):
+    if "net" not in section and not any(
+        "net" in words for levels in section.get(lab.LEVELS, {}).values() for words in levels.values()
+    ):
         return None
     usual = Speeds()
     names = (*lab.factors(section), "nodes")
@@ -55,7 +57,3 @@ def n_labs(section: Mapping[str, Any], trials: Collection[Trial]) -> int:
     return len(
         {(trial.repetition, *(trial.factors[name] for name in lab_factors)) if lab_factors else () for trial in trials}
     )
-
-
-def _list_level_sections(section: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [words for levels in section.get(lab.LEVELS, {}).values() for words in levels.values()]

@@ -131,15 +131,13 @@ def _build_rules(begun: BegunCampaign) -> Rules:
     job = begun.ready.node["scheduler"]
     if job and (walltime_end := job["walltime_end"]):
         remaining_s = datetime.fromisoformat(walltime_end).timestamp() - time.time()
-        walltime = Message("walltime-exhausted", "the batch job's walltime")
-        ends.append((time.monotonic() + remaining_s - 30, walltime))
+        ends.append((time.monotonic() + remaining_s - 30, Message("walltime-exhausted", "the batch job's walltime")))
     ends_at, because = min(ends, default=(None, Rules.ends_because))
 
     expected_s = max((trial.seconds for trial in measured_trials(store, campaign)), default=0.0)
     rule = (lambda: repetitions_needed(store, campaign, experiment, begun.level)) if campaign.spec.until else None
     pairs = pair_rule(experiment)
-    looks = Pairs(pairs, experiment, store) if pairs else None
-    return Rules(ends_at, because, rule, looks, expected_s=expected_s)
+    return Rules(ends_at, because, rule, Pairs(pairs, experiment, store) if pairs else None, expected_s=expected_s)
 
 
 def _build_system_settings(begun: BegunCampaign) -> restore.SystemSettings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
@@ -30,7 +30,8 @@ def space(campaign: Campaign) -> tuple[int, int]:
     n_bytes = n_files = 0
     for step in campaign.spec.native:
         sizes = [
-            _compute_step_space(step, settings, campaign.max_ranks) for settings in _iterate_settings(step, campaign)
+            _compute_step_space(step, settings_at(step, {"RANKS": campaign.max_ranks, **cell}), campaign.max_ranks)
+            for cell in cells(step, campaign.spec)
         ]
         n_bytes += max(size for size, _ in sizes)
         n_files += max(count for _, count in sizes)
@@ -40,11 +41,6 @@ def space(campaign: Campaign) -> tuple[int, int]:
 def _compute_step_space(step: NativeStep, settings: Any, ranks: int) -> tuple[int, int]:
     producer = workloads.find(step.workload)
     return producer.bytes_needed(settings, ranks), producer.files_needed(settings, ranks)
-
-
-def _iterate_settings(step: NativeStep, campaign: Campaign) -> Iterator[Any]:
-    for cell in cells(step, campaign.spec):
-        yield settings_at(step, {"RANKS": campaign.max_ranks, **cell})
 
 
 def forecast(campaign: Campaign, trials: Sequence[Trial], measured: Sequence[FinishedTrial]) -> Forecast:

@@ -151,8 +151,7 @@ def plan(request: Request, caller: Caller | None = None, check_lab: LabCheck = l
         *skipped(definition, experiment.trials, facts or {}),
     ):
         caller.say(sentence)
-    offers = smaller(definition, experiment.seed, measured, LEVEL)
-    return _build_plan(definition, experiment, expected, tuple(offers))
+    return _build_plan(definition, experiment, expected, tuple(smaller(definition, experiment.seed, measured, LEVEL)))
 
 
 def _build_plan(

@@ -83,8 +83,7 @@ class Probed:
 def probed(repetitions: Sequence[Facts], level: float, mount: Facts | None = None) -> Probed:
     """Summarise the facts of complete repetitions; ``mount`` is that of the written directory, if any."""
     facts = hardware.summarise(repetitions, level)
-    messages = tuple(warnings(facts, mount or {}))
-    return Probed(facts, hardware.slowest(facts), messages, len(repetitions), level)
+    return Probed(facts, hardware.slowest(facts), tuple(warnings(facts, mount or {})), len(repetitions), level)
 
 
 def probe(probe_request: ProbeRequest, level: float = 0.95, caller: Caller | None = None) -> Probed:

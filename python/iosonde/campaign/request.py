@@ -1,4 +1,6 @@
-"""A user's request in terms of the options: not yet checked; None means the value of a file or a default."""
+"""A user's request, of a campaign or a probe, in terms of the options.
+
+It is not yet checked; None means the value of a file or a default."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One line on stderr, with the time left, when somebody watches; nothing when piped."""
+"""One line on stderr, with the time left, when somebody watches, nothing when piped; and Ctrl-C at a chosen moment."""
 
 from __future__ import annotations
 

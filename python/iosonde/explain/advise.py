@@ -23,10 +23,18 @@ from iosonde.core.types import Estimate
 from .advise_defaults import Default, best_of, defaults, shares, winners
 from .advise_effects import Effect, effects
 from .advise_gain import Crossed, Learner, cross_fit, labels, learn, pick_depth, tied
+from .advise_intervals import (
+    absolute_gain,
+    best_settings,
+    bound_instance_share,
+    bound_repeat_share,
+    cut,
+    one_hot,
+    ratio_gain,
+    share_gain,
+)
 from .advise_needs import Needs, needs
-from .advise_noise import absolute_gain, one_hot, ratio_gain, share_gain
 from .advise_parts import FEW, by_repeat, geometric, mean_estimate
-from .advise_shares import best_settings, bound_instance_share, bound_repeat_share, cut
 from .advise_tree import choices
 from .advise_tree import cut as pruned
 from .instances import Instances, instances
@@ -141,7 +149,7 @@ class Advice:
             "incomplete": instances.incomplete,
             "settings": len(instances.settings),
             "repeats": int(instances.trials.min()),
-            "best_mean": float(_compute_best_mean(instances)),
+            "best_mean": float(best_of(instances.values, instances.lower).mean()),
             "defaults": [d.to_json() for d in self.defaults],
             "best_by": self.winners,
             "criteria_agree": self.criteria_agree,
@@ -157,10 +165,6 @@ class Advice:
             "needs": None if self.needs is None else self.needs.to_json(),
             "warnings": list(self.warnings),
         }
-
-
-def _compute_best_mean(instances: Instances) -> float:
-    return float(best_of(instances.values, instances.lower).mean())
 
 
 def _depth_json(depth: Depth) -> dict[str, Any]:

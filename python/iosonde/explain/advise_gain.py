@@ -93,8 +93,7 @@ def labels(share: Array) -> Rows:
     Settings within the noise are not made equal here: many instances together may separate what a single instance
     leaves open.
     """
-    best = share == share.max(axis=1)[:, None]
-    return np.asarray(np.where(best, share.mean(axis=0), -1.0).argmax(axis=1))
+    return np.asarray(np.where(share == share.max(axis=1)[:, None], share.mean(axis=0), -1.0).argmax(axis=1))
 
 
 def learn(instances: Instances, values: Array, rows: Rows, learner: Learner) -> Node:

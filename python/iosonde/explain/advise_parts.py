@@ -53,8 +53,7 @@ def splits(instances: Instances) -> Iterator[InstanceSplit]:
     everything, few = np.arange(len(instances)), by_repeat(instances)
     # If each slot is a fold of its own there is only one partition of repeats.
     single = instances.slots <= _FOLDS if few else len(np.unique(instances.group)) > _MANY
-    partitions = 1 if single else max(2, min(4, _SPLITS // (_PARTS * min(instances.slots, _FOLDS))))
-    for partition in range(partitions):
+    for partition in range(1 if single else max(2, min(4, _SPLITS // (_PARTS * min(instances.slots, _FOLDS))))):
         for test in [everything] if few else partition_groups(instances.group, _PARTS, partition):
             train = everything if few else np.setdiff1d(everything, test)
             for fold in _split_slots(instances.slots, partition):

@@ -39,11 +39,11 @@ _LIMITS = ("max_cost", "max_watts", "max_rack_units", "min_nodes_per_rack_unit")
 _CPU_LIMITS = ("min_cpu_points", "max_cpu_watts")
 
 
-def _parse_size(text: str) -> float:
-    return float(parse_size(text))
-
-
-_TOTALS: dict[str, Callable[[str], float]] = {"capacity": _parse_size, "bandwidth": parse_rate, "cost": number}
+_TOTALS: dict[str, Callable[[str], float]] = {
+    "capacity": lambda text: float(parse_size(text)),
+    "bandwidth": parse_rate,
+    "cost": number,
+}
 
 
 @dataclass(frozen=True)

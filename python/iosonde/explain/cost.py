@@ -69,8 +69,7 @@ class AccountSums:
         """Add operations that begin ``start_ns`` after the first one."""
         for at in range(0, of.size, _CHUNK):
             part = slice(at, at + _CHUNK)
-            block = np.minimum((start_ns[part] / self._width).astype(np.int32), BLOCKS - 1)
-            cell = block * self._count + of[part]
+            cell = np.minimum((start_ns[part] / self._width).astype(np.int32), BLOCKS - 1) * self._count + of[part]
             self._counts += np.bincount(cell, minlength=self._counts.size)
             self._seconds += np.bincount(cell, duration_ns[part], self._counts.size) / 1e9
 

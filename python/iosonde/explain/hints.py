@@ -249,9 +249,7 @@ def _mount_word(key: str, value: str) -> str:
     """Return ``noatime`` for on, ``atime`` for off, or the option's own opposite."""
     if value.isdigit() or value.lower() not in (*_ON, *_OFF):
         return f"{key}={value}"
-    if value.lower() in _ON:
-        return key
-    return _OPPOSITE.get(key, key[2:] if key.startswith("no") else f"no{key}")
+    return key if value.lower() in _ON else _OPPOSITE.get(key, key[2:] if key.startswith("no") else f"no{key}")
 
 
 def _write_fio(pairs: Pairs) -> list[str]:

@@ -215,8 +215,7 @@ class _Trials:
 
 def _without_renamed(trials: _Trials) -> tuple[_Trials, Renamed]:
     """Return the trials without settings that duplicate another one, and these."""
-    same = instance_twins.same_cells(trials.original, trials.instance, trials.setting)
-    renamed = instance_twins.renamed(same)
+    renamed = instance_twins.renamed(instance_twins.same_cells(trials.original, trials.instance, trials.setting))
     if not renamed:
         return trials, ()
     remaining = [at for at in range(len(trials.settings)) if at not in renamed]

@@ -249,8 +249,7 @@ def _best_after(
     gains = []
     for first in others:
         if first is not candidate and possible(cluster, [first, candidate]):
-            gain = after(cluster, [first, candidate]).s / after(cluster, [first]).s - 1
-            gains.append((gain, first.name))
+            gains.append(((after(cluster, [first, candidate]).s / after(cluster, [first]).s - 1), first.name))
     best = max(gains, default=(0.0, ""))
     return (best[1], best[0]) if best[0] >= NOTHING else None
 

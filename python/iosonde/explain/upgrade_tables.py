@@ -6,16 +6,13 @@ None of them uses the bound: they hold benchmark results, measured times, and ra
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
-from iosonde.model.bound.bound import Ceiling
 from iosonde.stats.estimate.ratio import ratio_of_means, side
 from iosonde.stats.estimate.summarise import mean
-
-from .upgrade import DRAWS, SEED, Cluster, after, draw_system, z_of
 
 # The seven criteria of a file system's choice (Kumar, Modeling Storage Performance in a HPC System, 2013, §3.1).
 CRITERIA = {
@@ -155,39 +152,3 @@ def scorecard(marks: Mapping[str, Mapping[str, float]], weights: Mapping[str, fl
         weakest = max(criteria, key=lambda criterion: weight[criterion] * (5 - system_marks[criterion]))
         scores.append(Score(name, dict(system_marks), total, weakest))
     return sorted(scores, key=lambda score: -score.total)
-
-
-@dataclass(frozen=True)
-class Today:
-    """The bound of a cluster. ``s`` and ``terms`` are bytes/s of the application; ``limits``: term → the share of the
-    draws in which it limits (1 for each limiting term if the inputs have no interval)."""
-
-    ceiling: Ceiling
-    s: Estimate
-    terms: Mapping[str, Estimate]
-    limits: Mapping[str, float]
-
-
-def today(cluster: Cluster, level: float) -> Today:
-    """Compute the bound; intervals hold ``level`` of the draws, as for a gain. Raises InputError,
-    UnlimitedSystemError."""
-    import numpy as np
-
-    ceiling, z = after(cluster), z_of(level)
-    names = [term.name for term in ceiling.terms]
-    if not any(q.sigma(z) for q in cluster.system.values()):
-        alone = {term.name: Estimate(term.bytes_per_s, None, None, level, 0) for term in ceiling.terms}
-        return Today(ceiling, Estimate(ceiling.s, None, None, level, 0), alone, dict.fromkeys(ceiling.limit, 1.0))
-    rng = np.random.default_rng(SEED)
-    drawn = [after(replace(cluster, system=draw_system(cluster.system, rng, z))) for _ in range(DRAWS)]
-    values = np.array([[draw.s, *(term.bytes_per_s for term in draw.terms)] for draw in drawn])
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    at = [ceiling.s, *(term.bytes_per_s for term in ceiling.terms)]
-    s, *estimates = (
-        Estimate(value, float(a), float(b), level, 0) if b > a else Estimate(value, None, None, level, 0)
-        for value, a, b in zip(at, low, high, strict=True)
-    )
-    shares = {name: sum(name in draw.limit for draw in drawn) / DRAWS for name in names}
-    return Today(
-        ceiling, s, dict(zip(names, estimates, strict=True)), {n: share for n, share in shares.items() if share}
-    )

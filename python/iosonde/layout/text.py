@@ -31,6 +31,7 @@ _room = ContextVar("_room", default=WIDTH)  # available columns: a page has more
 _GAP = "  "
 _LEAST_COLUMN = 6
 _MORE_COLUMNS = 12
+_STEERING_CATEGORIES = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 @contextmanager
@@ -56,11 +57,7 @@ def escape(text: object) -> str:
     raw = str(text)
     if raw.isascii() and raw.isprintable():
         return raw
-    return "".join(char if _is_harmless(char) else _to_visible(char) for char in raw)
-
-
-def _is_harmless(char: str) -> bool:
-    return unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
+    return "".join(_to_visible(char) if unicodedata.category(char) in _STEERING_CATEGORIES else char for char in raw)
 
 
 def _to_visible(char: str) -> str:

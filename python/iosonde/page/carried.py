@@ -1,4 +1,8 @@
-"""What a page carries and allows: its style, its scripts, values as JSON in a script, and the policy of both."""
+"""What a page carries and allows: its style, its scripts, values as JSON in a script, and the policy of both.
+
+What several figures share (marks, axes, tooltips) is stored once and replaced by ``{"$part": number}``. The page's
+script restores it. Rows of data stay in place.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from importlib import resources
 from typing import Any
+
+from iosonde.layout.vocabulary import page_config
 
 from .library import library
 
@@ -31,6 +37,23 @@ def to_jsonable(value: Any) -> Any:
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     return value if value is None or isinstance(value, (str, int)) else str(value)
+
+
+def figure_values(specs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the template values: ``theme``, ``parts`` that figures share, and each of ``figures`` by the id of its
+    place."""
+    parts, figures = share(specs)
+    return {
+        "theme": _embed_json(page_config()),
+        "parts": _embed_json(parts),
+        "figures": {name: _embed_json(spec) for name, spec in figures.items()},
+    }
+
+
+def _embed_json(value: object) -> object:
+    from markupsafe import Markup
+
+    return Markup(json_in_script(value))
 
 
 def policy() -> str:

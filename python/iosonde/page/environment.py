@@ -1,4 +1,4 @@
-"""Make the environment of the pages' templates, with every filter that any of them uses.
+"""Render the pages' templates, in an environment with every filter that any of them uses.
 
 Jinja escapes what it is given, and ``_plain_value`` makes control characters visible first.
 """
@@ -16,6 +16,9 @@ from iosonde.core.units import in_file, significant
 from iosonde.core.version import __version__
 from iosonde.layout.text import escape
 from iosonde.page.tables import DataTable
+
+from .carried import asset, figure_values, page_policy
+from .library import library
 
 if TYPE_CHECKING:
     from jinja2 import BytecodeCache, Environment
@@ -106,7 +109,8 @@ def _format_p_value(p: float) -> str:
 
 def compiled_templates(environment: Environment) -> BytecodeCache | None:
     """Return the cache of what Jinja compiles in this ``environment``.
-    None without a cache directory, or if somebody else could write to it.
+    Compiling costs a tenth of a page. Compiled templates are executable code: None without a cache directory, or if
+    somebody else could write to it.
     """
     from jinja2 import FileSystemBytecodeCache
 
@@ -133,3 +137,27 @@ def _environment_digest(environment: Environment) -> str:
     names = (sorted(registry) for registry in (environment.filters, environment.tests, environment.globals))
     switches = (environment.autoescape, environment.trim_blocks, environment.lstrip_blocks, environment.undefined)
     return repr((version("jinja2"), __version__, *names, *switches))
+
+
+def drawn_page(
+    template: str, specs: Mapping[str, Any], say: Callable[[str], None], names: Collection[str] = (), **words: Any
+) -> str:
+    """Render a ``template`` with ``words`` and ``specs`` of figures by name as HTML; ``names`` as in
+    ``make_environment``. ``say`` reports what made this slower than necessary.
+    """
+    from markupsafe import Markup
+
+    drawing, script = library(say), asset("page.js")
+    text: str = (
+        make_environment(names)
+        .get_template(template)
+        .render(
+            **words,
+            **figure_values(specs),
+            policy=page_policy(drawing, script),
+            style=Markup(asset("page.css")),
+            library=Markup(drawing),
+            script=Markup(script),
+        )
+    )
+    return text

@@ -1,4 +1,4 @@
-"""A section of the page that a command brings."""
+"""Parts of a page: its first screen, the machine, how to reproduce it, and a section that a command brings."""
 
 from __future__ import annotations
 

@@ -303,8 +303,7 @@ def _iterate_commands(data: Mapping[str, Any]) -> Iterator[tuple[Key, str]]:
         if isinstance(declaration, dict):
             yield from ((("factors", name, key), declaration[key]) for key in ("set", "read") if key in declaration)
     if isinstance(data.get("cache"), dict):
-        keys = ("unmount", "mount")
-        yield from ((("cache", key), data["cache"][key]) for key in keys if key in data["cache"])
+        yield from ((("cache", key), data["cache"][key]) for key in ("unmount", "mount") if key in data["cache"])
 
 
 def _check_commands(document: Document, importers: Collection[str]) -> Iterator[Problem]:

@@ -327,9 +327,7 @@ def _factor_document(factor: Factor, spec: Spec) -> dict[str, Any]:
 
 
 def _step_document(step: Step) -> dict[str, Any]:
-    if isinstance(step, NativeStep):
-        return {"workload": step.workload, **step.settings}
-    return _command_document(step)
+    return {"workload": step.workload, **step.settings} if isinstance(step, NativeStep) else _command_document(step)
 
 
 def _command_document(step: CommandStep) -> dict[str, Any]:

@@ -24,8 +24,8 @@ from iosonde.data.source import Source
 from iosonde.data.varying import varying_besides
 from iosonde.explain.advise import Advice, Wish
 from iosonde.explain.advise import advise as advised
-from iosonde.explain.advise_effects import sentence_of
 from iosonde.explain.advise_trial import LESS, MORE, UNCHANGED, UNTOLD, Tried, against
+from iosonde.explain.advise_words import sentence_of
 from iosonde.explain.hints import files_of
 from iosonde.explain.rules import Rule
 from iosonde.model.fit.features import encode, outside

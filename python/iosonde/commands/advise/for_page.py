@@ -19,7 +19,7 @@ from iosonde.data.query import ResponseQuery
 from iosonde.data.roles import guess
 from iosonde.data.source import Source
 from iosonde.explain.advise import Advice, Wish, advise
-from iosonde.explain.advise_effects import sentence_of
+from iosonde.explain.advise_words import sentence_of
 from iosonde.explain.rules import Rule
 from iosonde.page.tables import Section
 

@@ -17,7 +17,8 @@ from iosonde.explain import upgrade as changes
 from iosonde.explain import upgrade_tables as tables
 from iosonde.explain.cluster_file import ClusterFile
 from iosonde.explain.upgrade import Cluster, ClusterTotals, Predict, UpgradeOption
-from iosonde.explain.upgrade_tables import ConfigurationStep, ListedCpu, Score, Today, today
+from iosonde.explain.upgrade_tables import ConfigurationStep, ListedCpu, Score
+from iosonde.explain.upgrade_today import Today, today
 from iosonde.model.bound.bound import Ceiling, UnlimitedSystemError
 from iosonde.model.fit.features import encode
 from iosonde.model.fit.fitted import ask

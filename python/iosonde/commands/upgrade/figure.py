@@ -26,7 +26,7 @@ from .text import format_terms, limiting
 
 if TYPE_CHECKING:
     from iosonde.explain.upgrade import Cluster
-    from iosonde.explain.upgrade_tables import Today
+    from iosonde.explain.upgrade_today import Today
     from iosonde.layout.figure import Figure
 
     from .answer import Upgrade

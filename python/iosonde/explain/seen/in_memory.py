@@ -1,4 +1,7 @@
-"""Summaries of trials with operations in memory: first their durations, then, with classes, their properties."""
+"""Summaries of trials with operations in memory: first their durations, then, with classes, their properties.
+
+A property that most trials of a class show is a reason.
+"""
 
 from __future__ import annotations
 

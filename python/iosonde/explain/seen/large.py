@@ -125,9 +125,7 @@ class LargeGroup:
         self._drawn.append(self._select_drawn_rows(mine, parts))
 
     def _draw_rows(self, n: int, share: float) -> npt.NDArray[np.intp]:
-        if share >= 1:
-            return np.arange(n)
-        return np.unique(self._rng.integers(0, n, self._rng.binomial(n, share)))
+        return np.arange(n) if share >= 1 else np.unique(self._rng.integers(0, n, self._rng.binomial(n, share)))
 
     def _select_drawn_rows(self, mine: Columns, parts: list[tuple[int, int, int]]) -> DrawnRows:
         several = [

@@ -17,9 +17,8 @@ from iosonde.core.message import Message
 from iosonde.core.units import format_seconds
 from iosonde.core.where import Condition, parse_where
 from iosonde.core.words import counted, plural
-from iosonde.layout import vocabulary as layout_vocabulary
-from iosonde.page import carried
-from iosonde.page.carried import share
+from iosonde.layout.vocabulary import page_spec
+from iosonde.page.carried import figure_values
 from iosonde.page.environment import make_plain_environment
 from iosonde.serve.shelf import Shelf
 
@@ -159,17 +158,5 @@ def _to_lists(words: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def scripts(specs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the template values: ``theme``, ``parts`` that figures share, and each of ``figures`` by the id of its
-    place."""
-    parts, figures = share({name: layout_vocabulary.page_spec(spec) for name, spec in specs.items()})
-    return {
-        "theme": _embed_json(layout_vocabulary.page_config()),
-        "parts": _embed_json(parts),
-        "figures": {name: _embed_json(spec) for name, spec in figures.items()},
-    }
-
-
-def _embed_json(value: object) -> object:
-    from markupsafe import Markup
-
-    return Markup(carried.json_in_script(value))
+    """Return the template values of figures by name (``figure_values``), at full width."""
+    return figure_values({name: page_spec(spec) for name, spec in specs.items()})
