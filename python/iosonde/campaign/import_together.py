@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TypeVar
 
@@ -152,7 +152,9 @@ def runs_together(
             if (at == 0 and member.name in executions) or not _is_part_of_execution(parsed, executions)
         ]
         if standalone and member.understood:
-            runs[member.name] = _build_runs(member, member.understood, standalone, experiment, factors(member))
+            runs[member.name] = runs_of(
+                replace(member.understood, runs=standalone), member.text, experiment, factors(member)
+            )
             if member.name in executions:
                 _keep_files(runs[member.name], executions[member.name], member, files_by_base[member.name])
     return runs, {member.name for member in members if member.understood and member.name not in runs}
@@ -209,17 +211,6 @@ def _adopt_list(parsed: Parsed, name: str, executions: Mapping[str, Execution]) 
                 execution.parsed.adopt_invalid(PurePath(name).name, parsed)
             return True
     return False
-
-
-def _build_runs(
-    member: Member,
-    understood: Understood,
-    parsed_runs: list[Parsed],
-    experiment: str,
-    factors: Mapping[str, FactorValue],
-) -> list[Run]:
-    combined = Understood(understood.format, understood.claim, understood.others, parsed_runs, understood.notes)
-    return runs_of(combined, member.text, experiment, factors)
 
 
 def _keep_files(runs: Sequence[Run], execution: Execution, base: Member, files: Sequence[Member]) -> None:

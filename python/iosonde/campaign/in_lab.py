@@ -130,9 +130,7 @@ def settings(experiment: Experiment, campaign: Campaign) -> list[LabSetting]:
 
 
 def _find_needs(trial: Trial, lab_factors: Mapping[str, Any]) -> tuple[int | None, dict[str, FactorValue]]:
-    if not lab_factors:
-        return None, {}
-    return trial.repetition, {name: trial.factors[name] for name in lab_factors}
+    return (None, {}) if not lab_factors else (trial.repetition, {name: trial.factors[name] for name in lab_factors})
 
 
 @dataclass

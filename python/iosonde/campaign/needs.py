@@ -132,11 +132,9 @@ def measured_trials(store: Store | None, campaign: Campaign) -> list[FinishedTri
     """Return the complete trials of the same steps on the same targets, whatever their names, with the time after each:
     the basis of the forecast."""
     steps = campaign.identity()["steps"]
-    places = campaign.spec.targets.items()
     factors_by_target: dict[str | None, dict[str, str]] = {
-        str(path): {TARGET: name} if name else {} for name, path in places
-    }
-    factors_by_target = factors_by_target or {None: {}}
+        str(path): {TARGET: name} if name else {} for name, path in campaign.spec.targets.items()
+    } or {None: {}}
     runs = [
         run
         for run in (store.runs() if store else ())

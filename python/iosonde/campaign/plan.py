@@ -116,8 +116,7 @@ class CampaignPlan:
 
     def records(self) -> list[dict[str, Any]]:
         """Return a row per trial."""
-        trials: list[dict[str, Any]] = self.to_dict()["trials"]
-        return trials
+        return list(self.to_dict()["trials"])
 
 
 def plan(request: Request, caller: Caller | None = None, check_lab: LabCheck = lambda *_: None) -> CampaignPlan:
@@ -170,8 +169,8 @@ def _build_plan(
         seconds_by_level=by_level(experiment.trials, expected.seconds) if any(expected.seconds) else {},
         steps=tuple(_plan_steps(campaign, values)),
         controls=tuple(_fill_control(control, values) for control in spec.controls),
-        unmount=_fill_text(spec.cache.unmount, values),
-        mount=_fill_text(spec.cache.mount, values),
+        unmount=placeholders.fill(spec.cache.unmount, values),
+        mount=placeholders.fill(spec.cache.mount, values),
         metrics=tuple(campaign.metrics()),
         afterwards={control.factor: _describe_restore(control, spec) for control in spec.controls if control.set},
         warnings=tuple(mpi_steps.warnings(spec)),
@@ -209,13 +208,11 @@ def _plan_command_step(
     stage: str, step: CommandStep, campaign: Campaign, values: dict[str, FactorValue]
 ) -> PlannedStep:
     """Plan a command; names that differ by rank stay, unless one rank runs it."""
-    substitutions = values
-    if step.on in ONCE:
-        substitutions = values | {name: "0" for name in placeholders.RANK if name != "HOSTNAME"}
-    substitutions = substitutions | step.when
+    alone = {name: "0" for name in placeholders.RANK if name != "HOSTNAME"} if step.on in ONCE else {}
+    substitutions = values | alone | step.when
     begins = mpi_program.first(step.command)
     name = begins.name if begins and begins.is_tool else ""
-    planned = PlannedStep(stage, replace(step, command=_fill_text(step.command, substitutions)), program=name)
+    planned = PlannedStep(stage, replace(step, command=placeholders.fill(step.command, substitutions)), program=name)
     if step.on != MPI:
         return planned
     nodes, per_node = count_of(values["NODES"]), count_of(values["RANKS_PER_NODE"])
@@ -228,16 +225,12 @@ def _plan_command_step(
 
 def _fill_control(control: Control, values: dict[str, FactorValue]) -> Control:
     here = values | {placeholders.LEVEL: values[control.factor]}
-    return replace(control, set=_fill_text(control.set, here), read=_fill_text(control.read, here))
+    return replace(control, set=placeholders.fill(control.set, here), read=placeholders.fill(control.read, here))
 
 
 def _describe_restore(control: Control, spec: Spec) -> str:
     why = restore.stays(control, spec)
     return f"stays as the last trial leaves it ({why})" if why else "restored at the end"
-
-
-def _fill_text(text: str, values: dict[str, FactorValue]) -> str:
-    return placeholders.fill(text, values)
 
 
 def _step_json(planned: PlannedStep) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from iosonde.core.units import format_rate, format_seconds
 
@@ -90,56 +90,48 @@ class Waiting:
             talk(f"waiting since {since} for an answer: {what}")
 
 
-class ShareDone:
-    """The same for work that is told as a share of the whole; it shows itself after a second."""
+class _LateLine:
+    """A line that shows itself after a second, and is taken away at the end."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str = "") -> None:
         self._visible = sys.stderr.isatty()
         self._what, self._started, self._drawn_at = what, time.monotonic(), 0.0
 
-    def __call__(self, what: str, done: float) -> None:
-        """A share of the work is ``done``, of late that on ``what``."""
-        name, share = what, done
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._visible and self._drawn_at:
+            _draw_line("")
+
+    def _draw(self, format_line: Callable[[float], str]) -> None:
+        """Draw the line, made from the seconds so far, unless it was drawn just before."""
         gone_s = time.monotonic() - self._started
         if self._visible and gone_s > 1 and gone_s - self._drawn_at > _EVERY_S:
             self._drawn_at = gone_s
-            remaining = (
-                f", about {format_seconds(max(gone_s / share * (1 - share), 1))} left" if share > _MIN_SHARE else ""
-            )
-            _draw_line(f"{self._what}: {100 * share:.0f} %, {name}{remaining}")
-
-    def __enter__(self) -> ShareDone:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.clear()
-
-    def clear(self) -> None:
-        """Take the line away."""
-        if self._visible and self._drawn_at:
-            _draw_line("")
+            _draw_line(format_line(gone_s))
 
 
-class Counting:
-    """Told how many of something are done; it shows itself after a second, and is taken away at the end."""
+class ShareDone(_LateLine):
+    """Told the share of the work that is done; its line has the time left."""
 
-    def __init__(self) -> None:
-        self._visible = sys.stderr.isatty()
-        self._started, self._drawn_at = time.monotonic(), 0.0
+    def __call__(self, what: str, done: float) -> None:
+        """A share of the work is ``done``, of late that on ``what``."""
 
-    def __enter__(self) -> Counting:
-        return self
+        def format_share(gone_s: float) -> str:
+            rest_s = max(gone_s / done * (1 - done), 1) if done > _MIN_SHARE else 0.0
+            remaining = f", about {format_seconds(rest_s)} left" if rest_s else ""
+            return f"{self._what}: {100 * done:.0f} %, {what}{remaining}"
 
-    def __exit__(self, *error: object) -> None:
-        if self._visible and self._drawn_at:
-            _draw_line("")
+        self._draw(format_share)
+
+
+class Counting(_LateLine):
+    """Told how many of something are done."""
 
     def __call__(self, what: str, done: int) -> None:
         """So many are done."""
-        gone_s = time.monotonic() - self._started
-        if self._visible and gone_s > 1 and gone_s - self._drawn_at > _EVERY_S:
-            self._drawn_at = gone_s
-            _draw_line(f"{what}: {done:,}")
+        self._draw(lambda _: f"{what}: {done:,}")
 
 
 def _draw_line(line: str) -> None:

@@ -152,7 +152,8 @@ def _run(command: Command, **texts: Any) -> None:
 def _build_parameter(command: Command, option: Option[Any, Any]) -> click.Parameter:
     if option.is_argument:
         nargs, kind = -1 if option.is_repeatable else 1, click.UNPROCESSED if isinstance(option, Rest) else str
-        metavar, is_required = _format_metavar(option), option.is_required
+        is_required, metavar = option.is_required, option.metavar
+        metavar = metavar if is_required or metavar.startswith("[") else f"[{metavar}]"
         return click.Argument([option.name], metavar=metavar, required=is_required, nargs=nargs, type=kind)
     flag = "--" + option.flag.replace("_", "-")
     names = [*([option.short] if option.short else []), flag]
@@ -170,10 +171,6 @@ def _build_parameter(command: Command, option: Option[Any, Any]) -> click.Parame
         envvar=option.variable or None,
         **more,
     )
-
-
-def _format_metavar(option: Option[Any, Any]) -> str:
-    return option.metavar if option.is_required or option.metavar.startswith("[") else f"[{option.metavar}]"
 
 
 def _for_terminal(command: Command, text: str) -> str:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from iosonde.core.column_units import split_unit
 from iosonde.core.errors import InputError
@@ -37,10 +36,8 @@ from .advise_needs import Needs, needs
 from .advise_parts import FEW, by_repeat, geometric, mean_estimate
 from .advise_tree import choices
 from .advise_tree import cut as pruned
-from .instances import Instances, instances
+from .instances import Instances, Rows, instances
 from .rules import Rule, rules
-
-Rows = npt.NDArray[np.intp]
 
 # Kinds of advice: rules by workload, a default for all, or nothing.
 RULES, DEFAULT, NOTHING = "rules", "default", "nothing"

@@ -14,16 +14,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 
 from .advise_defaults import best_of, shares
-from .instances import Instances
-
-Array = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
+from .instances import Array, Instances, Rows
 
 
 def has_repeats(instances: Instances) -> bool:

@@ -14,16 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.logs import exp_of
 
-from .instances import Instances
-
-Array = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
+from .instances import Array, Instances, Rows
 
 FEW = 8  # groups of instances: fewer cannot be held out
 _SPLITS = 64  # of all partitions together, about: two to four partitions

@@ -137,9 +137,11 @@ def cut(node: Node, depth: int) -> Node:
     if node.yes is None or node.no is None or depth == 0:
         return Node(node.choice, node.rows)
     yes, no = cut(node.yes, depth - 1), cut(node.no, depth - 1)
-    if yes.leaf and no.leaf and yes.choice == no.choice:
-        return Node(yes.choice, node.rows)
-    return replace(node, yes=yes, no=no)
+    return (
+        Node(yes.choice, node.rows)
+        if yes.leaf and no.leaf and yes.choice == no.choice
+        else replace(node, yes=yes, no=no)
+    )
 
 
 def choices(node: Node, x: Array, depth: int | None = None) -> Rows:

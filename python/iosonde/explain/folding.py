@@ -36,9 +36,11 @@ class PeriodFold:
         """The length of the longest run of adjacent slots, around the end."""
         mask = np.zeros(self.of, bool)
         mask[list(self.slots)] = True
-        if mask.all():
-            return self.of
-        return int((np.diff(np.flatnonzero(~np.concatenate([mask, mask])), prepend=-1) - 1).max())
+        return (
+            self.of
+            if mask.all()
+            else int((np.diff(np.flatnonzero(~np.concatenate([mask, mask])), prepend=-1) - 1).max())
+        )
 
 
 def fold(slow: Slots, others: Slots, of: int, prevalence: float, tried: int) -> PeriodFold:

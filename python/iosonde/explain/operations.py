@@ -87,9 +87,9 @@ def split(
 
 def stand_for(phase: StoredPhase, kind: str, recorded: int) -> float:
     """Return how many operations of a kind each recorded one represents."""
-    if phase.recorded_all:
-        return 1.0
-    return max(1.0, ((phase.totals.get(kind) or {}).get("count") or 0) / max(recorded, 1))
+    return (
+        1.0 if phase.recorded_all else max(1.0, ((phase.totals.get(kind) or {}).get("count") or 0) / max(recorded, 1))
+    )
 
 
 def _build_from_rows(

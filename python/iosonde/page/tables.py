@@ -58,6 +58,4 @@ def _csv_cell(value: Value) -> Value:
     """Prefix text that a spreadsheet would evaluate with an apostrophe; a number written as text stays."""
     if isinstance(value, float):
         return in_file(value)
-    if isinstance(value, str) and value[:1] in _STEERING and not _NUMBER.fullmatch(value):
-        return f"'{value}"
-    return value
+    return f"'{value}" if isinstance(value, str) and value[:1] in _STEERING and not _NUMBER.fullmatch(value) else value

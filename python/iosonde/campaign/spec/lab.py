@@ -124,12 +124,14 @@ def _check_lab(document: Document, lab: Mapping[str, Any]) -> Iterator[tuple[Key
         path_by_name[name] = (KEY, LEVELS, name)
         key_sets = [{*meaning, *meaning.get(SET, {})} for meaning in meant.values()]
         if any(keys != key_sets[0] for keys in key_sets):
-            what = Message("unequal-levels", "its levels have different keys")
-            yield (KEY, LEVELS, name), what, "give each level all keys"
+            yield (
+                (KEY, LEVELS, name),
+                Message("unequal-levels", "its levels have different keys"),
+                "give each level all keys",
+            )
     for key in ("until", "against"):
         if path_by_name and key in document.data:
-            what = Message("conflicting-keys", "it is not supported with several labs")
-            yield (key,), what, "give repetitions"
+            yield (key,), Message("conflicting-keys", "it is not supported with several labs"), "give repetitions"
 
 
 def _duplicate(factor: str) -> Message:
