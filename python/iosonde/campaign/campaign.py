@@ -144,7 +144,6 @@ class Campaign:
         return (job and job["node_list"]) or this_host().name
 
     def _build_annotations(self) -> dict[str, Any]:
-        """Return what is stored with the experiment outside of its identity."""
         annotations = {"file": self.file, questions.KEY: list(self.terms.questions)}
         return {key: value for key, value in annotations.items() if value}
 

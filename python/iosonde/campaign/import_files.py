@@ -200,7 +200,6 @@ class Imported:
         )
 
     def _build_rejection(self) -> DataError:
-        """Return the error of an import that stored nothing."""
         if not self.quoted:
             return DataError(
                 "nothing-imported",
@@ -377,7 +376,6 @@ def _format_reason(error: IosondeError | OSError, name: str) -> Message:
 
 
 def _is_fault(error: Exception) -> bool:
-    """Return whether the system failed, not the file."""
     return isinstance(error, SystemFaultError)
 
 

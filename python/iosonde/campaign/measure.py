@@ -53,7 +53,6 @@ def measure(begun: BegunCampaign, done: set[int]) -> Ended:
 
 
 def _say_first(begun: BegunCampaign) -> None:
-    """Show the notes before the first trial."""
     if begun.ready.launcher.note and begun.campaign.max_ranks > 1:
         begun.say(Message("launcher-note", "note: {note}", note=begun.ready.launcher.note))
     for job in begun.ready.jobs:

@@ -264,7 +264,6 @@ def _decide_advice(
 def _label_gains(
     instances: Instances, gain: Gain | None, random: Estimate | None, now: int | None
 ) -> dict[str, Estimate]:
-    """Return the decisive gains with labels."""
     if gain is None or random is None:
         return {}
     over = instances.format_setting(gain.over)

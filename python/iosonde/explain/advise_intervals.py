@@ -52,7 +52,6 @@ def one_hot(instances: Instances, at: Rows) -> Array:
 
 
 def _log_speeds(instances: Instances) -> Array:
-    """Return the logarithms of the speeds."""
     return np.asarray(np.log(instances.values) * (-1.0 if instances.lower else 1.0))
 
 

@@ -14,12 +14,11 @@ _SHORTEST_S, _LONGEST_S = 1e-9, 1e12
 
 def cpus(reader: Sections) -> tuple[ListedCpu, ...]:
     """Read the section ``cpus``: points and W of each."""
-    entries = []
-    for name in reader.mapping(("cpus",)):
-        values = reader.numbers(("cpus", name), ("points", "watts"), all_of_them=True)
-        if len(values) == 2:
-            entries.append(ListedCpu(str(name), values["points"], values["watts"]))
-    return tuple(entries)
+    sections = {
+        str(name): reader.numbers(("cpus", name), ("points", "watts"), all_of_them=True)
+        for name in reader.mapping(("cpus",))
+    }
+    return tuple(ListedCpu(name, cpu["points"], cpu["watts"]) for name, cpu in sections.items() if len(cpu) == 2)
 
 
 def measured(reader: Sections) -> tuple[Configuration, ...]:

@@ -130,7 +130,6 @@ def _describe_part(table: Array, place: int, what: str) -> str:
 
 
 def _describe_ranks(every: Mapping[int, Array], shares: Mapping[int, float]) -> str:
-    """Describe the few ranks with most of a class."""
     total, ranks = 0.0, []
     for rank, share in shares.items():
         total += share

@@ -176,7 +176,6 @@ def cut(texts: Sequence[str], columns: int) -> list[str]:
 
 
 def _fit_text(text: str, columns: int, end: bool = False) -> str:
-    """Return the beginning, or the end, of a text in ``columns`` columns."""
     text = (text[-columns:] if end else text[:columns]) if columns else ""
     while width(text) > columns:
         text = text[1:] if end else text[:-1]

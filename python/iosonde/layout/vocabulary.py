@@ -140,7 +140,6 @@ def layer(rows: Iterable[Row], mark: str, channels: Spec, **properties: Any) -> 
 
 
 def _select_fields(row: Row, fields: set[str]) -> Row:
-    """Return the fields of a row that are drawn."""
     fields_drawn = {key: value for key, value in row.items() if key in fields}
     return (
         {**fields_drawn, "tip": "\n".join(map(escape, row["tip"].split("\n")))}
@@ -151,9 +150,10 @@ def _select_fields(row: Row, fields: set[str]) -> Row:
 
 def shared(*layers: Spec) -> Spec:
     """Return layers of the same rows, with the rows stored once."""
-    rows: list[Row] = []
-    for parts in zip(*(layer["data"]["values"] for layer in layers), strict=True):
-        rows.append({key: value for part in parts for key, value in part.items()})
+    rows: list[Row] = [
+        {key: value for part in parts for key, value in part.items()}
+        for parts in zip(*(layer["data"]["values"] for layer in layers), strict=True)
+    ]
     without = [{key: value for key, value in layer.items() if key != "data"} for layer in layers]
     return {"data": {"values": rows}, "layer": without}
 

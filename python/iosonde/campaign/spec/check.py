@@ -195,7 +195,6 @@ def _check_moves(document: Document, spec: Spec) -> Iterator[Problem]:
 
 
 def _without_key(error: InputError, key: str) -> Message:
-    """Return the message of an error without the key that a Problem names."""
     return error.message.without_prefix(f"{key}: ")
 
 
@@ -207,7 +206,6 @@ def used_names(data: Mapping[str, Any]) -> set[str]:
 
 
 def _iterate_steps(data: Mapping[str, Any]) -> Iterator[tuple[Key, dict[str, Any]]]:
-    """Yield every step written with keys, with its path."""
     for stage in ("set_up", "steps", "tear_down"):
         steps = data.get(stage)
         for place, step in enumerate(steps if isinstance(steps, list) else ()):
@@ -363,7 +361,6 @@ def _check_servers(document: Document) -> Iterator[Problem]:
 
 
 def _iterate_commands(data: Mapping[str, Any]) -> Iterator[tuple[Key, str]]:
-    """Yield every command with its path."""
     for stage in ("set_up", "steps", "tear_down"):
         for place, step in enumerate(data.get(stage, ())):
             if isinstance(step, str):
@@ -433,7 +430,6 @@ def _check_settings(document: Document, path: Key, step: NativeStep, spec: Spec)
 
 
 def _at_cell(error: InputError, levels: Mapping[str, Any]) -> Message:
-    """Append the cell to the message of an error."""
     if not levels:
         return error.message
     cell = ", ".join(f"{name}={level}" for name, level in levels.items())

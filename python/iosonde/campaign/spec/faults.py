@@ -86,7 +86,6 @@ def _check_fault(document: Document, spec: Spec, place: int, fault: dict[str, An
 
 
 def _iterate_operations(spec: Spec) -> Iterator[str]:
-    """Yield the names of phases and steps in the results, in any cell."""
     for number, step in enumerate(spec.steps, 1):
         if not isinstance(step, NativeStep):
             yield items.label(items.STEP, number, step)

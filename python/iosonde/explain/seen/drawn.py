@@ -117,8 +117,7 @@ def _count_cells(x: Array, y: Array, of: npt.NDArray[np.uint8], across: int) -> 
     """Return [x, y, class, count] of each cell that is not empty."""
     x = np.clip(x, 0, across - 1).astype(np.int64)
     cells, counts = np.unique(np.stack([x, y.astype(np.int64), of]), axis=1, return_counts=True)
-    rows: list[list[int]] = np.vstack([cells, counts]).T.tolist()
-    return rows
+    return list(np.vstack([cells, counts]).T.tolist())
 
 
 def _build_curve(classes: DensityClasses) -> tuple[tuple[float, float, int], ...]:

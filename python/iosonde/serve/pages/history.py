@@ -75,7 +75,6 @@ def _by_news(watch: Watch) -> Sequence[WatchedSeries]:
 
 
 def _of(watch: Watch, series: WatchedSeries) -> list[SeriesChange]:
-    """Return the changes of one series, oldest first."""
     return [change for change in reversed(watch.changes) if change.series is series]
 
 
