@@ -36,8 +36,7 @@ from iosonde.importers.registry import check_importer as known_importer
 from iosonde.importers.runs import DIGEST_CHARACTERS, digest_of, run_prefix, runs_of
 from iosonde.store import Store
 
-from .import_together import SETTINGS_FILE, Member, runs_together, together
-from .import_versions import versions_of
+from .import_together import SETTINGS_FILE, Member, runs_together, together, versions_of
 
 BATCH_FILES, BATCH_BYTES = 200, 64 << 20
 # The column map of a CSV, stored with its text.

@@ -1,4 +1,4 @@
-"""Files about one measurement: which of the files belong together, and their single run."""
+"""Files about one measurement: which of them belong together, their single run, and versions from files around."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TypeVar
 
 from iosonde.core.types import FactorValue, Run
+from iosonde.foreign.guarded import begin_of
 from iosonde.importers import Text, Understood, elbencho_execution
+from iosonde.importers.fio_version import HEAD_BYTES, AdjacentVersion, find_sibling_version, is_latency_log
 from iosonde.importers.io500_execution import (
     INFORMATION,
     Execution,
@@ -233,3 +235,23 @@ def _find_information(folder: PurePath, members: Sequence[Member]) -> str:
         if member.place.name == INFORMATION and (member.place.parent == folder or member.place.parent in folder.parents)
     ]
     return max(information_files, key=lambda member: len(member.place.parts)).text.content if information_files else ""
+
+
+def versions_of(
+    places: Sequence[PurePath], content: Callable[[PurePath, int], bytes]
+) -> dict[PurePath, AdjacentVersion]:
+    """Return place of a log → version. ``content`` returns the first bytes of an imported file."""
+    imported = set(places)
+    by_folder: dict[PurePath, list[PurePath]] = {}
+    for place in places:
+        by_folder.setdefault(place.parent, []).append(place)
+
+    def read_begin(place: PurePath) -> bytes:
+        return content(place, HEAD_BYTES) if place in imported else begin_of(Path(place), HEAD_BYTES)
+
+    versions: dict[PurePath, AdjacentVersion] = {}
+    for place in filter(is_latency_log, places):
+        others = [*by_folder[place.parent], *by_folder.get(place.parent.parent, ())]
+        if version := find_sibling_version(place, read_begin, others):
+            versions[place] = version
+    return versions

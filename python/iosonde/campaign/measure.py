@@ -19,14 +19,13 @@ from iosonde.measure.bench import Bench
 from iosonde.measure.target.keeper import ManagedWorkspace
 from iosonde.ranks import leftovers
 
-from . import benches, mpi_steps, preflight, targets, trials
-from .against import Pairs
-from .begun import BegunCampaign
+from . import mpi_steps, preflight, targets, trials
+from .begun import BegunCampaign, bench, build_target_benches
 from .caller import TrialProgress
 from .campaign import Campaign
 from .each_trial import EachTrial
 from .needs import measured_trials
-from .resume import repetitions_needed
+from .resume import Pairs, repetitions_needed
 from .trials import Ended, Rules
 
 # After Ctrl-C nobody wants to wait for a target that does not respond.
@@ -90,19 +89,19 @@ def _build_bench(begun: BegunCampaign, progress: TrialProgress) -> Bench:
         begun.hands.stop.check()
         progress.tick(beats)
 
-    return replace(benches.bench(begun), on_tick=on_tick)
+    return replace(bench(begun), on_tick=on_tick)
 
 
 def _run_trials(
     begun: BegunCampaign,
-    bench: Bench,
+    shared_bench: Bench,
     workspaces: Mapping[str, ManagedWorkspace],
     progress: TrialProgress,
     done: set[int],
 ) -> Ended:
     """Run all trials, and restore the system settings at the end."""
-    target_benches, rules = benches.build_target_benches(bench, begun, workspaces), _build_rules(begun)
-    forked = contextlib.closing(bench.forked) if bench.forked else contextlib.nullcontext()
+    target_benches, rules = build_target_benches(shared_bench, begun, workspaces), _build_rules(begun)
+    forked = contextlib.closing(shared_bench.forked) if shared_bench.forked else contextlib.nullcontext()
     with forked, restore.preserve_levels(_build_system_settings(begun), begun.say) as initial_levels:
         extra_facts = {DETECTED_LEVELS: initial_levels} if initial_levels else {}
         annotated = {

@@ -22,8 +22,7 @@ from .asked_of import misnamed
 from .caller import Caller
 from .campaign import Campaign, campaign
 from .forecast import Forecast, by_level
-from .lab_speeds import n_labs
-from .needs import forecast, measured_trials, smaller, space
+from .needs import forecast, measured_trials, n_labs, smaller, space
 from .plan_warnings import fits_in_memory, misplaced, skipped
 from .request import Request
 from .resume import existing_store

@@ -22,8 +22,7 @@ from iosonde.commands.regress.content import ResponseRegression, ResponseSummary
 from iosonde.commands.summary.faults import FaultEffect
 from iosonde.core.types import Finding
 from iosonde.core.verdict import Verdict
-from iosonde.page.section import FactGroup, FirstScreen, Reproduce
-from iosonde.page.tables import DataTable, Section
+from iosonde.page.tables import DataTable, FactGroup, FirstScreen, Reproduce, Section
 
 from .question import AnsweredQuestion
 

@@ -9,7 +9,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding
 from iosonde.core.units import format_size
 from iosonde.core.words import counted
-from iosonde.page.section import FirstScreen
+from iosonde.page.tables import FirstScreen
 from iosonde.stats.overview import wire
 from iosonde.stats.overview.story import sentences
 from iosonde.stats.overview.types import Overview

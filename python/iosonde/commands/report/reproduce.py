@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 
 from iosonde.core.stored import StoredRun
-from iosonde.page.section import Reproduce
+from iosonde.page.tables import Reproduce
 
 from .machine import flat
 

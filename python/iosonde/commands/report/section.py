@@ -24,9 +24,8 @@ from iosonde.core.words import counted, plural
 from iosonde.layout.text import estimate_parts, estimate_text
 from iosonde.page.carried import to_jsonable
 from iosonde.page.environment import drawn_page
-from iosonde.page.section import PageSection
 from iosonde.page.strip import STRIP_HEIGHT, STRIP_WIDTH
-from iosonde.page.tables import Section
+from iosonde.page.tables import PageSection, Section
 
 from .content import Page
 from .section_figures import factor_scale, page_specs

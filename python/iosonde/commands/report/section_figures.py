@@ -21,7 +21,7 @@ from iosonde.commands.regress.figure import regression_figures
 from iosonde.core.units import common_scale
 from iosonde.layout.figure import Figure
 from iosonde.layout.vocabulary import Spec, page_spec
-from iosonde.page.section import PageSection
+from iosonde.page.tables import PageSection
 
 from .content import Page
 from .section_questions import question_figure
