@@ -20,8 +20,7 @@ from iosonde.commands.regress.content import (
 from iosonde.commands.report.content import Page
 from iosonde.core.types import Estimate, Finding, Severity
 from iosonde.model.bound.roofline import RooflineMark
-from iosonde.page.tables import DataTable, Section
-from iosonde.page.words import FactGroup, FirstScreen, Reproduce
+from iosonde.page.tables import DataTable, FactGroup, FirstScreen, Reproduce, Section
 from plot_sample import sample_plot
 
 MiB = 2**20

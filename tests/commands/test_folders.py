@@ -56,7 +56,7 @@ def build_part(source, level):
 SECTION = '''
 """Toys on the page."""
 
-from iosonde.page.section import PageSection, SectionTable
+from iosonde.page.tables import PageSection, SectionTable
 
 
 def build_section(toys):

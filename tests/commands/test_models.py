@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from iosonde.answers.candidates import Learning
-from iosonde.answers.learned import learned
+from iosonde.answers.learned import Learning, learned
 from iosonde.answers.verdict import verdict
 from iosonde.commands.advise.answer import Advising, advise
 from iosonde.commands.fit.answer import fit

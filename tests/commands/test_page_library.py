@@ -8,8 +8,7 @@ import pytest
 from jinja2 import Environment, TemplateAssertionError
 
 from iosonde.page import library as page_library
-from iosonde.page.compiled import compiled_templates
-from iosonde.page.environment import make_environment
+from iosonde.page.environment import compiled_templates, make_environment
 from iosonde.page.library import library
 from messages import codes
 

@@ -3,8 +3,8 @@
 import json
 
 from iosonde.commands.report.section import page_specs
+from iosonde.page.carried import REFERENCE, share
 from iosonde.page.environment import _cell_text
-from iosonde.page.parts import REFERENCE, share
 from page_sample import model_page, sample_page
 
 AXIS = {"title": "nodes", "labelAngle": 0, "ticks": False, "values": [1, 2, 4]}

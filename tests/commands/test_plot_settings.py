@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import stats_sample
 
-from iosonde.answers.latencies import latencies
+from iosonde.answers.operations import latencies
 from iosonde.commands.plot.figure_heatmap import heatmap_figure
 from iosonde.commands.plot.figure_settings import palette, settings_figure
 from iosonde.commands.plot.layout import PlotRoles

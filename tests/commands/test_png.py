@@ -10,8 +10,7 @@ import pytest
 import vl_convert
 
 from iosonde.commands.plot.figure_settings import settings_figure
-from iosonde.layout.figure_files import numbered
-from iosonde.layout.png import smaller
+from iosonde.layout.figure_files import numbered, smaller
 from plot_sample import sample_plot
 
 RGBA, PALETTE, RGB = 6, 3, 2

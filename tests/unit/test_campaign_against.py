@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from iosonde.campaign import trials
-from iosonde.campaign.against import Pairs
 from iosonde.campaign.campaign import campaign
 from iosonde.campaign.request import Request
-from iosonde.campaign.resume import resume_or_begin
+from iosonde.campaign.resume import Pairs, resume_or_begin
 from iosonde.commands.compare.answer import Sides, compare
 from iosonde.commands.compare.text import lines
 from iosonde.core import decision

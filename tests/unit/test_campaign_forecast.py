@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iosonde.campaign import forecast, needs
+from iosonde.campaign.each_trial import Pace
 from iosonde.campaign.forecast import FinishedTrial, LabWait, Speeds, TrialWork
-from iosonde.campaign.pace import Pace
 from iosonde.core.faults import PlannedFault
 from iosonde.core.types import Factor, Run
 from iosonde.measure import design
@@ -192,9 +192,8 @@ def test_what_the_user_says_a_trial_moves():
 
 def test_the_envelope_moves_what_its_phases_move():
     settings = envelope.Settings()
-    found = forecast.envelope_work(settings)({"nodes": 2, "ranks_per_node": 4})
-    n_bytes, n_written = envelope.bytes_moved(settings, 8), envelope.bytes_written(settings, 8)
-    assert found == TrialWork(n_bytes, 58 * settings.small_files, n_written)
+    assert envelope.files_touched(settings, 8) == 58 * settings.small_files
+    assert 0 < envelope.bytes_written(settings, 8) < envelope.bytes_moved(settings, 8)
 
 
 def test_each_level_counts_the_trials_that_have_it():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from iosonde.campaign import lab_budget
-from iosonde.campaign.lab_budget import LabBudget
+from iosonde.campaign import in_lab
+from iosonde.campaign.in_lab import LabBudget
 from iosonde.core.units import format_seconds
 from messages import assert_problem
 
@@ -13,7 +13,7 @@ from messages import assert_problem
 @pytest.fixture
 def clock(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(lab_budget.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(in_lab.time, "monotonic", lambda: now[0])
     return now
 
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from iosonde.campaign.in_lab import LabSetting
-from iosonde.campaign.lab_budget import LabBudget
+from iosonde.campaign.in_lab import LabBudget, LabSetting
 from iosonde.campaign.lab_by_lab import lab_by_lab
 from iosonde.core.errors import SystemFaultError
 from messages import assert_problem, codes, raises

@@ -6,7 +6,7 @@ import pytest
 
 from iosonde.campaign import forecast
 from iosonde.campaign.forecast import TrialWork
-from iosonde.campaign.lab_speeds import n_labs, speeds_from_links
+from iosonde.campaign.needs import n_labs, speeds_from_links
 from iosonde.core.types import Trial
 from messages import assert_problem
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from iosonde.campaign import abort, trials
+from iosonde.campaign import each_trial, trials
 from iosonde.campaign.caller import Caller
 from iosonde.campaign.campaign import campaign
 from iosonde.campaign.pacing import NO_PACE, Breaks, Pacing, parse_pace
@@ -137,7 +137,7 @@ def test_it_is_asked_again_after_a_break():
     [("", None), ("false", None), ("echo fine; exit 3", None), ("true", ""), ("echo a; echo load 99", "load 99")],
 )
 def test_the_command_says_stop_by_exit_code_0(command, output):
-    why = abort.why(command)
+    why = each_trial.find_abort_reason(command)
     if output is None:
         assert why is None
     else:
@@ -146,14 +146,14 @@ def test_the_command_says_stop_by_exit_code_0(command, output):
 
 
 def test_a_command_that_does_not_answer_says_stop(monkeypatch):
-    monkeypatch.setattr(abort, "CHECK_S", 0.2)
-    assert_problem(abort.why("sleep 30"), "abort-no-response", command="sleep 30", limit_s=0.2)
+    monkeypatch.setattr(each_trial, "ABORT_CHECK_S", 0.2)
+    assert_problem(each_trial.find_abort_reason("sleep 30"), "abort-no-response", command="sleep 30", limit_s=0.2)
 
 
 @pytest.mark.parametrize("command", ["no-such-command-here", "/etc/hostname"])
 def test_a_command_that_cannot_be_run_is_a_mistake(command):
     with raises("command-not-runnable"):
-        abort.why(command)
+        each_trial.find_abort_reason(command)
 
 
 def test_what_was_measured_is_kept_with_the_reason(tmp_path):

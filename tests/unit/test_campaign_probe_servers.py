@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("iosonde.engine._native")
 from iosonde.campaign.probe import probe
-from iosonde.campaign.probe_request import ProbeRequest
+from iosonde.campaign.request import ProbeRequest
 from iosonde.core.errors import IncompleteError, TargetError
 from iosonde.measure.probe import server_program
 from iosonde.measure.probe.server_program import ServerAssignment

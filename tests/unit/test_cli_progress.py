@@ -6,8 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from iosonde.campaign.rate_now import RateNow
-from iosonde.cli.progress import TrialLine
+from iosonde.cli.progress import RateNow, TrialLine
 from iosonde.core.types import Trial
 from iosonde.ranks.beats import Beat
 

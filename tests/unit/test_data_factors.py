@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from iosonde.answers.candidates import Learning
+from iosonde.answers.learned import Learning
 from iosonde.commands.advise.answer import Advising, advise
 from iosonde.commands.fit.answer import fit
 from iosonde.commands.regress.answer import regress

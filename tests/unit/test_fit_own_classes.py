@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from iosonde.answers.candidates import Learning
+from iosonde.answers.learned import Learning
 from iosonde.commands.fit import text as fit_text
 from iosonde.commands.fit.answer import fit
 from iosonde.commands.validate.answer import validate

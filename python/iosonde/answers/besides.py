@@ -173,8 +173,7 @@ def _build_besides(rows: Table, names: Sequence[str], columns: Sequence[str], le
     cells = len(rows.groups(columns))
     rest = tuple(name for name in names if len(rows.groups([*columns, name])) > cells)
     pairs = [(name, column) for name in names if name not in rest for column in columns]
-    twins = tuple(pair for pair in pairs if _are_twins(rows, *pair))
-    return Besides(rest, twins, level=level)
+    return Besides(rest, tuple(pair for pair in pairs if _are_twins(rows, *pair)), level=level)
 
 
 def _detect_drifts(response: Response, columns: Sequence[str], level: float) -> Iterator[tuple[str, DriftInTurn]]:
@@ -195,8 +194,7 @@ def _detect_drifts(response: Response, columns: Sequence[str], level: float) -> 
 
 
 def _are_twins(rows: Table, a: str, b: str) -> bool:
-    n = len(rows.groups([a, b]))
-    return n == len(rows.groups([a])) == len(rows.groups([b]))
+    return len(rows.groups([a, b])) == len(rows.groups([a])) == len(rows.groups([b]))
 
 
 def besides_factors(

@@ -71,8 +71,7 @@ def warn_confounded_cells(response: Response) -> list[str]:
 
 def some(texts: Sequence[str], most: int = 4) -> str:
     """List the first texts, and the number of others."""
-    more = f" and {len(texts) - most} more" if len(texts) > most else ""
-    return ", ".join(texts[:most]) + more
+    return ", ".join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")
 
 
 def warn_logarithms(response: Response) -> list[str]:

@@ -1,16 +1,22 @@
-"""From DATA to training data of a model: one response, its factors, and the rows as examples."""
+"""From DATA to training data of a model (one response, its factors, rows as examples), and the models to try."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from iosonde.core.errors import DataError
+from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Role
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, choose_response
 from iosonde.data.source import Source
+from iosonde.model.families import NAMES, checked
+from iosonde.model.families.linear import columns_of
+from iosonde.model.fit.choose import auto
 from iosonde.model.fit.features import Examples, examples
 from iosonde.model.fit.folds import Groups
+from iosonde.model.fit.validate import Candidate
 
 from .caveats import caveats, warn_single_trials
 
@@ -35,7 +41,7 @@ def learned(source: Source, query: ResponseQuery) -> Learned:
     source.require_names(query)
     response = choose_response(source, query).with_scattered()
     names = list(source.apart(query.on)) or [
-        name for name in set_factors(response) if _has_several_levels(response, name)
+        name for name in set_factors(response) if len(response.rows.column(name).codes()[1]) > 1
     ]
     if not names:
         raise DataError(
@@ -58,5 +64,81 @@ def set_factors(response: Response) -> list[str]:
     return [factor.name for factor in response.factors if factor.role is Role.SET]
 
 
-def _has_several_levels(response: Response, name: str) -> bool:
-    return len(response.rows.column(name).codes()[1]) > 1
+@dataclass(frozen=True)
+class Learning:
+    """``families`` as people write them: ``auto``, ``linear,tree``, ``tree depth=4 min_leaf=5``; none: auto.
+
+    ``terms`` are those of linear models, None: the factors. ``n_folds``: 10 where None. ``together`` is what is kept
+    in one fold: ``twins`` (repeats of a setting and copies), ``cells`` (only repeats), or ``rows`` (nothing). Folds
+    and forests are drawn from ``seed``.
+    """
+
+    families: tuple[str, ...] = ()
+    terms: str | None = None
+    n_folds: int | None = None
+    together: str = "twins"
+    seed: int = 0
+
+    def candidates(self, examples: Examples) -> list[Candidate]:
+        """Return the models to try, simplest first. Raises InputError, or DataError for terms that do not exist."""
+        models = candidates(self.families, int(examples.cells.max()) + 1, self.terms)
+        for terms in dict.fromkeys(str(model.options["terms"]) for model in models if "terms" in model.options):
+            columns_of(examples, terms)
+        return models
+
+
+def candidates(texts: Sequence[str], n_settings: int, terms: str | None = None) -> list[Candidate]:
+    """Return the models of these texts, simplest first. Raises InputError."""
+    models: list[Candidate] = []
+    for text in texts or ("auto",):
+        for part in [text] if "=" in text else [name.strip() for name in text.split(",") if name.strip()]:
+            name, *options = part.split()
+            if name == "auto":
+                models += auto(n_settings, terms or "")
+                continue
+            settings = dict(_parse_option(name, option) for option in options)
+            if terms and "terms" in checked(name, {}):
+                settings = {"terms": terms, **settings}
+            checked(name, settings)
+            models.append(Candidate(name, settings))
+    if not models:
+        raise InputError("empty-option-value", "no family is named", "families: auto, {names}", names=", ".join(NAMES))
+    by_name = {candidate.name: candidate for candidate in models}
+    order = list(by_name)
+    return sorted(by_name.values(), key=lambda c: (NAMES.index(c.family), order.index(c.name)))
+
+
+def _parse_option(family: str, text: str) -> tuple[str, Any]:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise InputError(
+            "invalid-option-value",
+            "'{option}' is not an option of a family",
+            "write {spell.family:'tree depth=4'}",
+            option=text,
+        )
+    default = checked(family, {}).get(key, "")
+    if isinstance(default, str):
+        return key, value
+    try:
+        number = type(default)(value)
+    except ValueError:
+        raise InputError(
+            "not-a-number",
+            "{family} {key}={number} is not a number",
+            "write it like {key}={default_number}",
+            family=family,
+            key=key,
+            number=value,
+            default_number=default or 4,
+        ) from None
+    if not 0 <= number < 1e9:
+        raise InputError(
+            "out-of-range",
+            "{family} {key}={number} is out of range",
+            "use a number of 0 or more",
+            family=family,
+            key=key,
+            number=value,
+        )
+    return key, number

@@ -30,7 +30,6 @@ def own_clock(source: Source, query: ResponseQuery) -> str:
 
 
 def _list_tools(run: StoredRun) -> tuple[str, ...]:
-    """Return the tools whose output holds the numbers of a run."""
     if run.imported:
         return (run.source.split(" ")[0],)
     return tuple(dict.fromkeys(tool for phase in run.phases for tool in phase.tools))

@@ -1,13 +1,15 @@
-"""From responses to cells, the input of statistics on a store or a table."""
+"""From responses to cells, the input of statistics; effects of the family over which tests are corrected."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from iosonde.core.errors import IosondeError
 from iosonde.core.table import Table
 from iosonde.data.choice import texts
 from iosonde.data.query import ResponseQuery
@@ -15,6 +17,8 @@ from iosonde.data.responses import Response, responses
 from iosonde.data.source import Source
 from iosonde.stats.overview.cells import MeasuredCells, TrialCell, bring_ups_of
 from iosonde.stats.overview.measured_order import measured_order
+from iosonde.stats.overview.story import effects_of_cells
+from iosonde.stats.regression.effect_types import ResponseEffects, correct
 
 from .caveats import warn_confounded_cells
 
@@ -79,3 +83,71 @@ def cells_of(response: Response, places: npt.NDArray[np.intp] | None = None) -> 
 
 def _places(runs: npt.NDArray[Any], rows: npt.NDArray[np.intp]) -> tuple[str, ...]:
     return tuple(f"run {runs[row]}" for row in rows)
+
+
+def with_computed(source: Source, table: Table, query: ResponseQuery, by: Sequence[str]) -> tuple[Table, list[str]]:
+    """Return the rows with a column for each of ``query.response``, and their names. A computed column has its own
+    name. Raises InputError, DataError."""
+    names = []
+    for text in query.response:
+        if any(text in (column.name, column.label) for column in table.columns.values()):
+            names.append(text)
+            continue
+        (response,) = responses(replace(source, table=table), replace(query, response=(text,), on=tuple(by)))
+        table = replace(table, columns={**table.columns, response.title: response.rows.columns[response.title]})
+        names.append(response.title)
+    return table, names
+
+
+Prepared = tuple[Response, list[str], list[str]]
+
+
+def tested_effects(
+    source: Source, query: ResponseQuery, selected: Sequence[Response], prepare: Callable[[Response], Prepared]
+) -> dict[str, ResponseEffects]:
+    """Map the titles of the ``selected`` responses to the effects of their factors, corrected over these and the
+    headlines. ``prepare`` returns (the response, its factors, …)."""
+    factors = query.on or tuple(dict.fromkeys(name for response in selected for name in response.names))
+    titles = {response.title for response in selected}
+    family = [
+        *selected,
+        *(headline for headline in headline_responses(source, query, factors) if headline.title not in titles),
+    ]
+    prepared = {response.title: prepare(response) for response in family}
+    effects = {
+        title: _effects(response, names, query.level) for title, (response, names, _) in prepared.items() if names
+    }
+    return dict(zip(effects, correct(list(effects.values())), strict=True))
+
+
+def collect_other_p_values(
+    source: Source, query: ResponseQuery, response: Response, factors: Sequence[str]
+) -> tuple[float, ...]:
+    """Return the p values of the effects of these factors on all headline responses other than ``response``."""
+    others = [
+        headline
+        for headline in headline_responses(source, replace(query, response=(response.title,)), factors)
+        if headline.title != response.title
+    ]
+    tests = [test for other in others for test in _effects(other, factors, query.level).tests]
+    return tuple(test.p for test in tests if test.p is not None)
+
+
+def _effects(response: Response, names: Sequence[str], level: float) -> ResponseEffects:
+    """Compute the effects from trials with values of all these factors."""
+    valid = ~np.logical_or.reduce([np.isnan(response.values), *(response.rows.column(name).missing for name in names)])
+    rows = response.rows.take(valid)
+    chosen = replace(response, rows=rows, at=None if response.at is None else response.at[valid]).on(names)
+    return effects_of_cells(cells_of(chosen), level, chosen.together)
+
+
+def headline_responses(source: Source, query: ResponseQuery, factors: Sequence[str]) -> list[Response]:
+    """Return the responses that an analysis takes by default, by these ``factors``. Empty if ``query`` names none
+    either, since they are then shown anyway, or if DATA has none."""
+    if not (query.response or query.metric) or not factors:
+        return []
+    try:
+        candidates = responses(source, ResponseQuery(clock=query.clock, level=query.level))
+        return [response.on(source.apart(factors)) for response in candidates if response.title not in factors]
+    except IosondeError:
+        return []

@@ -6,28 +6,11 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from iosonde.core.front_end import Silent, Stop, TrialProgress
 from iosonde.measure.servers_seen import ServerHands
 
 __all__ = ["Caller", "ServerHands", "Silent", "Stop", "TrialProgress"]
-
-
-def _say_nothing(*_: Any) -> None:
-    return None
-
-
-def _create_silent_progress(_expected_s: float) -> TrialProgress:
-    return Silent()
-
-
-def _out_of_reach(_target: Path, _profile: bool) -> None:
-    return None
-
-
-def _create_silent_stop() -> AbstractContextManager[Stop]:
-    return nullcontext(Silent())
 
 
 @dataclass(frozen=True)
@@ -41,8 +24,8 @@ class Caller:
 
     command: tuple[str, ...] = ()
     again: tuple[str, ...] = ()
-    say: Callable[[str], None] = _say_nothing
-    waiting: Callable[[str, float], None] = _say_nothing
-    progress: Callable[[float], TrialProgress] = _create_silent_progress
-    stopping: Callable[[], AbstractContextManager[Stop]] = _create_silent_stop
-    servers: Callable[[Path, bool], ServerHands | None] = _out_of_reach
+    say: Callable[[str], None] = lambda _: None
+    waiting: Callable[[str, float], None] = lambda _what, _waited_s: None
+    progress: Callable[[float], TrialProgress] = lambda _expected_s: Silent()
+    stopping: Callable[[], AbstractContextManager[Stop]] = lambda: nullcontext(Silent())
+    servers: Callable[[Path, bool], ServerHands | None] = lambda _target, _profile: None

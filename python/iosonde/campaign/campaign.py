@@ -14,6 +14,7 @@ from typing import Any
 
 from iosonde.core import deciding, decision, questions
 from iosonde.core.decision import Decision
+from iosonde.core.errors import InputError
 from iosonde.core.pair_rule import PairRule
 from iosonde.core.timestamps import format_now
 from iosonde.core.types import Experiment, level_text
@@ -21,7 +22,7 @@ from iosonde.core.units import percent
 from iosonde.importers import registry
 from iosonde.measure import design
 from iosonde.measure.spec import CommandStep, Spec, Terms
-from iosonde.ranks import launch
+from iosonde.ranks import launch, machine
 from iosonde.ranks.hosts import this_host
 from iosonde.ranks.launch import Launcher
 from iosonde.ranks.machine import Facts
@@ -32,7 +33,6 @@ from .document import EXTRA_KEYS, document
 from .pacing import NO_PACE, Pacing, parse_pace
 from .request import Request
 from .spec import file
-from .subject import subject_commit
 from .turn import Turn
 
 # Differences below this fraction do not matter, unless `compare` has another margin.
@@ -71,8 +71,7 @@ class Campaign:
 
     def identity(self) -> dict[str, Any]:
         """Return the identity of the experiment, as read from a store: an equal request resumes it."""
-        identity: dict[str, Any] = json.loads(json.dumps(file.identity(self.spec)))
-        return identity
+        return dict(json.loads(json.dumps(file.identity(self.spec))))
 
     def _name(self) -> str:
         """Return a name for people: the file's own, else the targets', else the file's name, else the first command."""
@@ -127,11 +126,6 @@ class Campaign:
         return self.spec.against.margin if self.spec.against else MARGIN
 
     @property
-    def first_repetitions(self) -> int:
-        """The repetitions of every cell before the first look of a stopping rule."""
-        return LEAST if self.spec.against else self.spec.repetitions
-
-    @property
     def pacing(self) -> Pacing:
         """The breaks between trials."""
         return parse_pace(self.terms.pace) if self.terms.pace else NO_PACE
@@ -150,7 +144,6 @@ class Campaign:
         return (job and job["node_list"]) or this_host().name
 
     def _build_annotations(self) -> dict[str, Any]:
-        """Return what is stored with the experiment outside of its identity."""
         annotations = {"file": self.file, questions.KEY: list(self.terms.questions)}
         return {key: value for key, value in annotations.items() if value}
 
@@ -164,7 +157,9 @@ class Campaign:
             name=self._name(),
             factors=factors,
             settings=self.identity() | self._build_annotations(),
-            trials=design.trials(factors, self.spec.design, range(self.first_repetitions), 0, seed),
+            trials=design.trials(
+                factors, self.spec.design, range(LEAST if self.spec.against else self.spec.repetitions), 0, seed
+            ),
             seed=seed,
             created_at=format_now(),
         )
@@ -208,5 +203,32 @@ def campaign(
 
 def importer_names() -> list[str]:
     """Every importer that ``parse`` may name, without loading it."""
-    points = importlib.metadata.entry_points(group=registry.GROUP)
-    return sorted({*registry.OURS, *(point.name for point in points)})
+    return sorted({*registry.OURS, *(point.name for point in importlib.metadata.entry_points(group=registry.GROUP))})
+
+
+AUTO = "auto"
+_DIRTY = "+"  # after the commit of a tree with uncommitted changes
+
+
+def subject_commit(word: str | None) -> str | None:
+    """Return the word itself; for ``auto`` the commit of the current Git repository, with a ``+`` for uncommitted
+    changes. Raises InputError without a commit."""
+    if word is None:
+        return None
+    if not word.strip():
+        raise InputError(
+            "empty-option-value",
+            "{spell.subject_commit} is empty",
+            "give a commit, any other text without blanks, or auto",
+        )
+    if word != AUTO:
+        return word.strip()
+    software = machine.software(Path.cwd())
+    if not software.get("commit"):
+        raise InputError(
+            "not-a-git-repository",
+            "{spell.subject_commit} auto: {directory} is not in a Git repository with a commit",
+            "change to the repository of the file system under test, or name the commit",
+            directory=Path.cwd(),
+        )
+    return f"{software['commit']}{_DIRTY if software['commit_modified'] else ''}"

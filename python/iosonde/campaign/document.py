@@ -79,8 +79,11 @@ def document(request: Request, say: Callable[[str], None] = lambda _: None) -> D
         if (value := getattr(request, key)) is not None:
             _put_option(document, key, list(value) if isinstance(value, tuple) else value, key)
     _put_against(document, request)
-    ready = request.what is not None and path_study.is_path_study(request.what)
-    ready = ready or "against" in document.data or "repetitions" in source.data.get(extent.QUICK, {})
+    ready = (
+        (request.what is not None and path_study.is_path_study(request.what))
+        or "against" in document.data
+        or "repetitions" in source.data.get(extent.QUICK, {})
+    )
     if request.quick and request.repetitions is None and not ready:
         _put_option(document, "repetitions", QUICK["repetitions"], "quick")
     for key in ("before_reads", "between_trials"):
@@ -222,7 +225,6 @@ def _only_for_commands(request: Request) -> None:
 
 
 def _flag(option: str) -> str:
-    """Return the option in the user's spelling."""
     return f"{getattr(spell, option)}"
 
 

@@ -1,26 +1,33 @@
-"""Steps of each trial of a campaign: measure it, store its Run, then remove its files."""
+"""Steps of each trial of a campaign: measure it, store its Run, then remove its files.
+
+Before each trial the rest is predicted anew from the measured speed, and ``--abort-if`` may end the campaign: on
+servers that others use, when these suffer.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
-from iosonde.core.errors import TargetFaultError
+from iosonde.core.errors import InputError, TargetFaultError
 from iosonde.core.message import Message
 from iosonde.core.stored import CONCURRENT_PROCESSES, StoredRun
 from iosonde.core.types import Experiment, Run, Trial
+from iosonde.core.units import format_seconds
 from iosonde.measure import trial
 from iosonde.measure.bench import Bench
+from iosonde.measure.rank import command
+from iosonde.ranks import temporary
 from iosonde.stats.overview import hardware
 
-from . import abort, targets, turn
+from . import targets, turn
 from .begun import BegunCampaign
 from .bring_ups import BringUps
 from .caller import TrialProgress
-from .needs import forecast, measured_trials
-from .pace import Pace
+from .forecast import FinishedTrial, Forecast
+from .needs import forecast, lab_s, measured_trials
 from .pacing import Breaks
 from .probe import attached
 from .resume import free_id
@@ -95,9 +102,97 @@ class EachTrial:
     def abort(self) -> Message | None:
         """Return why no more trials may start; the last stored run records it too."""
         store = self._begun.store
-        why = abort.why(self._begun.campaign.terms.abort_if)
+        why = find_abort_reason(self._begun.campaign.terms.abort_if)
         if why and (run_ids := store.run_ids(self._begun.experiment.id)):
             store.notes.change(
                 run_ids[-1], note=Message("aborted", "the campaign was ended after this trial: {reason}", reason=why)
             )
         return why
+
+
+# The rest must take at least this long to be worth a line.
+WORTH_SAYING_S = 30.0
+
+
+@dataclass
+class Pace:
+    """``predict``: trials and finished ones → their durations. ``finished`` begins with those of earlier campaigns."""
+
+    predict: Callable[[Sequence[Trial], Sequence[FinishedTrial]], Forecast]
+    finished: list[FinishedTrial]
+    say: Callable[[str], None]
+    _block: int | None = None
+    _is_announced: bool = False
+    _began: float = field(default_factory=time.monotonic)
+
+    def add_finished(self, run: Run, seconds: float) -> None:
+        """Add a finished trial with its duration from start to the end of its clean-up."""
+        if run.complete:
+            self.finished.append(FinishedTrial(run.factors, seconds, lab_s(run.facts)))
+
+    def rest_s(self, trial: Trial, ahead: Sequence[Trial]) -> float:
+        """Predict the time of all trials ``ahead``, the next one first; report it after the first block."""
+        prediction = self.predict(ahead, self.finished)
+        self._block = trial.block if self._block is None else self._block
+        if trial.block != self._block and not self._is_announced:
+            self._is_announced = True
+            if prediction.total_s >= WORTH_SAYING_S:
+                gone = format_seconds(time.monotonic() - self._began)
+                self.say(
+                    Message(
+                        "remaining-time",
+                        "the first block took {elapsed}; the remaining {n_ahead} trials take about "
+                        "{remaining} ({basis})",
+                        elapsed=gone,
+                        n_ahead=len(ahead),
+                        remaining=format_seconds(prediction.total_s),
+                        basis=prediction.basis,
+                    )
+                )
+        return prediction.total_s
+
+
+# A slower check means that the servers suffer.
+ABORT_CHECK_S = 60.0
+# Exit codes of /bin/sh if it could not run the command.
+_NOT_RUN_CODES = (126, 127)
+_ABORT_OUTPUT_CHARACTERS = 200
+
+
+def find_abort_reason(command_text: str) -> Message | None:
+    """Return why the campaign ends: the user's command exits with 0 or does not respond; None to continue.
+
+    Raises InputError if the shell cannot run it.
+    """
+    if not command_text:
+        return None
+    with temporary.directory("abort") as folder:
+        output = folder / "output"
+        ended = command.run(command.ShellCommand(command_text, timeout_s=ABORT_CHECK_S, output_bytes=2**20), output)
+        lines = output.read_text(errors="replace").strip().splitlines() if output.exists() else []
+    reason_text = lines[-1][:_ABORT_OUTPUT_CHARACTERS] if lines else ""
+    if ended.exit_code in _NOT_RUN_CODES or ended.fault:
+        raise InputError(
+            "command-not-runnable",
+            "{spell.abort_if:'{command}'} cannot be run: {reason}",
+            "try it by hand",
+            command=command_text,
+            reason=reason_text or ended.fault,
+        )
+    if ended.ended_by:
+        return Message(
+            "abort-no-response",
+            "{spell.abort_if:'{command}'} did not finish within {limit_s:.0f} s",
+            command=command_text,
+            limit_s=ABORT_CHECK_S,
+        )
+    if ended.exit_code != 0:
+        return None
+    return Message(
+        "abort-requested",
+        "{spell.abort_if:'{command}'} requested the end ({output})"
+        if reason_text
+        else "{spell.abort_if:'{command}'} requested the end",
+        command=command_text,
+        output=reason_text,
+    )

@@ -21,8 +21,7 @@ from iosonde.core.errors import InputError
 from iosonde.core.faults import PlannedFault
 from iosonde.core.message import Message, restore
 from iosonde.core.schema import CENTRE
-from iosonde.core.types import FactorValue, Trial, count_of
-from iosonde.measure.workloads import envelope
+from iosonde.core.types import FactorValue, Trial
 
 from .pacing import NO_PACE, Pacing
 
@@ -92,8 +91,7 @@ class Forecast:
     @property
     def total_s(self) -> float:
         """The time of all trials with a known duration, with the breaks between them."""
-        estimated_s = sum(seconds for seconds in self.seconds if seconds is not None)
-        return self.pacing.total_s(estimated_s, len(self.seconds))
+        return self.pacing.total_s(sum(seconds for seconds in self.seconds if seconds is not None), len(self.seconds))
 
     @property
     def unknown(self) -> int:
@@ -204,17 +202,6 @@ def _fit_guess(samples: Sequence[tuple[float, float]]) -> Callable[[float], floa
             return lambda guess: height + slope * guess
     off = median(seconds / guess for guess, seconds in samples)
     return lambda guess: guess * off
-
-
-def envelope_work(settings: envelope.Settings) -> Callable[[Cell], TrialWork]:
-    """Return the work of a trial of the envelope."""
-
-    def compute_work(cell: Cell) -> TrialWork:
-        ranks = count_of(cell["nodes"]) * count_of(cell["ranks_per_node"])
-        n_bytes, n_written = envelope.bytes_moved(settings, ranks), envelope.bytes_written(settings, ranks)
-        return TrialWork(n_bytes, envelope.files_touched(settings, ranks), n_written)
-
-    return compute_work
 
 
 def stated_work(text: str, names: Iterable[str], where: str) -> Callable[[Cell], TrialWork | None]:

@@ -36,14 +36,14 @@ from iosonde.importers.registry import check_importer as known_importer
 from iosonde.importers.runs import DIGEST_CHARACTERS, digest_of, run_prefix, runs_of
 from iosonde.store import Store
 
-from .import_together import SETTINGS_FILE, Member, runs_together, together
-from .import_versions import versions_of
+from .import_together import SETTINGS_FILE, Member, runs_together, together, versions_of
 
 BATCH_FILES, BATCH_BYTES = 200, 64 << 20
 # The column map of a CSV, stored with its text.
 COLUMNS_FILE = "columns.yaml"
 # Starting processes costs more than they save for a handful of files.
 ALONE_FILES = 50
+_HEAD_BYTES = 2048
 PathFactors = Callable[[PurePath], Mapping[str, FactorValue]]
 
 
@@ -199,7 +199,6 @@ class Imported:
         )
 
     def _build_rejection(self) -> DataError:
-        """Return the error of an import that stored nothing."""
         if not self.quoted:
             return DataError(
                 "nothing-imported",
@@ -302,8 +301,7 @@ def _files_of_archive(archive: CandidateFile, stack: ExitStack) -> list[Candidat
     the reason."""
     try:
         with ExitStack() as scratch, open_checked(archive.path) as file:
-            directory = scratch.enter_context(scratch_directory("iosonde-import-"))
-            members = unpack(archive.path, file, directory)
+            members = unpack(archive.path, file, scratch.enter_context(scratch_directory("iosonde-import-")))
             stack.push(scratch.pop_all())
     except IosondeError as error:
         return [replace(archive, damage=_format_reason(error, str(archive.path)), fault=_is_fault(error))]
@@ -377,7 +375,6 @@ def _format_reason(error: IosondeError | OSError, name: str) -> Message:
 
 
 def _is_fault(error: Exception) -> bool:
-    """Return whether the system failed, not the file."""
     return isinstance(error, SystemFaultError)
 
 
@@ -407,7 +404,12 @@ def _iterate_batches(plan: ImportPlan, files: Sequence[CandidateFile]) -> Iterat
     size = count = 0
     may_join = plan.form is None and plan.columns is None
     for group in (
-        together(files, lambda candidate: candidate.place, _read_begin, _read_content)
+        together(
+            files,
+            lambda candidate: candidate.place,
+            lambda candidate: _read_content(candidate, _HEAD_BYTES),
+            _read_content,
+        )
         if may_join
         else ([file] for file in files)
     ):
@@ -487,7 +489,8 @@ def _read_file(
 
 def _build_outcome(name: str, understood: Understood, runs: Sequence[Run]) -> FileOutcome:
     if not runs:
-        return FileOutcome(name, understood.format, reason=_no_result(understood.warnings))
+        reason = understood.warnings[0][1] if understood.warnings else Message("no-result", "it contains no result")
+        return FileOutcome(name, understood.format, reason=reason)
     incomplete = sum(bool(run.missing) for run in runs)
     return FileOutcome(name, understood.format, len(runs), incomplete, len(understood.warnings))
 
@@ -530,11 +533,6 @@ def _import_together(
     return [(outcomes[_build_key(candidate)], runs_by_file.get(_build_key(candidate), [])) for candidate in group]
 
 
-def _read_begin(candidate: CandidateFile) -> bytes:
-    """Return the first bytes of a file; none if it cannot be read."""
-    return _read_content(candidate, 2048)
-
-
 def _read_content(candidate: CandidateFile, limit: int | None = None) -> bytes:
     """Return all of a file, or its beginning; nothing if it cannot be read."""
     if limit is not None:
@@ -559,14 +557,9 @@ def _is_quoted(name: str, text: Text, understood: Understood) -> bool:
 
 def _by_another_map(plan: ImportPlan, digest: str) -> str:
     """Explain why a stored file was not read by this plan's map; '' if it was, and for other tools' output."""
-    first = plan.store / "runs" / f"{run_prefix(columns.NAME, digest)}0000"
-    stored_map = first / "raw" / COLUMNS_FILE
+    stored_map = (plan.store / "runs" / f"{run_prefix(columns.NAME, digest)}0000") / "raw" / COLUMNS_FILE
     if plan.columns is None or not stored_map.is_file() or stored_map.read_bytes() == plan.columns.content:
         return ""
     return Message(
         "different-map", "already stored with another map ({map}): import it into another store", map=stored_map
     )
-
-
-def _no_result(warnings: Sequence[tuple[int, str]]) -> str:
-    return warnings[0][1] if warnings else Message("no-result", "it contains no result")

@@ -1,16 +1,18 @@
-"""Files about one measurement: which of the files belong together, and their single run."""
+"""Files about one measurement: which of them belong together, their single run, and versions from files around."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import PurePath
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
 from typing import TypeVar
 
 from iosonde.core.types import FactorValue, Run
+from iosonde.foreign.guarded import begin_of
 from iosonde.importers import Text, Understood, elbencho_execution
+from iosonde.importers.fio_version import HEAD_BYTES, AdjacentVersion, find_sibling_version, is_latency_log
 from iosonde.importers.io500_execution import (
     INFORMATION,
     Execution,
@@ -115,11 +117,10 @@ def _is_repeated(files: Sequence[T], place: Callable[[T], PurePath], begin: Call
     """Return whether one of these files often repeats another: elbencho's text next to its CSV, the log of a job next
     to its outputs of IOR and mdtest."""
     heads = [begin(file) for file in files if place(file).suffix.lower() in _TEXTS]
-    return any(head.startswith(elbencho_execution.HEAD) for head in heads) or sum(map(_is_of_mpi, heads)) > 1
-
-
-def _is_of_mpi(head: bytes) -> bool:
-    return _OF_MPI.search(head) is not None
+    return (
+        any(head.startswith(elbencho_execution.HEAD) for head in heads)
+        or sum(bool(_OF_MPI.search(head)) for head in heads) > 1
+    )
 
 
 def runs_together(
@@ -153,7 +154,9 @@ def runs_together(
             if (at == 0 and member.name in executions) or not _is_part_of_execution(parsed, executions)
         ]
         if standalone and member.understood:
-            runs[member.name] = _build_runs(member, member.understood, standalone, experiment, factors(member))
+            runs[member.name] = runs_of(
+                replace(member.understood, runs=standalone), member.text, experiment, factors(member)
+            )
             if member.name in executions:
                 _keep_files(runs[member.name], executions[member.name], member, files_by_base[member.name])
     return runs, {member.name for member in members if member.understood and member.name not in runs}
@@ -212,17 +215,6 @@ def _adopt_list(parsed: Parsed, name: str, executions: Mapping[str, Execution]) 
     return False
 
 
-def _build_runs(
-    member: Member,
-    understood: Understood,
-    parsed_runs: list[Parsed],
-    experiment: str,
-    factors: Mapping[str, FactorValue],
-) -> list[Run]:
-    combined = Understood(understood.format, understood.claim, understood.others, parsed_runs, understood.notes)
-    return runs_of(combined, member.text, experiment, factors)
-
-
 def _keep_files(runs: Sequence[Run], execution: Execution, base: Member, files: Sequence[Member]) -> None:
     """Store with the first run its source files, and those of its settings."""
     used = {part.name for part in execution.used}
@@ -243,3 +235,23 @@ def _find_information(folder: PurePath, members: Sequence[Member]) -> str:
         if member.place.name == INFORMATION and (member.place.parent == folder or member.place.parent in folder.parents)
     ]
     return max(information_files, key=lambda member: len(member.place.parts)).text.content if information_files else ""
+
+
+def versions_of(
+    places: Sequence[PurePath], content: Callable[[PurePath, int], bytes]
+) -> dict[PurePath, AdjacentVersion]:
+    """Return place of a log → version. ``content`` returns the first bytes of an imported file."""
+    imported = set(places)
+    by_folder: dict[PurePath, list[PurePath]] = {}
+    for place in places:
+        by_folder.setdefault(place.parent, []).append(place)
+
+    def read_begin(place: PurePath) -> bytes:
+        return content(place, HEAD_BYTES) if place in imported else begin_of(Path(place), HEAD_BYTES)
+
+    versions: dict[PurePath, AdjacentVersion] = {}
+    for place in filter(is_latency_log, places):
+        others = [*by_folder[place.parent], *by_folder.get(place.parent.parent, ())]
+        if version := find_sibling_version(place, read_begin, others):
+            versions[place] = version
+    return versions

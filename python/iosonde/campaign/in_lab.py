@@ -1,25 +1,34 @@
 """A campaign in an emulated cluster: the cluster that its next trials need, and the trials for the current one.
 
 The owner of the clusters calls ``next_setting``, brings that cluster up and runs the same campaign in it. The campaign
-measures the trials that belong there and skips the others, until ``next_setting`` returns None.
+measures the trials that belong there and skips the others, until ``next_setting`` returns None. The lab section of a
+file is read before the file is checked. A time budget is for all clusters, and for the campaign in each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import math
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from iosonde.core import faults
+from iosonde.core import faults, yaml_text
 from iosonde.core.errors import InputError
 from iosonde.core.faults import PlannedFault
+from iosonde.core.message import Message
 from iosonde.core.types import Experiment, FactorValue, Trial
+from iosonde.core.units import format_seconds
+from iosonde.foreign.reach import check_reachable
 from iosonde.measure.faults import LabOrders, planned
 from iosonde.measure.spec import Spec
 from iosonde.ranks.machine import emulated
 
 from .campaign import Campaign
+from .document import is_file
 from .spec import lab
 
 SETTING = "setting"  # in the facts of a host: the setting of the cluster
@@ -119,6 +128,71 @@ def _list_settings(experiment: str, trials: Iterable[Trial], campaign: Campaign)
 
 
 def _find_needs(trial: Trial, lab_factors: Mapping[str, Any]) -> tuple[int | None, dict[str, FactorValue]]:
-    if not lab_factors:
-        return None, {}
-    return trial.repetition, {name: trial.factors[name] for name in lab_factors}
+    return (None, {}) if not lab_factors else (trial.repetition, {name: trial.factors[name] for name in lab_factors})
+
+
+@dataclass
+class LabBudget:
+    """Remaining time for all labs together; ``longest_s`` is the longest time of a lab so far."""
+
+    total_s: float | None
+    began: float = field(default_factory=time.monotonic)
+    longest_s: float = 0.0
+
+    def remaining_s(self) -> float:
+        """The remaining seconds; infinite without a budget."""
+        return math.inf if self.total_s is None else self.total_s - (time.monotonic() - self.began)
+
+    def has_room(self) -> bool:
+        """Return whether there is time for another lab as long as the longest one."""
+        return self.remaining_s() > self.longest_s
+
+    @property
+    def ended(self) -> str:
+        """The message if no other lab is brought up."""
+        return Message(
+            "budget-exhausted",
+            "ended early: the budget of {budget} is too short for another lab; the same command resumes",
+            budget=format_seconds(self.total_s or 0.0),
+        )
+
+    def words(self) -> tuple[str, ...]:
+        """Return the options of ``iosonde run`` in a lab: the remaining budget instead of the whole."""
+        return () if self.total_s is None else ("--budget", f"{max(self.remaining_s(), 1.0):.0f}s")
+
+    @contextmanager
+    def time_lab(self) -> Iterator[None]:
+        """Measure the time of one lab."""
+        began = time.monotonic()
+        yield
+        self.longest_s = max(self.longest_s, time.monotonic() - began)
+
+
+@dataclass(frozen=True)
+class LabFile:
+    """``name``: that of its labs, one after another: the file's own key, else the file's name. ``options`` names those
+    of the file systems; ``asks``: whether it has a section lab."""
+
+    name: str
+    asks: bool = False
+    file_systems: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+
+
+def lab_file(spec_file: str | None, what: str | None) -> LabFile:
+    """Read it from the file that the options name, if it exists."""
+    source = spec_file or what
+    file = Path(source) if source and (spec_file or is_file(source)) else None
+    if file is not None:
+        check_reachable(file)
+    if file is None or not file.is_file():
+        return LabFile("lab")
+    data = yaml_text.load(file).data
+    section = lab.read_lab_section(data)
+    stem = re.sub(r"[^a-z0-9-]+", "-", file.stem.lower()).strip("-")[:31]
+    return LabFile(
+        str(section.get("name") or stem or "lab"),
+        lab.KEY in data,
+        tuple(lab.file_systems(data)),
+        tuple(section.get(lab.SET) or ()),
+    )

@@ -10,7 +10,9 @@ from iosonde.core.errors import FAULT, PROBLEM_DETECTED, SystemFaultError
 from iosonde.core.message import Message
 from iosonde.core.words import counted
 
+from .document import document
 from .in_lab import LabSetting
+from .request import Request
 from .run import LabCampaign
 from .trials import PATIENCE
 
@@ -82,3 +84,15 @@ def _measure_lab(
             "no-lab-trials", "a lab was brought up, but none of its trials is in the store", "see above"
         )
     return code, None
+
+
+def needs_cache_regime(request: Request) -> bool:
+    """Return whether a native workload reads cold without a command ``before_reads``. Raises InputError for an
+    unreadable file."""
+    data = document(request).data
+    regime = data.get("cache")
+    if isinstance(regime, dict) and "before_reads" in regime:
+        return False
+    steps = data.get("steps")
+    steps = [step for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
+    return any("workload" in step and step.get("cache") != "warm" for step in steps)

@@ -19,14 +19,13 @@ from iosonde.measure.bench import Bench
 from iosonde.measure.target.keeper import ManagedWorkspace
 from iosonde.ranks import leftovers
 
-from . import benches, left, mpi_steps, targets, trials
-from .against import Pairs
-from .begun import BegunCampaign
+from . import mpi_steps, preflight, targets, trials
+from .begun import BegunCampaign, bench, build_target_benches
 from .caller import TrialProgress
 from .campaign import Campaign
 from .each_trial import EachTrial
 from .needs import measured_trials
-from .resume import repetitions_needed
+from .resume import Pairs, repetitions_needed
 from .trials import Ended, Rules
 
 # After Ctrl-C nobody wants to wait for a target that does not respond.
@@ -41,8 +40,7 @@ def measure(begun: BegunCampaign, done: set[int]) -> Ended:
     progress = begun.hands.caller.progress(begun.ready.expected_s)
     workspaces: dict[str, ManagedWorkspace] = {}
     try:
-        resumed = _save_experiment(begun)
-        _make_workspaces(begun, workspaces, resumed)
+        _make_workspaces(begun, workspaces, _save_experiment(begun))
         ended = _run_trials(begun, _build_bench(begun, progress), workspaces, progress, done)
     except BaseException as error:
         progress.clear()
@@ -54,7 +52,6 @@ def measure(begun: BegunCampaign, done: set[int]) -> Ended:
 
 
 def _say_first(begun: BegunCampaign) -> None:
-    """Show the notes before the first trial."""
     if begun.ready.launcher.note and begun.campaign.max_ranks > 1:
         begun.say(Message("launcher-note", "note: {note}", note=begun.ready.launcher.note))
     for job in begun.ready.jobs:
@@ -82,7 +79,7 @@ def _make_workspaces(begun: BegunCampaign, workspaces: dict[str, ManagedWorkspac
     keeper, experiment = begun.hands.keeper, begun.experiment
     for name, target in begun.campaign.spec.targets.items():
         with targets.prefix_target_errors(name):
-            left.remove(begun.store, target, experiment.id, keeper, begun.say)
+            preflight.remove_leftovers(begun.store, target, experiment.id, keeper, begun.say)
             workspaces[name] = keeper.workspace(target, experiment.id)
             workspaces[name].create(resumed=resumed, hold=not may_unmount(begun.campaign))
 
@@ -92,19 +89,19 @@ def _build_bench(begun: BegunCampaign, progress: TrialProgress) -> Bench:
         begun.hands.stop.check()
         progress.tick(beats)
 
-    return replace(benches.bench(begun), on_tick=on_tick)
+    return replace(bench(begun), on_tick=on_tick)
 
 
 def _run_trials(
     begun: BegunCampaign,
-    bench: Bench,
+    shared_bench: Bench,
     workspaces: Mapping[str, ManagedWorkspace],
     progress: TrialProgress,
     done: set[int],
 ) -> Ended:
     """Run all trials, and restore the system settings at the end."""
-    target_benches, rules = benches.build_target_benches(bench, begun, workspaces), _build_rules(begun)
-    forked = contextlib.closing(bench.forked) if bench.forked else contextlib.nullcontext()
+    target_benches, rules = build_target_benches(shared_bench, begun, workspaces), _build_rules(begun)
+    forked = contextlib.closing(shared_bench.forked) if shared_bench.forked else contextlib.nullcontext()
     with forked, restore.preserve_levels(_build_system_settings(begun), begun.say) as initial_levels:
         extra_facts = {DETECTED_LEVELS: initial_levels} if initial_levels else {}
         annotated = {
@@ -132,15 +129,13 @@ def _build_rules(begun: BegunCampaign) -> Rules:
     job = begun.ready.node["scheduler"]
     if job and (walltime_end := job["walltime_end"]):
         remaining_s = datetime.fromisoformat(walltime_end).timestamp() - time.time()
-        walltime = Message("walltime-exhausted", "the batch job's walltime")
-        ends.append((time.monotonic() + remaining_s - 30, walltime))
+        ends.append((time.monotonic() + remaining_s - 30, Message("walltime-exhausted", "the batch job's walltime")))
     ends_at, because = min(ends, default=(None, Rules.ends_because))
 
     expected_s = max((trial.seconds for trial in measured_trials(store, campaign)), default=0.0)
     rule = (lambda: repetitions_needed(store, campaign, experiment, begun.level)) if campaign.spec.until else None
     pairs = pair_rule(experiment)
-    looks = Pairs(pairs, experiment, store) if pairs else None
-    return Rules(ends_at, because, rule, looks, expected_s=expected_s)
+    return Rules(ends_at, because, rule, Pairs(pairs, experiment, store) if pairs else None, expected_s=expected_s)
 
 
 def _build_system_settings(begun: BegunCampaign) -> restore.SystemSettings:

@@ -80,7 +80,6 @@ def tried(spec: Spec, ahead: Sequence[Trial], launcher: Launcher) -> tuple[MpiJo
 
 
 def _has_its_path(step: CommandStep) -> bool:
-    """Return whether the command sets PATH itself."""
     begins = mpi_program.first(step.command)
     return begins is not None and "PATH" in begins.assigned
 
@@ -113,7 +112,6 @@ def warnings(spec: Spec) -> list[Message]:
 
 
 def _warn_copies(step: CommandStep, nodes: int, per_node: int) -> Iterator[Message]:
-    """Warn about a command that every rank runs."""
     ranks, begins = nodes * per_node, mpi_program.first(step.command)
     tools, name = mpi_program.tools_in(step.command), same_file.written_by_all(step.command, nodes, per_node)
     if mpi_program.launched_tool(step.command) and begins:

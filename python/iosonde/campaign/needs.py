@@ -1,8 +1,12 @@
-"""Needs of a campaign's trials: space, files, time. Those of commands are unknown before they ran."""
+"""Needs of a campaign's trials: space, files, time. Those of commands are unknown before they ran.
+
+The speeds of a lab are guessed from its links before the first measurement. Copies sent by a client pass its links as
+often. Disks (whose effect caches may hide) and the time to bring up a lab are ignored.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
@@ -10,8 +14,10 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
+from iosonde.core.filesystems import LOCAL, sent_by_client
 from iosonde.core.stored import TARGET
-from iosonde.core.types import Trial
+from iosonde.core.types import Trial, count_of
+from iosonde.core.units import parse_bits
 from iosonde.measure import faults, workloads
 from iosonde.measure.design import Offer, offers
 from iosonde.measure.spec import NativeStep
@@ -19,9 +25,9 @@ from iosonde.stats.estimate.distributions import t_critical
 from iosonde.store import Store
 
 from . import forecast as forecasts
-from . import lab_speeds
 from .campaign import Campaign
-from .forecast import FinishedTrial, Forecast, LabWait, Speeds, SpeedsOf, TrialWork, Waits, stated_work
+from .forecast import Cell, FinishedTrial, Forecast, LabWait, Speeds, SpeedsOf, TrialWork, Waits, stated_work
+from .spec import lab
 from .spec.check import cells, names_in, settings_at
 
 
@@ -30,7 +36,8 @@ def space(campaign: Campaign) -> tuple[int, int]:
     n_bytes = n_files = 0
     for step in campaign.spec.native:
         sizes = [
-            _compute_step_space(step, settings, campaign.max_ranks) for settings in _iterate_settings(step, campaign)
+            _compute_step_space(step, settings_at(step, {"RANKS": campaign.max_ranks, **cell}), campaign.max_ranks)
+            for cell in cells(step, campaign.spec)
         ]
         n_bytes += max(size for size, _ in sizes)
         n_files += max(count for _, count in sizes)
@@ -40,11 +47,6 @@ def space(campaign: Campaign) -> tuple[int, int]:
 def _compute_step_space(step: NativeStep, settings: Any, ranks: int) -> tuple[int, int]:
     producer = workloads.find(step.workload)
     return producer.bytes_needed(settings, ranks), producer.files_needed(settings, ranks)
-
-
-def _iterate_settings(step: NativeStep, campaign: Campaign) -> Iterator[Any]:
-    for cell in cells(step, campaign.spec):
-        yield settings_at(step, {"RANKS": campaign.max_ranks, **cell})
 
 
 def forecast(campaign: Campaign, trials: Sequence[Trial], measured: Sequence[FinishedTrial]) -> Forecast:
@@ -129,18 +131,16 @@ def waits_of(campaign: Campaign) -> Waits | None:
 
 
 def _select_speeds(campaign: Campaign) -> Speeds | SpeedsOf | None:
-    return Speeds(**campaign.terms.speeds) if campaign.terms.speeds else lab_speeds.speeds_from_links(campaign.spec.lab)
+    return Speeds(**campaign.terms.speeds) if campaign.terms.speeds else speeds_from_links(campaign.spec.lab)
 
 
 def measured_trials(store: Store | None, campaign: Campaign) -> list[FinishedTrial]:
     """Return the complete trials of the same steps on the same targets, whatever their names, with the time after each:
     the basis of the forecast."""
     steps = campaign.identity()["steps"]
-    places = campaign.spec.targets.items()
     factors_by_target: dict[str | None, dict[str, str]] = {
-        str(path): {TARGET: name} if name else {} for name, path in places
-    }
-    factors_by_target = factors_by_target or {None: {}}
+        str(path): {TARGET: name} if name else {} for name, path in campaign.spec.targets.items()
+    } or {None: {}}
     runs = [
         run
         for run in (store.runs() if store else ())
@@ -173,3 +173,44 @@ def _median_gap_s(runs: Sequence[Mapping[str, Any]]) -> float:
             besides_s = before["seconds"] + lab_s(before["facts"]) + after["facts"].get("waited_s", 0.0)
             gaps.append((then - began).total_seconds() - besides_s)
     return max(median(gaps), 0.0) if gaps else 0.0
+
+
+_SERVERS = 3  # default of `iosonde lab up`
+
+
+def speeds_from_links(section: Mapping[str, Any]) -> SpeedsOf | None:
+    """Return the speeds of a cell, by a file's section ``lab``: as many links in parallel as active clients, or
+    servers. None if no link is limited."""
+    if "net" not in section and not any(
+        "net" in words for levels in section.get(lab.LEVELS, {}).values() for words in levels.values()
+    ):
+        return None
+    usual = Speeds()
+    names = (*lab.factors(section), "nodes")
+
+    @cache  # a design may have thousands of cells, and few labs
+    def compute_at_levels(levels: tuple[Any, ...]) -> Speeds:
+        cell = dict(zip(names, levels, strict=True))
+        words, options = lab.at(section, cell)
+        if words.get("net") is None or words.get("file_system") == LOCAL:
+            return usual
+        link = parse_bits(str(words["net"])) / 8 / float(words.get("scale", 1))
+        links = min(count_of(cell["nodes"]), int(words.get("servers", _SERVERS)))
+        copies = sent_by_client(str(words.get("file_system")), options)
+        written = min(link * links / copies, usual.bytes_per_s) if copies > 1 else None
+        return replace(usual, bytes_per_s=min(link * links, usual.bytes_per_s), written_per_s=written)
+
+    def compute_speeds(cell: Cell) -> Speeds:
+        return compute_at_levels(tuple([cell[name] for name in names])) if cell.keys() >= set(names) else usual
+
+    return compute_speeds
+
+
+def n_labs(section: Mapping[str, Any], trials: Collection[Trial]) -> int:
+    """Return the number of labs brought up for these trials, one after another; 0 without a lab section."""
+    lab_factors = lab.factors(section)
+    if not section:
+        return 0
+    return len(
+        {(trial.repetition, *(trial.factors[name] for name in lab_factors)) if lab_factors else () for trial in trials}
+    )

@@ -17,17 +17,15 @@ from iosonde.measure.spec import MPI, ONCE, CommandStep, Control, NativeStep, Sp
 from iosonde.measure.workloads.phase_plan import PhasePlan
 from iosonde.ranks import machine
 
-from . import bring_ups, in_lab, mpi_steps, preflight, roles
+from . import bring_ups, in_lab, mpi_steps, preflight
 from .asked_of import misnamed
 from .caller import Caller
 from .campaign import Campaign, campaign
 from .forecast import Forecast, by_level
-from .in_memory import fits_in_memory
-from .lab_speeds import n_labs
-from .needs import forecast, measured_trials, smaller, space
+from .needs import forecast, measured_trials, n_labs, smaller, space
+from .plan_warnings import fits_in_memory, misplaced, skipped
 from .request import Request
 from .resume import existing_store
-from .skipped import skipped
 from .spec.check import settings_at
 
 LEVEL = 0.95  # of the intervals that fewer repetitions widen
@@ -117,8 +115,7 @@ class CampaignPlan:
 
     def records(self) -> list[dict[str, Any]]:
         """Return a row per trial."""
-        trials: list[dict[str, Any]] = self.to_dict()["trials"]
-        return trials
+        return list(self.to_dict()["trials"])
 
 
 def plan(request: Request, caller: Caller | None = None, check_lab: LabCheck = lambda *_: None) -> CampaignPlan:
@@ -147,13 +144,12 @@ def plan(request: Request, caller: Caller | None = None, check_lab: LabCheck = l
     for sentence in (
         *preflight.unchecked(definition, expected),
         *misnamed(definition),
-        *(roles.misplaced(definition, next(iter(facts.values()))) if facts else ()),
+        *(misplaced(definition, next(iter(facts.values()))) if facts else ()),
         *fits_in_memory(definition, experiment.trials, machine.memory_bytes()),
         *skipped(definition, experiment.trials, facts or {}),
     ):
         caller.say(sentence)
-    offers = smaller(definition, experiment.seed, measured, LEVEL)
-    return _build_plan(definition, experiment, expected, tuple(offers))
+    return _build_plan(definition, experiment, expected, tuple(smaller(definition, experiment.seed, measured, LEVEL)))
 
 
 def _build_plan(
@@ -172,8 +168,8 @@ def _build_plan(
         seconds_by_level=by_level(experiment.trials, expected.seconds) if any(expected.seconds) else {},
         steps=tuple(_plan_steps(campaign, values)),
         controls=tuple(_fill_control(control, values) for control in spec.controls),
-        unmount=_fill_text(spec.cache.unmount, values),
-        mount=_fill_text(spec.cache.mount, values),
+        unmount=placeholders.fill(spec.cache.unmount, values),
+        mount=placeholders.fill(spec.cache.mount, values),
         metrics=tuple(campaign.metrics()),
         afterwards={control.factor: _describe_restore(control, spec) for control in spec.controls if control.set},
         warnings=tuple(mpi_steps.warnings(spec)),
@@ -211,13 +207,11 @@ def _plan_command_step(
     stage: str, step: CommandStep, campaign: Campaign, values: dict[str, FactorValue]
 ) -> PlannedStep:
     """Plan a command; names that differ by rank stay, unless one rank runs it."""
-    substitutions = values
-    if step.on in ONCE:
-        substitutions = values | {name: "0" for name in placeholders.RANK if name != "HOSTNAME"}
-    substitutions = substitutions | step.when
+    alone = {name: "0" for name in placeholders.RANK if name != "HOSTNAME"} if step.on in ONCE else {}
+    substitutions = values | alone | step.when
     begins = mpi_program.first(step.command)
     name = begins.name if begins and begins.is_tool else ""
-    planned = PlannedStep(stage, replace(step, command=_fill_text(step.command, substitutions)), program=name)
+    planned = PlannedStep(stage, replace(step, command=placeholders.fill(step.command, substitutions)), program=name)
     if step.on != MPI:
         return planned
     nodes, per_node = count_of(values["NODES"]), count_of(values["RANKS_PER_NODE"])
@@ -230,16 +224,12 @@ def _plan_command_step(
 
 def _fill_control(control: Control, values: dict[str, FactorValue]) -> Control:
     here = values | {placeholders.LEVEL: values[control.factor]}
-    return replace(control, set=_fill_text(control.set, here), read=_fill_text(control.read, here))
+    return replace(control, set=placeholders.fill(control.set, here), read=placeholders.fill(control.read, here))
 
 
 def _describe_restore(control: Control, spec: Spec) -> str:
     why = restore.stays(control, spec)
     return f"stays as the last trial leaves it ({why})" if why else "restored at the end"
-
-
-def _fill_text(text: str, values: dict[str, FactorValue]) -> str:
-    return placeholders.fill(text, values)
 
 
 def _step_json(planned: PlannedStep) -> dict[str, Any]:

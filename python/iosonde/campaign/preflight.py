@@ -10,7 +10,7 @@ from pathlib import Path
 
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message, spell
-from iosonde.core.types import Trial
+from iosonde.core.types import Experiment, Trial
 from iosonde.core.units import format_size
 from iosonde.core.words import counted
 from iosonde.foreign.child import LIMIT_S
@@ -20,14 +20,15 @@ from iosonde.measure.target.space import Limits, Need, QuotaFree, check_limits
 from iosonde.ranks import machine, rollcall
 from iosonde.ranks.launch import Launcher
 from iosonde.ranks.machine import NO_TARGET, Facts, mount
+from iosonde.store import Store
+from iosonde.store.lock import lock_experiment
 
-from . import mpi_steps, roles, targets
+from . import mpi_steps, targets
 from .asked_of import misnamed
 from .campaign import Campaign
 from .forecast import FinishedTrial, Forecast
-from .in_memory import fits_in_memory
 from .needs import forecast, space
-from .skipped import skipped
+from .plan_warnings import fits_in_memory, misplaced, skipped
 
 # Memory of a rank after its start: Python, NumPy and an MPI library.
 RANK_BYTES = 64 * 2**20
@@ -119,7 +120,7 @@ def ready(campaign: Campaign, ahead: Sequence[Trial], measured: Sequence[Finishe
     messages = (
         *unchecked(campaign, expected),
         *misnamed(campaign),
-        *roles.misplaced(campaign, next(iter(facts.values()))),
+        *misplaced(campaign, next(iter(facts.values()))),
         *fits_in_memory(campaign, ahead, memory),
         *skipped(campaign, ahead, facts),
     )
@@ -186,3 +187,27 @@ def quota_free(facts: Facts) -> QuotaFree:
     n_bytes = [entry["free_bytes"] for entry in facts["quota"] or () if entry["free_bytes"] is not None]
     n_files = [entry["free_files"] for entry in facts["quota"] or () if entry["free_files"] is not None]
     return QuotaFree(min(n_bytes, default=None), min(n_files, default=None))
+
+
+def remove_leftovers(store: Store, target: Path, experiment: str, keeper: Keeper, say: Callable[[str], None]) -> None:
+    """Remove data that earlier experiments left in the target, except that of ``experiment``, of a running measurement,
+    or of other users."""
+    others = [other.id for other in store.experiments() if other.id != experiment and str(target) in _targets_of(other)]
+    for old in keeper.list_leftovers(target, others):
+        try:
+            with lock_experiment(store.path, old):
+                keeper.remove_leftover(target, old)
+                say(
+                    Message(
+                        "stale-directory-removed",
+                        "removed {path}, left by an earlier run",
+                        path=f"{target}/iosonde-{old}",
+                    )
+                )
+        except InputError as error:  # it is being measured, or another user's
+            say(error.message.prefixed(f"{target}/iosonde-{old} stays"))
+
+
+def _targets_of(experiment: Experiment) -> list[object]:
+    settings = experiment.settings.get("probe", experiment.settings)
+    return [settings.get("target"), *settings.get("targets", {}).values()]

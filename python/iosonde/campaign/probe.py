@@ -29,10 +29,10 @@ from iosonde.stats.overview import hardware
 from iosonde.store import Store
 from iosonde.store.lock import lock_experiment
 
-from . import left, preflight, turn
+from . import preflight, turn
 from .caller import Caller, TrialProgress
 from .campaign import new_id, new_seed
-from .probe_request import ProbeRequest
+from .request import ProbeRequest
 
 Facts = dict[str, Any]
 
@@ -83,8 +83,7 @@ class Probed:
 def probed(repetitions: Sequence[Facts], level: float, mount: Facts | None = None) -> Probed:
     """Summarise the facts of complete repetitions; ``mount`` is that of the written directory, if any."""
     facts = hardware.summarise(repetitions, level)
-    messages = tuple(warnings(facts, mount or {}))
-    return Probed(facts, hardware.slowest(facts), messages, len(repetitions), level)
+    return Probed(facts, hardware.slowest(facts), tuple(warnings(facts, mount or {})), len(repetitions), level)
 
 
 def probe(probe_request: ProbeRequest, level: float = 0.95, caller: Caller | None = None) -> Probed:
@@ -325,7 +324,7 @@ def _measure_repetitions(
     with lock_experiment(store.path, experiment.id):
         try:
             if bench.target and workspace:
-                left.remove(store, bench.target, experiment.id, keeper, caller.say)
+                preflight.remove_leftovers(store, bench.target, experiment.id, keeper, caller.say)
                 workspace.create(resumed=False, hold=True)
             return _run_repetitions(bench, experiment, store, progress, caller)
         finally:

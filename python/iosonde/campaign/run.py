@@ -23,7 +23,7 @@ from . import in_lab, path_study, preflight, turn
 from .begun import BegunCampaign, Hands
 from .caller import Caller
 from .campaign import Campaign, campaign
-from .lab_budget import LabBudget
+from .in_lab import LabBudget
 from .measure import measure
 from .needs import measured_trials
 from .request import Request
@@ -254,7 +254,6 @@ def _measured_alone(campaign: Campaign, level: float, keeper: Keeper, caller: Ca
         caller.say(sentence)
     store = existing or Store.create(Path(campaign.store).resolve())
     with lock_experiment(store.path, experiment.id), caller.stopping() as stop:
-        begun = BegunCampaign(store, campaign, ready, experiment, level, Hands(keeper, stop, caller))
-        ended = measure(begun, done)
+        ended = measure(BegunCampaign(store, campaign, ready, experiment, level, Hands(keeper, stop, caller)), done)
     others = sum(other.id != experiment.id for other in store.experiments())
     return CampaignOutcome(campaign.store, experiment, ended, others=others)

@@ -150,7 +150,7 @@ class _Tally:
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._measured = self._incomplete = self._in_a_row = 0
-        self._failures = _Failures(by_cell=rules.looks is not None)
+        self._failures: dict[str, int] = {}  # in a row: of all, or of each cell, whatever came between
         self.longest_s = rules.expected_s
 
     def add(self, trial: Trial, run: Run, started_s: float) -> None:
@@ -162,7 +162,8 @@ class _Tally:
             self._rules.breaks.done(started_s)
         self._measured += 1
         self._incomplete += 0 if run.complete else 1
-        self._in_a_row = self._failures.in_a_row(trial, run.complete)
+        cell = repr(trial.factors) if self._rules.looks is not None else ""
+        self._failures[cell] = self._in_a_row = 0 if run.complete else self._failures.get(cell, 0) + 1
 
     def hopeless(self, run: Run) -> Message | None:
         """Return why more trials would also be incomplete; None if they may not be."""
@@ -175,9 +176,11 @@ class _Tally:
                 n=self._in_a_row,
                 reason=run.missing[0],
             )
-        if not _is_hopeless(run):
-            return None
-        return Message("target-unusable", "cannot continue: {reason}", reason=run.missing[0])
+        return (
+            None
+            if not _is_hopeless(run)
+            else Message("target-unusable", "cannot continue: {reason}", reason=run.missing[0])
+        )
 
     def ended(
         self, early: str, experiment: Experiment, fault: TargetError | SystemFaultError | None = None, capped: int = 0
@@ -196,20 +199,6 @@ def _explain_delay(rules: Rules, longest_s: float) -> Message | None:
         rules.breaks.wait()
         why = rules.abort()  # the state may change during a break
     return why
-
-
-class _Failures:
-    """Incomplete trials in a row: of all, or of the cell just measured, whatever came between."""
-
-    def __init__(self, by_cell: bool) -> None:
-        self._by_cell = by_cell
-        self._counts: dict[str, int] = {}
-
-    def in_a_row(self, trial: Trial, complete: bool) -> int:
-        """Return their number, including this one."""
-        cell = repr(trial.factors) if self._by_cell else ""
-        self._counts[cell] = 0 if complete else self._counts.get(cell, 0) + 1
-        return self._counts[cell]
 
 
 def _is_hopeless(run: Run) -> bool:

@@ -134,7 +134,6 @@ def _describe_os_error(error: OSError) -> tuple[str, str]:
 
 
 def _has_working_directory() -> bool:
-    """Return whether there is a working directory."""
     try:
         os.getcwd()
     except OSError:

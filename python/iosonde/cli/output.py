@@ -83,11 +83,9 @@ def sink(form: str, output: str | None) -> Iterator[BinaryIO]:
     else:
         buffer = io.BytesIO()
         yield buffer
-        click.echo(_escape_bytes(buffer.getvalue()), nl=False)
-
-
-def _escape_bytes(content: bytes) -> str:
-    return "\n".join(layout_text.escape(line) for line in content.decode("utf-8", "replace").split("\n"))
+        click.echo(
+            "\n".join(map(layout_text.escape, buffer.getvalue().decode("utf-8", "replace").split("\n"))), nl=False
+        )
 
 
 def talk(text: str) -> None:

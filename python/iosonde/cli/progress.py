@@ -1,14 +1,15 @@
-"""One line on stderr, with the time left, when somebody watches; nothing when piped."""
+"""One line on stderr, with the time left, when somebody watches, nothing when piped; and Ctrl-C at a chosen moment."""
 
 from __future__ import annotations
 
 import shutil
+import signal
 import sys
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
-from iosonde.campaign.rate_now import RateNow
 from iosonde.core.units import format_rate, format_seconds
 
 from .output import talk
@@ -59,8 +60,7 @@ class TrialLine:
 
     def _draw(self, phase: str) -> None:
         if self._visible:
-            line = f"{self._text}, {phase}, {self._format_remaining()} left"
-            _draw_line(line)
+            _draw_line(f"{self._text}, {phase}, {self._format_remaining()} left")
 
     def _format_remaining(self) -> str:
         """As it is expected; else from the trials done in this session, or what was expected before the first."""
@@ -90,60 +90,105 @@ class Waiting:
             talk(f"waiting since {since} for an answer: {what}")
 
 
-class ShareDone:
-    """The same for work that is told as a share of the whole; it shows itself after a second."""
+class _LateLine:
+    """A line that shows itself after a second, and is taken away at the end."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str = "") -> None:
         self._visible = sys.stderr.isatty()
         self._what, self._started, self._drawn_at = what, time.monotonic(), 0.0
 
-    def __call__(self, what: str, done: float) -> None:
-        """A share of the work is ``done``, of late that on ``what``."""
-        name, share = what, done
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._visible and self._drawn_at:
+            _draw_line("")
+
+    def _draw(self, format_line: Callable[[float], str]) -> None:
+        """Draw the line, made from the seconds so far, unless it was drawn just before."""
         gone_s = time.monotonic() - self._started
         if self._visible and gone_s > 1 and gone_s - self._drawn_at > _EVERY_S:
             self._drawn_at = gone_s
-            remaining = (
-                f", about {format_seconds(max(gone_s / share * (1 - share), 1))} left" if share > _MIN_SHARE else ""
-            )
-            line = f"{self._what}: {100 * share:.0f} %, {name}{remaining}"
-            _draw_line(line)
-
-    def __enter__(self) -> ShareDone:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.clear()
-
-    def clear(self) -> None:
-        """Take the line away."""
-        if self._visible and self._drawn_at:
-            _draw_line("")
+            _draw_line(format_line(gone_s))
 
 
-class Counting:
-    """Told how many of something are done; it shows itself after a second, and is taken away at the end."""
+class ShareDone(_LateLine):
+    """Told the share of the work that is done; its line has the time left."""
 
-    def __init__(self) -> None:
-        self._visible = sys.stderr.isatty()
-        self._started, self._drawn_at = time.monotonic(), 0.0
+    def __call__(self, what: str, done: float) -> None:
+        """A share of the work is ``done``, of late that on ``what``."""
 
-    def __enter__(self) -> Counting:
-        return self
+        def format_share(gone_s: float) -> str:
+            rest_s = max(gone_s / done * (1 - done), 1) if done > _MIN_SHARE else 0.0
+            remaining = f", about {format_seconds(rest_s)} left" if rest_s else ""
+            return f"{self._what}: {100 * done:.0f} %, {what}{remaining}"
 
-    def __exit__(self, *error: object) -> None:
-        if self._visible and self._drawn_at:
-            _draw_line("")
+        self._draw(format_share)
+
+
+class Counting(_LateLine):
+    """Told how many of something are done."""
 
     def __call__(self, what: str, done: int) -> None:
         """So many are done."""
-        gone_s = time.monotonic() - self._started
-        if self._visible and gone_s > 1 and gone_s - self._drawn_at > _EVERY_S:
-            self._drawn_at = gone_s
-            _draw_line(f"{what}: {done:,}")
+        self._draw(lambda _: f"{what}: {done:,}")
 
 
 def _draw_line(line: str) -> None:
     """Replace the last line of the terminal, cut to its width."""
     sys.stderr.write(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}")
     sys.stderr.flush()
+
+
+_NOW_S = 5.0  # window of the current rate
+
+
+class RateNow:
+    """Current operations/s of a phase over all its ranks, during the last seconds."""
+
+    def __init__(self) -> None:
+        self._phase = ""
+        self._history: deque[tuple[float, int]] = deque()
+
+    def compute_rate(self, phase: str, beats: Sequence[Any], now_s: float) -> float | None:
+        """Compute the rate from ``beats``, the ranks' last reports; None until two reports differ."""
+        done = sum(beat.progress for beat in beats if beat.phase == phase)
+        if phase != self._phase or (self._history and done < self._history[-1][1]):  # a new trial has started
+            self._phase = phase
+            self._history.clear()
+        self._history.append((now_s, done))
+        while len(self._history) > 2 and now_s - self._history[1][0] >= _NOW_S:
+            self._history.popleft()
+        (since_s, before), passed_s = self._history[0], now_s - self._history[0][0]
+        return (done - before) / passed_s if done > before and since_s < now_s else None
+
+
+class Interrupts:
+    """Ctrl-C or SIGTERM, taken at a moment of our choosing: Python drops an exception that comes while it forks.
+
+    The second one interrupts at once. A SIGINT that the shell told us to ignore stays ignored.
+    """
+
+    def __init__(self) -> None:
+        self._requested = False
+
+    def __enter__(self) -> Interrupts:
+        signals = [
+            number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) is not signal.SIG_IGN
+        ]
+        self._before = {number: signal.signal(number, self._ask) for number in signals}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _ask(self, _signal: int, _frame: Any) -> None:
+        if self._requested:
+            raise KeyboardInterrupt
+        self._requested = True
+
+    def check(self) -> None:
+        """Interrupt now if it was asked for; called about once a second."""
+        if self._requested:
+            raise KeyboardInterrupt

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import sys
 from collections import Counter
@@ -19,10 +20,8 @@ from iosonde.core.front_end import FrontEnd, listening
 from iosonde.core.message import spelled, terminal_spelling
 from iosonde.core.options import Names, Rest
 
-from .default_subcommand import FirstByDefault
 from .output import emit, show, sink, talk
-from .progress import Counting, ShareDone, TrialLine, Waiting
-from .stop import Interrupts
+from .progress import Counting, Interrupts, ShareDone, TrialLine, Waiting
 
 if TYPE_CHECKING:
     from iosonde.commands.declaration import Command, CommandGroup
@@ -152,7 +151,8 @@ def _run(command: Command, **texts: Any) -> None:
 def _build_parameter(command: Command, option: Option[Any, Any]) -> click.Parameter:
     if option.is_argument:
         nargs, kind = -1 if option.is_repeatable else 1, click.UNPROCESSED if isinstance(option, Rest) else str
-        metavar, is_required = _format_metavar(option), option.is_required
+        is_required, metavar = option.is_required, option.metavar
+        metavar = metavar if is_required or metavar.startswith("[") else f"[{metavar}]"
         return click.Argument([option.name], metavar=metavar, required=is_required, nargs=nargs, type=kind)
     flag = "--" + option.flag.replace("_", "-")
     names = [*([option.short] if option.short else []), flag]
@@ -172,10 +172,6 @@ def _build_parameter(command: Command, option: Option[Any, Any]) -> click.Parame
     )
 
 
-def _format_metavar(option: Option[Any, Any]) -> str:
-    return option.metavar if option.is_required or option.metavar.startswith("[") else f"[{option.metavar}]"
-
-
 def _for_terminal(command: Command, text: str) -> str:
     """A text in which `` `name` `` is an option, as a terminal spells it."""
     options = {option.name: option for option in command.declarations}
@@ -187,3 +183,38 @@ def _for_terminal(command: Command, text: str) -> str:
         return option.metavar if option.is_argument else "--" + option.flag.replace("_", "-")
 
     return _OPTION.sub(spell, text)
+
+
+_HELP = ("-h", "--help")
+
+
+class FirstByDefault(click.Group):
+    """The first word is a path for the ``default`` command unless it is a command.
+
+    A directory of a command's name is that path where what the command needs does not follow.
+    """
+
+    def __init__(self, default: str, **more: Any) -> None:
+        super().__init__(**more)
+        self._default = default
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the default command before the words where it is missing."""
+        if args and args[0] not in _HELP and (args[0] not in self.commands or self._is_directory(ctx, args)):
+            args = [self._default, *args]
+        return super().parse_args(ctx, args)
+
+    def _is_directory(self, ctx: click.Context, args: list[str]) -> bool:
+        name, *rest = args
+        if any(flag in rest for flag in _HELP) or not os.path.isdir(name):
+            return False
+        needed = [option for parameter in self.commands[name].params if parameter.required for option in parameter.opts]
+        if any(word.partition("=")[0] in needed for word in rest):
+            return False
+        try:
+            self.commands[name].make_context(name, rest, parent=ctx)
+        except (click.MissingParameter, click.NoSuchOption):
+            return True
+        except click.ClickException:
+            return False
+        return False

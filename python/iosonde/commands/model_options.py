@@ -15,7 +15,7 @@ from iosonde.core.options import Choice, Data, NameList, Names, Option, Text
 from iosonde.data.options import DataOptions
 
 if TYPE_CHECKING:
-    from iosonde.answers.candidates import Learning
+    from iosonde.answers.learned import Learning
     from iosonde.layout.figure import Figure
     from iosonde.model.fit.fitted import Model
 
@@ -111,7 +111,7 @@ class LearningOptions(DataOptions):
     @property
     def learning(self) -> Learning:
         """The models to train, and their folds."""
-        from iosonde.answers.candidates import Learning
+        from iosonde.answers.learned import Learning
 
         return Learning(self.families or (), self.terms, self.folds, self.together, self.seed)
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from iosonde.core.column_units import split_unit
 from iosonde.core.errors import InputError
@@ -23,16 +22,22 @@ from iosonde.core.types import Estimate
 from .advise_defaults import Default, best_of, defaults, shares, winners
 from .advise_effects import Effect, effects
 from .advise_gain import Crossed, Learner, cross_fit, labels, learn, pick_depth, tied
+from .advise_intervals import (
+    absolute_gain,
+    best_settings,
+    bound_instance_share,
+    bound_repeat_share,
+    cut,
+    one_hot,
+    ratio_gain,
+    share_gain,
+)
 from .advise_needs import Needs, needs
-from .advise_noise import absolute_gain, one_hot, ratio_gain, share_gain
 from .advise_parts import FEW, by_repeat, geometric, mean_estimate
-from .advise_shares import best_settings, bound_instance_share, bound_repeat_share, cut
 from .advise_tree import choices
 from .advise_tree import cut as pruned
-from .instances import Instances, instances
+from .instances import Instances, Rows, instances
 from .rules import Rule, rules
-
-Rows = npt.NDArray[np.intp]
 
 # Kinds of advice: rules by workload, a default for all, or nothing.
 RULES, DEFAULT, NOTHING = "rules", "default", "nothing"
@@ -141,7 +146,7 @@ class Advice:
             "incomplete": instances.incomplete,
             "settings": len(instances.settings),
             "repeats": int(instances.trials.min()),
-            "best_mean": float(_compute_best_mean(instances)),
+            "best_mean": float(best_of(instances.values, instances.lower).mean()),
             "defaults": [d.to_json() for d in self.defaults],
             "best_by": self.winners,
             "criteria_agree": self.criteria_agree,
@@ -157,10 +162,6 @@ class Advice:
             "needs": None if self.needs is None else self.needs.to_json(),
             "warnings": list(self.warnings),
         }
-
-
-def _compute_best_mean(instances: Instances) -> float:
-    return float(best_of(instances.values, instances.lower).mean())
 
 
 def _depth_json(depth: Depth) -> dict[str, Any]:
@@ -263,7 +264,6 @@ def _decide_advice(
 def _label_gains(
     instances: Instances, gain: Gain | None, random: Estimate | None, now: int | None
 ) -> dict[str, Estimate]:
-    """Return the decisive gains with labels."""
     if gain is None or random is None:
         return {}
     over = instances.format_setting(gain.over)

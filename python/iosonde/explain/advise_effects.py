@@ -12,16 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from iosonde.core.table import Cell
 from iosonde.core.types import Estimate
 
-from .advise_noise import by_noise, has_repeats
+from .advise_intervals import by_noise, has_repeats
 from .advise_parts import by_repeat, geometric, mean_estimate
-from .instances import Instances
-
-Array = npt.NDArray[np.float64]
+from .instances import Array, Instances
 
 
 @dataclass(frozen=True)

@@ -14,18 +14,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from iosonde.core.types import Estimate
 
 from .advise_defaults import best_of, shares
 from .advise_parts import FEW, InstanceSplit, by_repeat, inside, mean_estimate, partition_groups, splits, without
 from .advise_tree import Node, choices, grow
-from .instances import OWN_NOISE, Instances
-
-Array = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
-Rows = npt.NDArray[np.intp]
+from .instances import OWN_NOISE, Array, Instances, Mask, Rows
 
 ENOUGH = 0.01  # of the best possible: the least gain of a further question
 _INNER = 4
@@ -93,8 +88,7 @@ def labels(share: Array) -> Rows:
     Settings within the noise are not made equal here: many instances together may separate what a single instance
     leaves open.
     """
-    best = share == share.max(axis=1)[:, None]
-    return np.asarray(np.where(best, share.mean(axis=0), -1.0).argmax(axis=1))
+    return np.asarray(np.where(share == share.max(axis=1)[:, None], share.mean(axis=0), -1.0).argmax(axis=1))
 
 
 def learn(instances: Instances, values: Array, rows: Rows, learner: Learner) -> Node:

@@ -96,8 +96,7 @@ def enough(gain: Estimate) -> int | None:
 
     if not gain.value or gain.value <= 0 or gain.low is None or not gain.n or gain.low == gain.value:
         return None
-    error = (gain.value - gain.low) / t_critical(gain.level, gain.n - 1)
-    size = gain.value / (error * math.sqrt(gain.n))
+    size = gain.value / (((gain.value - gain.low) / t_critical(gain.level, gain.n - 1)) * math.sqrt(gain.n))
 
     def has_power(n: int) -> bool:
         return n * size**2 >= (t_critical(gain.level, n - 1) + t_quantile(_POWER, n - 1)) ** 2
@@ -119,8 +118,7 @@ def _select_undecided_pairs(instances: Instances, ties: npt.NDArray[np.bool_], l
     ``more`` trials of both show a difference of this size with a power of 80 % by the limit of ``tied``.
     """
     values, noise, counts = instances.values, instances.noise(), instances.trials
-    best = best_of(values, instances.lower)
-    gap = np.abs(np.log(values) - np.log(best)[:, None])
+    gap = np.abs(np.log(values) - np.log(best_of(values, instances.lower))[:, None])
     candidates = []
     for row in np.flatnonzero(ties.sum(axis=1) > 1).tolist():
         at = int(values[row].argmin() if instances.lower else values[row].argmax())

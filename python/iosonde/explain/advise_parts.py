@@ -14,16 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.stats.estimate.logs import exp_of
 
-from .instances import Instances
-
-Array = npt.NDArray[np.float64]
-Rows = npt.NDArray[np.intp]
+from .instances import Array, Instances, Rows
 
 FEW = 8  # groups of instances: fewer cannot be held out
 _SPLITS = 64  # of all partitions together, about: two to four partitions
@@ -53,10 +49,8 @@ def splits(instances: Instances) -> Iterator[InstanceSplit]:
     everything, few = np.arange(len(instances)), by_repeat(instances)
     # If each slot is a fold of its own there is only one partition of repeats.
     single = instances.slots <= _FOLDS if few else len(np.unique(instances.group)) > _MANY
-    partitions = 1 if single else max(2, min(4, _SPLITS // (_PARTS * min(instances.slots, _FOLDS))))
-    for partition in range(partitions):
-        parts = [everything] if few else partition_groups(instances.group, _PARTS, partition)
-        for test in parts:
+    for partition in range(1 if single else max(2, min(4, _SPLITS // (_PARTS * min(instances.slots, _FOLDS))))):
+        for test in [everything] if few else partition_groups(instances.group, _PARTS, partition):
             train = everything if few else np.setdiff1d(everything, test)
             for fold in _split_slots(instances.slots, partition):
                 yield InstanceSplit(partition, train, test, fold)
@@ -66,8 +60,7 @@ def partition_groups(group: Rows, k: int, seed: int) -> list[Rows]:
     """Split rows into at most k random parts of whole groups, nearly equal in groups; reproducible by ``seed``."""
     numbers = np.unique(group)
     order = np.random.default_rng((len(numbers), seed)).permutation(numbers)
-    parts = np.array_split(order, min(k, len(numbers)))
-    return [np.flatnonzero(np.isin(group, part)) for part in parts]
+    return [np.flatnonzero(np.isin(group, part)) for part in np.array_split(order, min(k, len(numbers)))]
 
 
 def _split_slots(slots: int, seed: int) -> list[Rows | None]:

@@ -117,8 +117,7 @@ def _build_node(
     feature, level, equal = questions[column]
     if equal:
         return Node(choice, rows, Question(feature, level, True), sides[1], sides[0])
-    at = _round_midpoint(x[rows, feature], below)
-    return Node(choice, rows, Question(feature, at, False), *sides)
+    return Node(choice, rows, Question(feature, _round_midpoint(x[rows, feature], below), False), *sides)
 
 
 def _round_midpoint(values: Array, below: npt.NDArray[np.bool_]) -> float:
@@ -138,9 +137,11 @@ def cut(node: Node, depth: int) -> Node:
     if node.yes is None or node.no is None or depth == 0:
         return Node(node.choice, node.rows)
     yes, no = cut(node.yes, depth - 1), cut(node.no, depth - 1)
-    if yes.leaf and no.leaf and yes.choice == no.choice:
-        return Node(yes.choice, node.rows)
-    return replace(node, yes=yes, no=no)
+    return (
+        Node(yes.choice, node.rows)
+        if yes.leaf and no.leaf and yes.choice == no.choice
+        else replace(node, yes=yes, no=no)
+    )
 
 
 def choices(node: Node, x: Array, depth: int | None = None) -> Rows:

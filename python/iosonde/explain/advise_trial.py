@@ -163,10 +163,11 @@ def _as_learned(advice: Advice, new: Table) -> Table:
 def _refuse_the_same(advice: Advice, new: Table) -> None:
     """Raise DataError for the training trials, which would only confirm themselves."""
     instances = advice.instances
-    cells: dict[tuple[Cell, ...], float] = {}
-    for row in range(len(instances)):
-        for at, setting in enumerate(instances.settings):
-            cells[(*instances.key(row).values(), *setting)] = float(instances.values[row, at])
+    cells: dict[tuple[Cell, ...], float] = {
+        (*instances.key(row).values(), *setting): float(instances.values[row, at])
+        for row in range(len(instances))
+        for at, setting in enumerate(instances.settings)
+    }
     values, n_common, equal = new.numbers(instances.response), 0, 0
     for key, rows in new.groups([*(f.name for f in instances.features), *instances.choose]):
         if key in cells:

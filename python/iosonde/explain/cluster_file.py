@@ -39,11 +39,11 @@ _LIMITS = ("max_cost", "max_watts", "max_rack_units", "min_nodes_per_rack_unit")
 _CPU_LIMITS = ("min_cpu_points", "max_cpu_watts")
 
 
-def _parse_size(text: str) -> float:
-    return float(parse_size(text))
-
-
-_TOTALS: dict[str, Callable[[str], float]] = {"capacity": _parse_size, "bandwidth": parse_rate, "cost": number}
+_TOTALS: dict[str, Callable[[str], float]] = {
+    "capacity": lambda text: float(parse_size(text)),
+    "bandwidth": parse_rate,
+    "cost": number,
+}
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,11 @@ class _Reader(Sections):
             self.wrong(("candidates",), Message("no-cluster", "no cluster to change"), "describe it under today")
         candidates = tuple(self.candidate(str(name), cluster) for name in self.mapping(("candidates",)))
         if not any(data.get(name) for name in _CONTENT) and not self.problems:
-            what = Message("nothing-to-choose", "nothing to choose from")
-            self.wrong((), what, "give today with candidates, cpus, measured or systems")
+            self.wrong(
+                (),
+                Message("nothing-to-choose", "nothing to choose from"),
+                "give today with candidates, cpus, measured or systems",
+            )
         cpu_limits = {name: limits.pop(name, None) for name in _CPU_LIMITS}
         totals = {name: self.scalar(("today", name), reader) for name, reader in _TOTALS.items() if name in today}
         return ClusterFile(
@@ -146,8 +149,11 @@ class _Reader(Sections):
         for name, count in counts.items():
             if today.get(name, count) != count:
                 template = "{count} {section}, but nodes names {n_nodes}"
-                what = Message("count-mismatch", template, count=today[name], section=name, n_nodes=count)
-                self.wrong(("today", name), what, f"leave {name} out")
+                self.wrong(
+                    ("today", name),
+                    Message("count-mismatch", template, count=today[name], section=name, n_nodes=count),
+                    f"leave {name} out",
+                )
         return {**today, **counts}
 
     def cluster(self, today: Mapping[str, Any]) -> Cluster:
@@ -194,8 +200,11 @@ class _Reader(Sections):
             not (candidate.system or candidate.words or candidate.attributes or candidate.model or candidate.measured)
             and not self.problems
         ):
-            what = Message("changes-nothing", "it changes nothing")
-            self.wrong(at, what, "give the changes, as network: 1170MB/s or servers: x2")
+            self.wrong(
+                at,
+                Message("changes-nothing", "it changes nothing"),
+                "give the changes, as network: 1170MB/s or servers: x2",
+            )
         if cluster and not self.problems:
             self.used(at, {*candidate.system, *candidate.words}, {*cluster.system, *cluster.words})
             self.possible(at, lambda: after(cluster, [candidate]))
@@ -205,8 +214,11 @@ class _Reader(Sections):
         """Report fields that no term uses as mistakes."""
         lost = idle(sorted(names), {*names, *more})
         if lost:
-            what = Message("unused-key", "{unused} has no effect without {required}", unused=lost[0], required=lost[1])
-            self.wrong((*at, lost[0]), what, f"give {lost[1]} too")
+            self.wrong(
+                (*at, lost[0]),
+                Message("unused-key", "{unused} has no effect without {required}", unused=lost[0], required=lost[1]),
+                f"give {lost[1]} too",
+            )
 
     def quantities(self, at: Key, section: Mapping[str, Any], cluster: Cluster | None) -> dict[str, Quantity]:
         quantities = {}
@@ -214,8 +226,11 @@ class _Reader(Sections):
             if name in READS or name in _CHUNKS:
                 quantity = self.quantity((*at, name), value, READS.get(name, parse_integer))
                 if quantity and quantity.times and (cluster is None or name not in cluster.system):
-                    what = Message("missing-base", "{factor} has no base value under today", factor=value)
-                    self.wrong((*at, name), what, f"give {name} under today")
+                    self.wrong(
+                        (*at, name),
+                        Message("missing-base", "{factor} has no base value under today", factor=value),
+                        f"give {name} under today",
+                    )
                 elif quantity and self.countable((*at, name), name, quantity, cluster):
                     quantities[name] = quantity
         return quantities
@@ -225,14 +240,18 @@ class _Reader(Sections):
         if name not in _COUNTS:
             return True
         if quantity.low != quantity.high:
-            what = Message("range-of-count", "{quantity} is a count and has no range", quantity=name)
-            self.wrong(path, what, "write one number")
+            self.wrong(
+                path,
+                Message("range-of-count", "{quantity} is a count and has no range", quantity=name),
+                "write one number",
+            )
             return False
         today = cluster.system[name].value if quantity.times and cluster else 1.0
         if today * quantity.value != int(today * quantity.value):
             template = "{factor:g} times {today:g} is not a whole number"
-            what = Message("not-an-integer", template, factor=quantity.value, today=today)
-            self.wrong(path, what, "write the new number")
+            self.wrong(
+                path, Message("not-an-integer", template, factor=quantity.value, today=today), "write the new number"
+            )
             return False
         return True
 
@@ -247,8 +266,9 @@ class _Reader(Sections):
             self.wrong(path, error.message, error.hint)
             return None
         if len(ends) not in (1, 2, 3) or sorted(ends) != ends or (len(ends) > 1 and ends[0] <= 0):
-            what = Message("not-a-range", "this is not a range")
-            self.wrong(path, what, "write [low, high] or [low, value, high], above 0")
+            self.wrong(
+                path, Message("not-a-range", "this is not a range"), "write [low, high] or [low, value, high], above 0"
+            )
             return None
         middle = ends[1] if len(ends) == 3 else math.sqrt(ends[0] * ends[-1]) if len(ends) == 2 else ends[0]
         return Quantity(middle, ends[0], ends[-1])

@@ -14,12 +14,11 @@ _SHORTEST_S, _LONGEST_S = 1e-9, 1e12
 
 def cpus(reader: Sections) -> tuple[ListedCpu, ...]:
     """Read the section ``cpus``: points and W of each."""
-    entries = []
-    for name in reader.mapping(("cpus",)):
-        values = reader.numbers(("cpus", name), ("points", "watts"), all_of_them=True)
-        if len(values) == 2:
-            entries.append(ListedCpu(str(name), values["points"], values["watts"]))
-    return tuple(entries)
+    sections = {
+        str(name): reader.numbers(("cpus", name), ("points", "watts"), all_of_them=True)
+        for name in reader.mapping(("cpus",))
+    }
+    return tuple(ListedCpu(name, cpu["points"], cpu["watts"]) for name, cpu in sections.items() if len(cpu) == 2)
 
 
 def measured(reader: Sections) -> tuple[Configuration, ...]:
@@ -57,8 +56,11 @@ def criteria(reader: Sections) -> tuple[str, ...]:
     names = [str(entry) for entry in entries] if isinstance(entries, list) else []
     if not names or len(set(names)) < len(names):
         if not any(problem.key == "criteria" for problem in reader.problems):  # also called for weights
-            what = Message("duplicate-names", "not a list of different names")
-            reader.wrong(("criteria",), what, "write it like [scalability, transparency]")
+            reader.wrong(
+                ("criteria",),
+                Message("duplicate-names", "not a list of different names"),
+                "write it like [scalability, transparency]",
+            )
         return tuple(CRITERIA)
     return tuple(names)
 
@@ -70,8 +72,11 @@ def systems(reader: Sections) -> dict[str, dict[str, float]]:
         marks = reader.numbers(("systems", name), names, all_of_them=True, zero=True)
         for criterion, mark in marks.items():
             if not 0 <= mark <= 5:
-                what = Message("out-of-range", "a mark of {mark:g}", mark=mark)
-                reader.wrong(("systems", name, criterion), what, "marks go from 0 to 5")
+                reader.wrong(
+                    ("systems", name, criterion),
+                    Message("out-of-range", "a mark of {mark:g}", mark=mark),
+                    "marks go from 0 to 5",
+                )
         marks_by_system[str(name)] = marks
     return marks_by_system
 
@@ -82,9 +87,13 @@ def weights(reader: Sections) -> dict[str, float]:
     weights_by_criterion = reader.numbers(("weights",), names, zero=True)
     for criterion, weight in weights_by_criterion.items():
         if weight < 0:
-            what = Message("out-of-range", "a weight of {weight:g}", weight=weight)
-            reader.wrong(("weights", criterion), what, "a weight is 0 or more")
+            reader.wrong(
+                ("weights", criterion),
+                Message("out-of-range", "a weight of {weight:g}", weight=weight),
+                "a weight is 0 or more",
+            )
     if len(weights_by_criterion) == len(names) and not any(weights_by_criterion.values()):
-        what = Message("no-weight", "every weight is 0")
-        reader.wrong(("weights",), what, "give a weight above 0, or omit weights of 1")
+        reader.wrong(
+            ("weights",), Message("no-weight", "every weight is 0"), "give a weight above 0, or omit weights of 1"
+        )
     return weights_by_criterion

@@ -75,7 +75,6 @@ def _servers_count(experiment: dict[str, Any], suspect: Suspect) -> tuple[str, .
 
 
 def _fix_levels(experiment: dict[str, Any], setting: Mapping[str, Any]) -> None:
-    """Fix every factor at its one level."""
     factors = experiment.setdefault("factors", {})
     for name, level in setting.items():
         if name in ("nodes", "ranks_per_node"):

@@ -69,8 +69,7 @@ class AccountSums:
         """Add operations that begin ``start_ns`` after the first one."""
         for at in range(0, of.size, _CHUNK):
             part = slice(at, at + _CHUNK)
-            block = np.minimum((start_ns[part] / self._width).astype(np.int32), BLOCKS - 1)
-            cell = block * self._count + of[part]
+            cell = np.minimum((start_ns[part] / self._width).astype(np.int32), BLOCKS - 1) * self._count + of[part]
             self._counts += np.bincount(cell, minlength=self._counts.size)
             self._seconds += np.bincount(cell, duration_ns[part], self._counts.size) / 1e9
 
@@ -144,20 +143,17 @@ def cost_of(trials: Sequence[Account], classes: DensityClasses, level: float) ->
     longest_s = max(trial.elapsed_s for trial in trials)
 
     def sum_excess(n: Array, s: Array, trial: Account) -> Array:
-        longer: Array = np.minimum(_compute_excess(n, s, trial, fast)[:, fast + 1 :].sum(axis=1), trial.elapsed_s)
-        return longer
+        return np.asarray(np.minimum(_compute_excess(n, s, trial, fast)[:, fast + 1 :].sum(axis=1), trial.elapsed_s))
 
     def compute_work(trial: Account) -> float:
         return float(trial.counts.sum()) * (trial.size or 1)
 
     def compute_rate(n: Array, s: Array, trial: Account) -> Array:
         busy = s.sum(axis=1) / n.sum(axis=1) * trial.counts.sum() / trial.seconds.sum()
-        rates: Array = compute_work(trial) / (trial.elapsed_s * busy)
-        return rates
+        return np.asarray(compute_work(trial) / (trial.elapsed_s * busy))
 
     def if_fast(n: Array, s: Array, trial: Account) -> Array:
-        rates: Array = compute_work(trial) / np.maximum(trial.elapsed_s - sum_excess(n, s, trial), 1e-9)
-        return rates
+        return np.asarray(compute_work(trial) / np.maximum(trial.elapsed_s - sum_excess(n, s, trial), 1e-9))
 
     cost_s = _estimate_over_trials(trials, sum_excess, level)
     return Cost(
@@ -183,8 +179,7 @@ def _compute_excess(n: Array, s: Array, trial: Account, fast: int) -> Array:
     longer = np.maximum(s - n * usual[:, None], 0.0)
     longer[:, : fast + 1] = 0.0
     share = n.sum(axis=1) / trial.counts.sum()  # a resample may have more or fewer operations than the trial
-    lost: Array = longer / np.maximum(share, 1e-9)[:, None] / (trial.ranks * trial.depth)
-    return lost
+    return np.asarray(longer / np.maximum(share, 1e-9)[:, None] / (trial.ranks * trial.depth))
 
 
 def _estimate_over_trials(
@@ -217,8 +212,7 @@ def _estimate_over_trials(
 
 def _draw_blocks(parts: int) -> Array:
     """Return how often each part occurs in each draw of blocks, which together are as long as the trial."""
-    blocks = -(-parts // _NEIGHBOURS)
-    starts = np.random.default_rng(_SEED).integers(parts, size=(_DRAWS, blocks))
+    starts = np.random.default_rng(_SEED).integers(parts, size=(_DRAWS, (-(-parts // _NEIGHBOURS))))
     places = (starts[:, :, None] + np.arange(_NEIGHBOURS)).reshape(_DRAWS, -1) % parts
     cells = np.arange(_DRAWS)[:, None] * parts + places
     return np.bincount(cells.ravel(), minlength=_DRAWS * parts).reshape(_DRAWS, parts).astype(float)

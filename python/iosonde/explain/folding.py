@@ -36,10 +36,11 @@ class PeriodFold:
         """The length of the longest run of adjacent slots, around the end."""
         mask = np.zeros(self.of, bool)
         mask[list(self.slots)] = True
-        if mask.all():
-            return self.of
-        lengths = np.diff(np.flatnonzero(~np.concatenate([mask, mask])), prepend=-1) - 1
-        return int(lengths.max())
+        return (
+            self.of
+            if mask.all()
+            else int((np.diff(np.flatnonzero(~np.concatenate([mask, mask])), prepend=-1) - 1).max())
+        )
 
 
 def fold(slow: Slots, others: Slots, of: int, prevalence: float, tried: int) -> PeriodFold:
@@ -62,8 +63,7 @@ def _best_slots(slow: Slots, others: Slots, of: int, prevalence: float) -> Slots
     positives = prevalence * hits + (1 - prevalence) * false
     alike = prevalence * hits + (1 - prevalence) * (1 - false)
     chance = prevalence * positives + (1 - prevalence) * (1 - positives)
-    kappa = np.divide(alike - chance, 1 - chance, out=np.zeros(of), where=chance < 1)
-    return order[: int(kappa.argmax()) + 1]
+    return order[: int(np.divide(alike - chance, 1 - chance, out=np.zeros(of), where=chance < 1).argmax()) + 1]
 
 
 def period(series: Array) -> int | None:
@@ -80,9 +80,7 @@ def period(series: Array) -> int | None:
     inner = correlation[1:-1]
     peaks = np.flatnonzero((inner > correlation[:-2]) & (inner >= correlation[2:])) + 1
     peaks = peaks[(peaks >= 2) & (correlation[peaks] > _LEAST_CORRELATION)]
-    if not peaks.size:
-        return None
-    return int(peaks[correlation[peaks] >= _NEARLY * correlation[peaks].max()][0])
+    return None if not peaks.size else int(peaks[correlation[peaks] >= _NEARLY * correlation[peaks].max()][0])
 
 
 def lengths(at: npt.NDArray[Any], reach: float) -> list[float]:
@@ -102,10 +100,8 @@ def lengths(at: npt.NDArray[Any], reach: float) -> list[float]:
 
 def _refine_length(some: Array, near: float, width: float, reach: float) -> float:
     """Refine the length within ``width`` of ``near`` to the best agreement of phases, without drift."""
-    many = int(np.clip(16 * width * reach / near**2, 21, _MOST_LENGTHS))
-    tried = np.linspace(near - width, near + width, many)
-    agree = [_measure_alignment(some / length) for length in tried]
-    length = float(tried[int(np.argmax(agree))])
+    tried = np.linspace(near - width, near + width, int(np.clip(16 * width * reach / near**2, 21, _MOST_LENGTHS)))
+    length = float(tried[int(np.argmax([_measure_alignment(some / length) for length in tried]))])
     phase = phases(some, length)
     usual = ~np.isnan(phase)
     number = np.round(some / length - phase)[usual]

@@ -54,7 +54,7 @@ def file_of(rule: Rule, system: str, names: Mapping[str, str] | None = None) -> 
             system=system,
             columns=", ".join(rule.choose),
             column=rule.choose[0],
-            example=_pick_example(system),
+            example=next(iter(SYSTEMS[system].keys.values()))[0],
         )
     script = ["#!/bin/sh"] if SYSTEMS[system].suffix == ".sh" else []
     head = [
@@ -206,18 +206,10 @@ def _lustre_value(key: str, text: str) -> str:
     return _format_size(text)
 
 
-def _mount_value(key: str, text: str) -> str:
-    return _format_bytes(text) if key in ("rsize", "wsize") else _format_size(text)
-
-
 def _fio_value(key: str, text: str) -> str:
     if text.lower() in _ON or text.lower() in _OFF:
         return "1" if text.lower() in _ON else "0"
     return _format_size(text)
-
-
-def _ior_value(key: str, text: str) -> str:
-    return _format_switch(key, text, "on", "off") if key in _IOR_FLAGS else _format_size(text)
 
 
 def _escape_text(text: str) -> str:
@@ -225,37 +217,11 @@ def _escape_text(text: str) -> str:
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
 
 
-def _pick_example(system: str) -> str:
-    return next(iter(SYSTEMS[system].keys.values()))[0]
-
-
-def _write_romio(pairs: Pairs) -> list[str]:
-    return [f"{key} {value}" for key, value in pairs]
-
-
-def _write_lustre(pairs: Pairs) -> list[str]:
-    return ["lfs setstripe " + " ".join(f"{key} {shlex.quote(value)}" for key, value in pairs) + ' "$1"']
-
-
-def _write_gluster(pairs: Pairs) -> list[str]:
-    return [f'gluster volume set "$1" {key} {shlex.quote(value)}' for key, value in pairs]
-
-
-def _write_mount(pairs: Pairs) -> list[str]:
-    return [",".join(_mount_word(key, value) for key, value in pairs)]
-
-
 def _mount_word(key: str, value: str) -> str:
     """Return ``noatime`` for on, ``atime`` for off, or the option's own opposite."""
     if value.isdigit() or value.lower() not in (*_ON, *_OFF):
         return f"{key}={value}"
-    if value.lower() in _ON:
-        return key
-    return _OPPOSITE.get(key, key[2:] if key.startswith("no") else f"no{key}")
-
-
-def _write_fio(pairs: Pairs) -> list[str]:
-    return ["[global]", *(f"{key}={value}" for key, value in pairs)]
+    return key if value.lower() in _ON else _OPPOSITE.get(key, key[2:] if key.startswith("no") else f"no{key}")
 
 
 def _write_ior(pairs: Pairs) -> list[str]:
@@ -318,7 +284,7 @@ SYSTEMS: dict[str, Hints] = {
             **dict.fromkeys(_STRIPE, ("striping_unit",)),
         },
         lambda name: name in _ROMIO_OWN or name.startswith("romio_"),
-        _write_romio,
+        lambda pairs: [f"{key} {value}" for key, value in pairs],
         _romio_value,
     ),
     "lustre": Hints(
@@ -330,28 +296,28 @@ SYSTEMS: dict[str, Hints] = {
             "pool": ("-p",),
         },
         lambda name: False,
-        _write_lustre,
+        lambda pairs: ["lfs setstripe " + " ".join(f"{key} {shlex.quote(value)}" for key, value in pairs) + ' "$1"'],
         _lustre_value,
     ),
     "gluster": Hints(
         ".sh",
         _GLUSTER,
         lambda name: bool(re.match(r"^[a-z0-9-]+(\.[a-z0-9-]+)+$", name)),
-        _write_gluster,
+        lambda pairs: [f'gluster volume set "$1" {key} {shlex.quote(value)}' for key, value in pairs],
         lambda key, text: _format_size(text),
     ),
     "mount": Hints(
         ".options",
         {"read_size": ("rsize",), "write_size": ("wsize",)},
         lambda name: bool(_SAFE.match(name)),
-        _write_mount,
-        _mount_value,
+        lambda pairs: [",".join(_mount_word(key, value) for key, value in pairs)],
+        lambda key, text: _format_bytes(text) if key in ("rsize", "wsize") else _format_size(text),
     ),
     "fio": Hints(
         ".fio",
         {"block_size": ("bs",), "queue_depth": ("iodepth",), "engine": ("ioengine",), "jobs": ("numjobs",)},
         lambda name: bool(_SAFE.match(name)),
-        _write_fio,
+        lambda pairs: ["[global]", *(f"{key}={value}" for key, value in pairs)],
         _fio_value,
     ),
     "ior": Hints(
@@ -368,6 +334,6 @@ SYSTEMS: dict[str, Hints] = {
         },
         lambda name: False,
         _write_ior,
-        _ior_value,
+        lambda key, text: _format_switch(key, text, "on", "off") if key in _IOR_FLAGS else _format_size(text),
     ),
 }

@@ -42,8 +42,7 @@ def same_cells(original: Rows, instance: Rows, setting: Rows) -> npt.NDArray[np.
     cell_numbers = np.full((int(instance.max()) + 1, int(setting.max()) + 1), -1, dtype=np.int64)
     cell = instance * cell_numbers.shape[1] + setting
     order = np.lexsort((original, cell))
-    starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
-    for rows in np.split(order, starts[1:]):
+    for rows in np.split(order, np.flatnonzero(np.diff(cell[order], prepend=-1))[1:]):
         cell_numbers.flat[cell[rows[0]]] = numbers.setdefault(tuple(original[rows].tolist()), len(numbers))
     return cell_numbers
 
@@ -91,8 +90,7 @@ def slots(original: Rows, cells: Rows, complete: npt.NDArray[np.bool_], most: in
     if (original != np.arange(len(cells))).any():
         place = _renumber_places(place, original, order, starts)
     place = place[original]
-    count = np.bincount(cells, minlength=len(complete))[complete]
-    for n in range(min(int(count.min()), most), 1, -1):
+    for n in range(min(int(np.bincount(cells, minlength=len(complete))[complete].min()), most), 1, -1):
         filled = np.zeros((len(complete), n), dtype=bool)
         filled[cells, place % n] = True
         if filled[complete].all():

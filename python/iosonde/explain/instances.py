@@ -101,8 +101,7 @@ class Instances:
         if not total:
             return np.full(len(self), np.nan)
         pooled = float(np.sqrt(self.log_ss.sum() / total))
-        own = np.sqrt(self.log_ss / np.maximum(self.log_df, 1))
-        return np.where(self.log_df >= OWN_NOISE, own, pooled)
+        return np.where(self.log_df >= OWN_NOISE, np.sqrt(self.log_ss / np.maximum(self.log_df, 1)), pooled)
 
     def key(self, row: int) -> dict[str, Cell]:
         """Return the given factors of one instance, as in the table."""
@@ -158,8 +157,7 @@ def instances(
         Feature(name, part.column(name).unit, tuple(part.column(name).codes()[1]), part.column(name).numeric)
         for name in fixed
     )
-    x = _code_features(trials.table, fixed, trials.instance)
-    instances = _arrange_trials(trials, x)
+    instances = _arrange_trials(trials, _code_features(trials.table, fixed, trials.instance))
     return replace(
         instances,
         features=features,
@@ -217,8 +215,7 @@ class _Trials:
 
 def _without_renamed(trials: _Trials) -> tuple[_Trials, Renamed]:
     """Return the trials without settings that duplicate another one, and these."""
-    same = instance_twins.same_cells(trials.original, trials.instance, trials.setting)
-    renamed = instance_twins.renamed(same)
+    renamed = instance_twins.renamed(instance_twins.same_cells(trials.original, trials.instance, trials.setting))
     if not renamed:
         return trials, ()
     remaining = [at for at in range(len(trials.settings)) if at not in renamed]

@@ -64,8 +64,7 @@ class Operations:
         """True if nearly every operation begins where the one before it of its rank ended, or ends where it began."""
         if not (self.placed and self.size and self.in_order) or len(self) < 2:
             return False
-        some = slice(0, _SAMPLE)
-        steps = np.diff(self.offset[some].astype(np.int64))
+        steps = np.diff(self.offset[slice(0, _SAMPLE)].astype(np.int64))
         return max(float((steps == way).mean()) for way in (self.size, -self.size)) > 0.9
 
 
@@ -88,10 +87,9 @@ def split(
 
 def stand_for(phase: StoredPhase, kind: str, recorded: int) -> float:
     """Return how many operations of a kind each recorded one represents."""
-    if phase.recorded_all:
-        return 1.0
-    total = (phase.totals.get(kind) or {}).get("count") or 0
-    return max(1.0, total / max(recorded, 1))
+    return (
+        1.0 if phase.recorded_all else max(1.0, ((phase.totals.get(kind) or {}).get("count") or 0) / max(recorded, 1))
+    )
 
 
 def _build_from_rows(
@@ -101,8 +99,7 @@ def _build_from_rows(
         name: columns[name] if rows is None else columns[name][rows]
         for name in ("rank", "file", "offset", "start_ns", "duration_ns")
     }
-    start = _after_first(picked, phase)
-    return build_operations({**picked, "start_ns": start}, phase, size, **more)
+    return build_operations({**picked, "start_ns": _after_first(picked, phase)}, phase, size, **more)
 
 
 def build_operations(columns: Columns, phase: StoredPhase, size: int, **more: Any) -> Operations:
@@ -150,14 +147,12 @@ def _list_levels(columns: Columns, name: str, rows: npt.NDArray[Any] | None) -> 
     if not values.size:
         return []
     levels, counts = np.unique(values[:: max(1, values.size // _SAMPLE)], return_counts=True)
-    usual = np.argsort(-counts, kind="stable")[:MOST_SIZES]
-    return [int(level) for level in levels[usual]]
+    return [int(level) for level in levels[np.argsort(-counts, kind="stable")[:MOST_SIZES]]]
 
 
 def _select_rows(columns: Columns, name: str, value: int, rows: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
     """Return the given rows with a value; None: all rows, without a copy."""
-    values = columns[name] if rows is None else columns[name][rows]
-    mask = values == value
+    mask = (columns[name] if rows is None else columns[name][rows]) == value
     if mask.all():
         return rows
     return np.flatnonzero(mask) if rows is None else rows[mask]

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .cost import Account
+from .cost import Account, Array
 from .operations import Operations
 
 PARTS = 10  # of the run and of the file
 _MOST_RANKS = 64
 _CHUNK = 1 << 18
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class PlaceSums:
         if self._reach:
             self._offset += _profile_values(offset, self._reach, of, count)
         for rank, begin, end in parts:
-            self._ranks[rank] = self._ranks.get(rank, 0.0) + _count_classes(of[begin:end], count)
+            self._ranks[rank] = self._ranks.get(rank, np.zeros(count)) + np.bincount(of[begin:end], minlength=count)
 
     def counts(self, account: Account) -> PlaceCounts:
         """Return the counts of the added operations and their ``account``."""
@@ -104,10 +103,6 @@ def profile_class(counts: PlaceCounts, place: int) -> ClassPlaces:
     return ClassPlaces(run, offset, most, ", ".join(text for text in texts if text))
 
 
-def _count_classes(of: npt.NDArray[np.uint8], count: int) -> Array:
-    return np.array([np.count_nonzero(of == place) for place in range(count)], float)
-
-
 def _profile_values(values: npt.NDArray[Any], reach: float, of: npt.NDArray[np.uint8], count: int) -> Array:
     profile = np.zeros(PARTS * count)
     for at in range(0, values.size, _CHUNK):
@@ -135,7 +130,6 @@ def _describe_part(table: Array, place: int, what: str) -> str:
 
 
 def _describe_ranks(every: Mapping[int, Array], shares: Mapping[int, float]) -> str:
-    """Describe the few ranks with most of a class."""
     total, ranks = 0.0, []
     for rank, share in shares.items():
         total += share

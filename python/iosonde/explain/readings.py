@@ -199,9 +199,7 @@ def _all_wait(operations: Pass) -> Reading | None:
     )
     if "read" in operations.kind:
         return Reading(NO_READ_AHEAD, f"no read-ahead, or none in time: they are sequential, and {text}")
-    if "write" in operations.kind:
-        return Reading(NO_WRITE_BEHIND, f"no write-behind: {text}")
-    return None
+    return Reading(NO_WRITE_BEHIND, f"no write-behind: {text}") if "write" in operations.kind else None
 
 
 def reading(suspects: Sequence[Suspect], times: Times) -> Reading | None:
@@ -225,11 +223,13 @@ def _read_suspect(suspect: Suspect, times: Times) -> Reading | None:
         "S401": _read_period,
         "S402": _read_clock,
         "S404": _from_when_on,
-        "S405": _read_first_touch,
+        "S405": lambda *_: Reading(FIRST_TOUCH, "a cache hit from the second time on"),
         "S406": _read_place,
         "S407": _read_jump,
         "S408": _read_files,
-        "S409": _read_stall,
+        "S409": lambda _, times: Reading(
+            LOCK, f"all wait for one thing: a lock, or a {'disk' if times.local else 'server'} that pauses"
+        ),
         "S411": _read_amount,
         "S412": _read_chance,
     }
@@ -341,10 +341,6 @@ def _read_clock(suspect: Suspect, times: Times) -> Reading:
     return Reading(LOCK, f"another user takes the resource every {every}: a lock, a commit, another job")
 
 
-def _read_stall(suspect: Suspect, times: Times) -> Reading:
-    return Reading(LOCK, f"all wait for one thing: a lock, or a {'disk' if times.local else 'server'} that pauses")
-
-
 def _read_chance(suspect: Suspect, times: Times) -> Reading | None:
     share = suspect.evidence["probability"]
     if share < _RARE:
@@ -352,10 +348,6 @@ def _read_chance(suspect: Suspect, times: Times) -> Reading | None:
     if times.waited:
         return None
     return Reading(CACHE, f"cache hits and misses, or two paths through the system: {percent(share)} take the slow one")
-
-
-def _read_first_touch(suspect: Suspect, times: Times) -> Reading:
-    return Reading(FIRST_TOUCH, "a cache hit from the second time on")
 
 
 def _read_jump(suspect: Suspect, times: Times) -> Reading:

@@ -19,9 +19,7 @@ from iosonde.core.table import Cell, tidy
 from iosonde.model.fit.features import Feature
 
 from .advise_tree import Node
-from .instances import Instances
-
-Array = npt.NDArray[np.float64]
+from .instances import Array, Instances
 
 
 @dataclass(frozen=True)

@@ -86,5 +86,4 @@ def _select_slower(floors: Array) -> npt.NDArray[np.bool_]:
     """Select the files after the widest gap, by ratio."""
     ordered = np.sort(floors)
     gaps = ordered[_FEWEST : -_FEWEST + 1] / np.maximum(ordered[_FEWEST - 1 : -_FEWEST], 1e-9)
-    slow: npt.NDArray[np.bool_] = floors >= ordered[_FEWEST + int(np.argmax(gaps))]
-    return slow
+    return np.asarray(floors >= ordered[_FEWEST + int(np.argmax(gaps))])

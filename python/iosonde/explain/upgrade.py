@@ -246,11 +246,11 @@ def _best_after(
     cluster: Cluster, candidate: UpgradeCandidate, others: Sequence[UpgradeCandidate]
 ) -> tuple[str, float] | None:
     """Return the change after which this one gains most; None if it never gains."""
-    gains = []
-    for first in others:
-        if first is not candidate and possible(cluster, [first, candidate]):
-            gain = after(cluster, [first, candidate]).s / after(cluster, [first]).s - 1
-            gains.append((gain, first.name))
+    gains = [
+        (after(cluster, [first, candidate]).s / after(cluster, [first]).s - 1, first.name)
+        for first in others
+        if first is not candidate and possible(cluster, [first, candidate])
+    ]
     best = max(gains, default=(0.0, ""))
     return (best[1], best[0]) if best[0] >= NOTHING else None
 
@@ -349,14 +349,15 @@ def _compute_cost(cluster: Cluster, changes: Sequence[UpgradeCandidate]) -> floa
 def _list_broken_limits(cluster: Cluster, changes: Sequence[UpgradeCandidate], limits: UpgradeLimits) -> list[str]:
     """Describe the limits that a cluster with these changes breaks."""
     need, cost = totals(cluster, changes), _compute_cost(cluster, changes)
-    messages: list[str] = []
-    for have, most, template in (
-        (cost, limits.max_cost, "costs {amount:g}, the limit is {limit:g}"),
-        (need.watts, limits.max_watts, "needs {amount:g} W, the limit is {limit:g} W"),
-        (need.rack_units, limits.max_rack_units, "needs {amount:g} U, the limit is {limit:g} U"),
-    ):
-        if have is not None and most is not None and have > most:
-            messages.append(Message("over-limit", template, amount=have, limit=most))
+    messages: list[str] = [
+        Message("over-limit", template, amount=have, limit=most)
+        for have, most, template in (
+            (cost, limits.max_cost, "costs {amount:g}, the limit is {limit:g}"),
+            (need.watts, limits.max_watts, "needs {amount:g} W, the limit is {limit:g} W"),
+            (need.rack_units, limits.max_rack_units, "needs {amount:g} U, the limit is {limit:g} U"),
+        )
+        if have is not None and most is not None and have > most
+    ]
     dense, least = need.nodes_per_rack_unit, limits.min_nodes_per_rack_unit
     if dense is not None and least is not None and dense < least:
         messages.append(

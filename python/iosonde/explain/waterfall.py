@@ -204,8 +204,7 @@ def _compute_tail(seconds: npt.NDArray[np.float64]) -> float:
     if seconds.size < round(1 / (1 - TAIL)):
         return 0.0
     first = int(np.ceil(TAIL * seconds.size))
-    slow = np.partition(seconds, first)[first:]
-    return float((slow - np.median(seconds)).sum())
+    return float((np.partition(seconds, first)[first:] - np.median(seconds)).sum())
 
 
 def _compute_excess(amounts: Sequence[float]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,19 +55,19 @@ class Figure:
 
 def heading(text: str | Sequence[str]) -> Spec:
     """Build a title of one or more lines, as plain text."""
-    lines = text.split("\n") if isinstance(text, str) else list(text)
-    return {"text": [escape(line) for line in lines]}
+    return {"text": [escape(line) for line in (text.split("\n") if isinstance(text, str) else list(text))]}
 
 
 def together(figures: Sequence[Figure], columns: int, description: str = "") -> Figure:
     """Combine figures into one, row by row; a single one is returned as it is."""
     if len(figures) == 1:
         return figures[0]
-    spec: dict[str, Any] = {"concat": [_remove_zoom(figure.titled()) for figure in figures], "columns": columns}
+    spec: dict[str, Any] = {
+        "concat": [
+            {key: value for key, value in figure.titled().items() if key != "params"}  # a zoom needs a unique name
+            for figure in figures
+        ],
+        "columns": columns,
+    }
     spec["resolve"] = {"scale": dict.fromkeys(("x", "y", "color", "shape", "strokeDash"), "independent")}
     return Figure(spec, "", description or " ".join(figure.description for figure in figures))
-
-
-def _remove_zoom(spec: Mapping[str, Any]) -> Spec:
-    """Remove zooming, which needs a parameter name that is unique in a specification."""
-    return {key: value for key, value in spec.items() if key != "params"}

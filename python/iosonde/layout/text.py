@@ -33,6 +33,7 @@ _room = ContextVar("_room", default=WIDTH)  # available columns: a page has more
 _GAP = "  "
 _LEAST_COLUMN = 6
 _MORE_COLUMNS = 12
+_STEERING_CATEGORIES = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 @contextmanager
@@ -58,11 +59,7 @@ def escape(text: object) -> str:
     raw = str(text)
     if raw.isascii() and raw.isprintable():
         return raw
-    return "".join(char if _is_harmless(char) else _to_visible(char) for char in raw)
-
-
-def _is_harmless(char: str) -> bool:
-    return unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp")
+    return "".join(_to_visible(char) if unicodedata.category(char) in _STEERING_CATEGORIES else char for char in raw)
 
 
 def _to_visible(char: str) -> str:
@@ -192,7 +189,6 @@ def cut(texts: Sequence[str], columns: int) -> list[str]:
 
 
 def _fit_text(text: str, columns: int, end: bool = False) -> str:
-    """Return the beginning, or the end, of a text in ``columns`` columns."""
     text = (text[-columns:] if end else text[:columns]) if columns else ""
     while width(text) > columns:
         text = text[1:] if end else text[:-1]

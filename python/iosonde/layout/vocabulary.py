@@ -140,22 +140,22 @@ def layer(rows: Iterable[Row], mark: str, channels: Spec, **properties: Any) -> 
 
 
 def _select_fields(row: Row, fields: set[str]) -> Row:
-    """Return the fields of a row that are drawn."""
     fields_drawn = {key: value for key, value in row.items() if key in fields}
-    return {**fields_drawn, "tip": _split_lines(row["tip"])} if "tip" in fields_drawn else fields_drawn
+    return (
+        {**fields_drawn, "tip": "\n".join(map(escape, row["tip"].split("\n")))}
+        if "tip" in fields_drawn
+        else fields_drawn
+    )
 
 
 def shared(*layers: Spec) -> Spec:
     """Return layers of the same rows, with the rows stored once."""
-    rows: list[Row] = []
-    for parts in zip(*(layer["data"]["values"] for layer in layers), strict=True):
-        rows.append({key: value for part in parts for key, value in part.items()})
+    rows: list[Row] = [
+        {key: value for part in parts for key, value in part.items()}
+        for parts in zip(*(layer["data"]["values"] for layer in layers), strict=True)
+    ]
     without = [{key: value for key, value in layer.items() if key != "data"} for layer in layers]
     return {"data": {"values": rows}, "layer": without}
-
-
-def _split_lines(text: str) -> str:
-    return "\n".join(map(escape, text.split("\n")))
 
 
 def label(text: str) -> str:
@@ -234,8 +234,7 @@ def unique(texts: Iterable[str]) -> list[str]:
 
 def legend(domain: Sequence[str], colours: Sequence[str], **more: Any) -> Spec:
     """Return the colour channel of named series, with a legend above the figure that fits."""
-    longest = max((len(name) for name in domain), default=0) + 4
-    columns = max(1, min(len(domain), _LEGEND_CHARACTERS // longest))
+    columns = max(1, min(len(domain), _LEGEND_CHARACTERS // (max((len(name) for name in domain), default=0) + 4)))
     options = {"columns": columns, **more} if len(domain) > 0 else None
     return {
         "field": "series",
@@ -295,8 +294,7 @@ def zoom(spec: Spec) -> Spec:
     """
     select = {"type": "interval", "encodings": ["x", "y"], "zoom": "wheel![event.ctrlKey || event.metaKey]"}
     first, *others = spec["layer"]
-    moved = {**first, "params": [{"name": "zoom", "select": select, "bind": "scales"}]}
-    return {**spec, "layer": [moved, *others]}
+    return {**spec, "layer": [{**first, "params": [{"name": "zoom", "select": select, "bind": "scales"}]}, *others]}
 
 
 def page_spec(spec: Spec, fixed: bool = False) -> Any:

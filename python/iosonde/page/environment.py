@@ -1,4 +1,4 @@
-"""Make the environment of the pages' templates, with every filter that any of them uses.
+"""Render the pages' templates, in an environment with every filter that any of them uses.
 
 Jinja escapes what it is given, and ``_plain_value`` makes control characters visible first.
 """
@@ -7,13 +7,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from contextlib import suppress
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
+from iosonde.core.cache_folder import own_cache_folder
 from iosonde.core.units import in_file, significant
+from iosonde.core.version import __version__
 from iosonde.layout.text import escape
 from iosonde.page.tables import DataTable
 
-from .compiled import compiled_templates
+from .carried import asset, figure_values, page_policy
+from .library import library
+
+if TYPE_CHECKING:
+    from jinja2 import BytecodeCache, Environment
 
 _UNIT = r" (?:[KMGT]?i?B/s|[kM]?op/s|[mµn]?s\b)"
 _UNBROKEN = re.compile(rf"(?:[\d.,]+ )?\(?[\d.,]+–[\d.,]+\)?(?:{_UNIT})?|[\d.,]+{_UNIT}")
@@ -97,3 +105,59 @@ def _cell_text(value: Any) -> str:
 def _format_p_value(p: float) -> str:
     """Format a p-value with two digits; below 0.0001 only the bound."""
     return "< 0.0001" if p < 1e-4 else significant(p, 2)
+
+
+def compiled_templates(environment: Environment) -> BytecodeCache | None:
+    """Return the cache of what Jinja compiles in this ``environment``.
+    Compiling costs a tenth of a page. Compiled templates are executable code: None without a cache directory, or if
+    somebody else could write to it.
+    """
+    from jinja2 import FileSystemBytecodeCache
+
+    digest = _environment_digest(environment)
+
+    class ToleratingBytecodeCache(FileSystemBytecodeCache):
+        """Cache that ignores a full disk, which costs only the time of compiling."""
+
+        def get_source_checksum(self, source: str) -> str:
+            return super().get_source_checksum(digest + source)
+
+        def dump_bytecode(self, bucket: Any) -> None:
+            with suppress(OSError):
+                super().dump_bytecode(bucket)
+
+    folder = own_cache_folder()
+    return None if folder is None else ToleratingBytecodeCache(str(folder), "page-%s.cache")
+
+
+def _environment_digest(environment: Environment) -> str:
+    """Return what compiled code depends on besides the template.
+    Jinja looks up filters and evaluates constants at compile time.
+    """
+    names = (sorted(registry) for registry in (environment.filters, environment.tests, environment.globals))
+    switches = (environment.autoescape, environment.trim_blocks, environment.lstrip_blocks, environment.undefined)
+    return repr((version("jinja2"), __version__, *names, *switches))
+
+
+def drawn_page(
+    template: str, specs: Mapping[str, Any], say: Callable[[str], None], names: Collection[str] = (), **words: Any
+) -> str:
+    """Render a ``template`` with ``words`` and ``specs`` of figures by name as HTML; ``names`` as in
+    ``make_environment``. ``say`` reports what made this slower than necessary.
+    """
+    from markupsafe import Markup
+
+    drawing, script = library(say), asset("page.js")
+    text: str = (
+        make_environment(names)
+        .get_template(template)
+        .render(
+            **words,
+            **figure_values(specs),
+            policy=page_policy(drawing, script),
+            style=Markup(asset("page.css")),
+            library=Markup(drawing),
+            script=Markup(script),
+        )
+    )
+    return text

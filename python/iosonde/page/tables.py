@@ -1,4 +1,4 @@
-"""Tables of the figures, and the parts of a page."""
+"""Tables of the figures, and the parts of a page: first screen, machine, sections that commands bring."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 
 from iosonde.core.types import Estimate
 from iosonde.core.units import in_file
+from iosonde.layout.figure import Figure
 
 Value = str | int | float | bool | None
 Item = TypeVar("Item")
@@ -58,6 +59,57 @@ def _csv_cell(value: Value) -> Value:
     """Prefix text that a spreadsheet would evaluate with an apostrophe; a number written as text stays."""
     if isinstance(value, float):
         return in_file(value)
-    if isinstance(value, str) and value[:1] in _STEERING and not _NUMBER.fullmatch(value):
-        return f"'{value}"
-    return value
+    return f"'{value}" if isinstance(value, str) and value[:1] in _STEERING and not _NUMBER.fullmatch(value) else value
+
+
+@dataclass(frozen=True)
+class SectionTable:
+    """A table of texts under its ``title``; of the ``columns`` the first names the row, and the ``n_numbers`` after it
+    are numbers."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    n_numbers: int = 0
+
+
+@dataclass(frozen=True)
+class PageSection:
+    """A section: its ``name`` in the navigation, its ``title``, a ``note`` below it, a ``figure`` with the text that
+    stands for it where it cannot be seen, and tables."""
+
+    name: str
+    title: str
+    note: str = ""
+    figure: Figure | None = None
+    figure_text: str = ""
+    tables: tuple[SectionTable, ...] = ()
+
+
+@dataclass(frozen=True)
+class FactGroup:
+    """A group of facts of the machine: (name, value) pairs."""
+
+    title: str
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Reproduce:
+    """How to reproduce a page: (title, command line) pairs, then seed, versions and the like."""
+
+    commands: tuple[tuple[str, str], ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class FirstScreen:
+    """Sentences on what was measured, how fast it is, how sure that is, what looks wrong; ``sentence`` is that of
+    ``summary``."""
+
+    headline: str
+    what: tuple[str, ...]
+    fast: str
+    sure: tuple[str, ...]
+    wrong: str
+    sentence: str = ""

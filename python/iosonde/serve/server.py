@@ -98,8 +98,6 @@ def _redirect_with_cookie(guard: Doorkeeper, path: str, words: dict[str, list[st
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """A handler for GET and HEAD only."""
-
     shelf: ClassVar[Shelf]
     guard: ClassVar[Doorkeeper]
     timeout = 60  # an idle connection is closed

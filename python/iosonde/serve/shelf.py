@@ -74,8 +74,7 @@ class Shelf:
         """Return a view of the store with only the newest ``most`` runs that fulfil the conditions, and their total
         number. Raises InputError."""
         view = IndexView(self.index, (shelved.number,))
-        ids = [run for _, run in view.ids(where, most)]
-        return shelved.store.part(ids), view.runs(where, most=0).total
+        return shelved.store.part([run for _, run in view.ids(where, most)]), view.runs(where, most=0).total
 
     def look(self, thorough: bool = False) -> None:
         """Update the index from every store."""

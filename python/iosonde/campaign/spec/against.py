@@ -90,7 +90,6 @@ def _normalise_section(value: str | dict[str, Any]) -> dict[str, Any]:
 
 
 def _find_commands(steps: list[Any]) -> list[int]:
-    """Return the places of the commands."""
     return [place for place, step in enumerate(steps) if isinstance(step, str) or "command" in step]
 
 

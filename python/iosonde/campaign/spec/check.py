@@ -71,10 +71,12 @@ def problems(document: Document, importers: Collection[str]) -> list[Problem]:
     problems += _check_commands(document, importers)
     for place, step in _iterate_native_steps(document.data["steps"]):
         if step["workload"] not in workloads.names():
-            what = Message("unknown-workload", "unknown native workload '{workload}'", workload=step["workload"])
             problems.append(
-                _build_problem(
-                    document, ("steps", place, "workload"), what, nearest(step["workload"], workloads.names())
+                build_problem(
+                    document,
+                    ("steps", place, "workload"),
+                    Message("unknown-workload", "unknown native workload '{workload}'", workload=step["workload"]),
+                    nearest(step["workload"], workloads.names()),
                 )
             )
     return problems
@@ -94,7 +96,8 @@ def list_spec_problems(document: Document, spec: Spec) -> list[Problem]:
     return problems
 
 
-def _build_problem(document: Document, path: Key, what: str, hint: str = "") -> Problem:
+def build_problem(document: Document, path: Key, what: str, hint: str = "") -> Problem:
+    """Build the problem of the key at ``path``."""
     return Problem(document.place(path), key_text(path), what, hint)
 
 
@@ -107,30 +110,50 @@ def _check_factors(document: Document) -> Iterator[Problem]:
     for name, declaration in document.data.get("factors", {}).items():
         path: Key = ("factors", name)
         if not _NAME.fullmatch(name):
-            what = Message("invalid-name", "this is not a name")
-            yield _build_problem(document, path, what, "use letters, digits and _, beginning with a letter")
+            yield build_problem(
+                document,
+                path,
+                Message("invalid-name", "this is not a name"),
+                "use letters, digits and _, beginning with a letter",
+            )
         elif name in RESERVED or name in taken:
             hint = "it has a key of its own" if name in ("nodes", "ranks_per_node") else "choose another name"
-            what = Message("reserved-name", "'{name}' is a column or a name that every run has already", name=name)
-            yield _build_problem(document, path, what, hint)
+            yield build_problem(
+                document,
+                path,
+                Message("reserved-name", "'{name}' is a column or a name that every run has already", name=name),
+                hint,
+            )
         try:
             read_levels(declaration)
         except InputError as error:
-            yield _build_problem(document, path, error.message, error.hint)
+            yield build_problem(document, path, error.message, error.hint)
         if isinstance(declaration, dict):
             yield from _check_control(document, path, declaration)
 
 
 def _check_control(document: Document, path: Key, declaration: dict[str, Any]) -> Iterator[Problem]:
     if "set" in declaration and placeholders.LEVEL not in placeholders.names_in(declaration["set"]):
-        what = Message("missing-placeholder", "the command does not contain ${{{name}}}", name=placeholders.LEVEL)
-        yield _build_problem(document, (*path, "set"), what, "put it where the level belongs")
+        yield build_problem(
+            document,
+            (*path, "set"),
+            Message("missing-placeholder", "the command does not contain ${{{name}}}", name=placeholders.LEVEL),
+            "put it where the level belongs",
+        )
     if "restore" in declaration and "set" not in declaration:
-        what = Message("key-requires-key", "nothing is set")
-        yield _build_problem(document, (*path, "restore"), what, "give the command that sets it with set")
+        yield build_problem(
+            document,
+            (*path, "restore"),
+            Message("key-requires-key", "nothing is set"),
+            "give the command that sets it with set",
+        )
     if "on" in declaration and not {"set", "read"} & declaration.keys():
-        what = Message("key-requires-key", "nothing is set or read")
-        yield _build_problem(document, (*path, "on"), what, "give a command with set or read")
+        yield build_problem(
+            document,
+            (*path, "on"),
+            Message("key-requires-key", "nothing is set or read"),
+            "give a command with set or read",
+        )
 
 
 def _check_unused(document: Document) -> Iterator[Problem]:
@@ -140,13 +163,15 @@ def _check_unused(document: Document) -> Iterator[Problem]:
         levels = declaration["levels"] if isinstance(declaration, dict) else declaration
         controlled = isinstance(declaration, dict) and "set" in declaration
         if isinstance(levels, list) and len(levels) > 1 and not controlled and name not in used:
-            what = Message(
-                "unused-factor",
-                "its levels change nothing: no command and no setting contains ${{{factor}}}",
-                factor=name,
-            )
-            yield _build_problem(
-                document, ("factors", name), what, "use it, give it a set command, or keep a single level"
+            yield build_problem(
+                document,
+                ("factors", name),
+                Message(
+                    "unused-factor",
+                    "its levels change nothing: no command and no setting contains ${{{factor}}}",
+                    factor=name,
+                ),
+                "use it, give it a set command, or keep a single level",
             )
 
 
@@ -166,11 +191,10 @@ def _check_moves(document: Document, spec: Spec) -> Iterator[Problem]:
         try:
             stated_work(document.data["moves"], [factor.name for factor in spec.factors], "moves")
         except InputError as error:
-            yield _build_problem(document, ("moves",), _without_key(error, "moves"), error.hint)
+            yield build_problem(document, ("moves",), _without_key(error, "moves"), error.hint)
 
 
 def _without_key(error: InputError, key: str) -> Message:
-    """Return the message of an error without the key that a Problem names."""
     return error.message.without_prefix(f"{key}: ")
 
 
@@ -182,7 +206,6 @@ def used_names(data: Mapping[str, Any]) -> set[str]:
 
 
 def _iterate_steps(data: Mapping[str, Any]) -> Iterator[tuple[Key, dict[str, Any]]]:
-    """Yield every step written with keys, with its path."""
     for stage in ("set_up", "steps", "tear_down"):
         steps = data.get(stage)
         for place, step in enumerate(steps if isinstance(steps, list) else ()):
@@ -196,13 +219,17 @@ def _check_when(document: Document) -> Iterator[Problem]:
     for path, step in _iterate_steps(document.data):
         for factor, level in step.get("when", {}).items() if "workload" not in step else ():
             if factor not in factors:
-                what = Message("unknown-factor", "unknown factor '{factor}'", factor=factor)
-                yield _build_problem(document, (*path, "when", factor), what, nearest(factor, factors))
+                yield build_problem(
+                    document,
+                    (*path, "when", factor),
+                    Message("unknown-factor", "unknown factor '{factor}'", factor=factor),
+                    nearest(factor, factors),
+                )
                 continue
             try:
                 level_of(factors[factor], level)
             except InputError as error:
-                yield _build_problem(document, (*path, "when", factor), error.message, error.hint)
+                yield build_problem(document, (*path, "when", factor), error.message, error.hint)
 
 
 def names_in(value: Any) -> set[str]:
@@ -220,20 +247,36 @@ def _check_cache(document: Document) -> Iterator[Problem]:
     remounts = cache.get("between_trials") == CACHE_REMOUNT
     for key in ("unmount", "mount"):
         if remounts and key not in cache:
-            what = Message("key-requires-key", "remount needs the command '{missing_key}'", missing_key=key)
-            yield _build_problem(document, ("cache",), what, "give both: unmount and mount")
+            yield build_problem(
+                document,
+                ("cache",),
+                Message("key-requires-key", "remount needs the command '{missing_key}'", missing_key=key),
+                "give both: unmount and mount",
+            )
         if not remounts and key in cache:
-            what = Message("unused-command", "it would never run")
-            yield _build_problem(document, ("cache", key), what, "write between_trials: remount")
+            yield build_problem(
+                document,
+                ("cache", key),
+                Message("unused-command", "it would never run"),
+                "write between_trials: remount",
+            )
     if "before_reads" not in cache:
         return
     path, native = ("cache", "before_reads"), [step for _, step in _iterate_native_steps(document.data["steps"])]
     if not native:
-        what = Message("unused-command", "it would not run: no step is a native workload")
-        yield _build_problem(document, path, what, "make it a step of its own")
+        yield build_problem(
+            document,
+            path,
+            Message("unused-command", "it would not run: no step is a native workload"),
+            "make it a step of its own",
+        )
     elif all(step.get("cache") == "warm" for step in native):
-        what = Message("unused-command", "it would not run: cache: warm leaves the caches alone")
-        yield _build_problem(document, path, what, "leave one of them out")
+        yield build_problem(
+            document,
+            path,
+            Message("unused-command", "it would not run: cache: warm leaves the caches alone"),
+            "leave one of them out",
+        )
 
 
 def _check_target(document: Document) -> Iterator[Problem]:
@@ -241,14 +284,20 @@ def _check_target(document: Document) -> Iterator[Problem]:
     if "target" in data or "targets" in data:
         return
     for place, step in _iterate_native_steps(data["steps"]):
-        what = Message("missing-target", "the workload {workload} needs a target", workload=step["workload"])
-        yield _build_problem(
-            document, ("steps", place), what, f"give the directory to measure: target, or {spell.target:DIR}"
+        yield build_problem(
+            document,
+            ("steps", place),
+            Message("missing-target", "the workload {workload} needs a target", workload=step["workload"]),
+            f"give the directory to measure: target, or {spell.target:DIR}",
         )
     for path, text in _iterate_commands(data):
         if {"TARGET", "TARGET_ROOT"} & set(placeholders.names_in(text)):
-            what = Message("missing-target", "${{TARGET}} has no value without a target")
-            yield _build_problem(document, path, what, f"give the directory to measure: target, or {spell.target:DIR}")
+            yield build_problem(
+                document,
+                path,
+                Message("missing-target", "${{TARGET}} has no value without a target"),
+                f"give the directory to measure: target, or {spell.target:DIR}",
+            )
 
 
 def _check_targets(document: Document) -> Iterator[Problem]:
@@ -257,13 +306,21 @@ def _check_targets(document: Document) -> Iterator[Problem]:
     if "targets" not in data:
         return
     if "target" in data:
-        what = Message("conflicting-keys", "target and targets exclude each other")
-        yield _build_problem(document, ("target",), what, "keep one of them")
+        yield build_problem(
+            document,
+            ("target",),
+            Message("conflicting-keys", "target and targets exclude each other"),
+            "keep one of them",
+        )
     if TARGET in data.get("factors", {}):
-        what = Message("reserved-name", "targets makes a factor of this name")
-        yield _build_problem(document, ("factors", TARGET), what, "choose another name")
+        yield build_problem(
+            document,
+            ("factors", TARGET),
+            Message("reserved-name", "targets makes a factor of this name"),
+            "choose another name",
+        )
     if not all(name.strip() for name in data["targets"]):
-        yield _build_problem(
+        yield build_problem(
             document, ("targets",), Message("empty-name", "a target has no name"), "write each as NAME: DIR"
         )
 
@@ -279,20 +336,31 @@ def _check_servers(document: Document) -> Iterator[Problem]:
     ]
     if "servers" not in data:
         for stage, place in there:
-            what = Message("missing-servers", "it has no servers to run on")
-            yield _build_problem(document, (stage, place, "on"), what, "name their hosts: servers: [HOST, …]")
+            yield build_problem(
+                document,
+                (stage, place, "on"),
+                Message("missing-servers", "it has no servers to run on"),
+                "name their hosts: servers: [HOST, …]",
+            )
         return
     for place, host in enumerate(data["servers"]):
         if not HOST_NAME.fullmatch(host):
-            what = Message("invalid-host-name", "'{host}' is not a host name", host=host)
-            yield _build_problem(document, ("servers", place), what, "write each as ssh takes it")
+            yield build_problem(
+                document,
+                ("servers", place),
+                Message("invalid-host-name", "'{host}' is not a host name", host=host),
+                "write each as ssh takes it",
+            )
     if not there:
-        what = Message("unused-servers", "no step runs on them")
-        yield _build_problem(document, ("servers",), what, "write on: servers in one, or leave the key out")
+        yield build_problem(
+            document,
+            ("servers",),
+            Message("unused-servers", "no step runs on them"),
+            "write on: servers in one, or leave the key out",
+        )
 
 
 def _iterate_commands(data: Mapping[str, Any]) -> Iterator[tuple[Key, str]]:
-    """Yield every command with its path."""
     for stage in ("set_up", "steps", "tear_down"):
         for place, step in enumerate(data.get(stage, ())):
             if isinstance(step, str):
@@ -303,8 +371,7 @@ def _iterate_commands(data: Mapping[str, Any]) -> Iterator[tuple[Key, str]]:
         if isinstance(declaration, dict):
             yield from ((("factors", name, key), declaration[key]) for key in ("set", "read") if key in declaration)
     if isinstance(data.get("cache"), dict):
-        keys = ("unmount", "mount")
-        yield from ((("cache", key), data["cache"][key]) for key in keys if key in data["cache"])
+        yield from ((("cache", key), data["cache"][key]) for key in ("unmount", "mount") if key in data["cache"])
 
 
 def _check_commands(document: Document, importers: Collection[str]) -> Iterator[Problem]:
@@ -315,48 +382,54 @@ def _check_commands(document: Document, importers: Collection[str]) -> Iterator[
         try:
             placeholders.check(text, (*names, *also))
         except InputError as error:
-            yield _build_problem(document, path, error.message, error.hint)
+            yield build_problem(document, path, error.message, error.hint)
         if slip := _IOZONE_SLIP.search(text):
-            what = Message("unknown-tool-option", "iozone knows no test {option}", option=slip[1])
-            yield _build_problem(
-                document, path, what, "did you mean -i1, with the digit one?" if "l" in slip[1] else "use -i0 … -i12"
+            yield build_problem(
+                document,
+                path,
+                Message("unknown-tool-option", "iozone knows no test {option}", option=slip[1]),
+                "did you mean -i1, with the digit one?" if "l" in slip[1] else "use -i0 … -i12",
             )
     for stage in ("set_up", "steps", "tear_down"):
         for place, step in enumerate(data.get(stage, ())):
             importer = step.get("parse") if isinstance(step, dict) and "command" in step else None
             if isinstance(importer, str) and importer not in ("none", "auto", *importers):
-                what = Message("unknown-importer", "unknown importer '{importer}'", importer=importer)
-                yield _build_problem(
-                    document, (stage, place, "parse"), what, nearest(importer, ("none", "auto", *importers))
+                yield build_problem(
+                    document,
+                    (stage, place, "parse"),
+                    Message("unknown-importer", "unknown importer '{importer}'", importer=importer),
+                    nearest(importer, ("none", "auto", *importers)),
                 )
             if isinstance(step, dict) and step.get("on") == MPI and (wrong := mpi_program.why_not_mpi(step["command"])):
-                yield _build_problem(document, (stage, place, "on"), *wrong)
+                yield build_problem(document, (stage, place, "on"), *wrong)
 
 
 def _check_settings(document: Document, path: Key, step: NativeStep, spec: Spec) -> Iterator[Problem]:
     """Return mistakes in the settings of a step: unknown settings, unknown names in them, and values that the workload
     refuses."""
-    producer = workloads.find(step.workload)
-    setting_names = [field.name for field in fields(producer.Settings)]
+    setting_names = [field.name for field in fields(workloads.find(step.workload).Settings)]
     unknown = [key for key in step.settings if key not in setting_names]
     for key in unknown:
-        what = Message("unknown-setting", "{workload} has no such setting", workload=step.workload)
-        yield _build_problem(document, (*path, key), what, nearest(key, setting_names))
+        yield build_problem(
+            document,
+            (*path, key),
+            Message("unknown-setting", "{workload} has no such setting", workload=step.workload),
+            nearest(key, setting_names),
+        )
     if unknown:
         return
     for values in cells(step, spec):
         try:
             settings_at(step, values)
         except SettingError as error:
-            yield _build_problem(document, (*path, *error.path), _at_cell(error, values), error.hint)
+            yield build_problem(document, (*path, *error.path), _at_cell(error, values), error.hint)
             return
         except InputError as error:
-            yield _build_problem(document, path, _at_cell(error, values), error.hint)
+            yield build_problem(document, path, _at_cell(error, values), error.hint)
             return
 
 
 def _at_cell(error: InputError, levels: Mapping[str, Any]) -> Message:
-    """Append the cell to the message of an error."""
     if not levels:
         return error.message
     cell = ", ".join(f"{name}={level}" for name, level in levels.items())
@@ -368,8 +441,7 @@ def cells(step: NativeStep, spec: Spec) -> Iterator[dict[str, Any]]:
     used = names_in(step.settings)
     factors = [factor for factor in spec.factors if factor.name in used]
     names = [factor.name for factor in factors]
-    conditions = design.constraints(spec.design, [factor.name for factor in spec.factors])
-    allows = design.judge(conditions, names)
+    allows = design.judge(design.constraints(spec.design, [factor.name for factor in spec.factors]), names)
     grid = islice(product(*(factor.levels for factor in factors)), _MAX_TRIED)
     candidates = (dict(zip(names, levels, strict=True)) for levels in grid)
     allowed = list(islice((cell for cell in candidates if allows(cell)), _CELLS))
@@ -383,8 +455,7 @@ def cells(step: NativeStep, spec: Spec) -> Iterator[dict[str, Any]]:
 def settings_at(step: NativeStep, values: Mapping[str, Any]) -> Any:
     """Return the ``Settings`` of a native step at one setting of the factors, for any trial. Raises InputError."""
     trial = {**dict.fromkeys(placeholders.TRIAL, 1), **values, **workloads.own_names(step.workload)}
-    filled = placeholders.fill_typed(step.settings, trial)
-    return workloads.find(step.workload).Settings(**filled)
+    return workloads.find(step.workload).Settings(**placeholders.fill_typed(step.settings, trial))
 
 
 def _check_operations(
@@ -392,16 +463,19 @@ def _check_operations(
 ) -> Iterator[Problem]:
     """Check for duplicate operations: two phases of one name would be one operation in the results. Steps of one
     workload are distinguished."""
-    settings = settings_at(step, next(cells(step, spec)))
-    for plan in workloads.find(step.workload).plan(settings, 0, 1, 0):
+    for plan in workloads.find(step.workload).plan(settings_at(step, next(cells(step, spec))), 0, 1, 0):
         before = spec.steps[first_steps.get(plan.operation, 0)]
         is_distinct = first_steps.get(plan.operation) != path[1] and getattr(before, "workload", "") == step.workload
         if plan.timed and plan.operation in first_steps and not is_distinct:
-            what = Message(
-                "duplicate-operation",
-                "the operation '{operation}' is measured twice (steps[{first_step}] too)",
-                operation=plan.operation,
-                first_step=first_steps[plan.operation],
+            yield build_problem(
+                document,
+                path,
+                Message(
+                    "duplicate-operation",
+                    "the operation '{operation}' is measured twice (steps[{first_step}] too)",
+                    operation=plan.operation,
+                    first_step=first_steps[plan.operation],
+                ),
+                "give the phases different names",
             )
-            yield _build_problem(document, path, what, "give the phases different names")
         first_steps.setdefault(plan.operation, int(path[1]))

@@ -10,12 +10,12 @@ from iosonde.core.errors import InputError
 from iosonde.core.faults import NONE
 from iosonde.core.message import Message
 from iosonde.core.problems import Problem, nearest
-from iosonde.core.yaml_text import Document, Key, key_text
+from iosonde.core.yaml_text import Document
 from iosonde.measure import faults, items, placeholders, workloads
 from iosonde.measure.spec import NativeStep, Spec
 
 from . import lab
-from .check import cells, settings_at
+from .check import build_problem, cells, settings_at
 
 KEY, SETTLE = "faults", "settle"
 _CELLS = 2000  # cells at which faults are tested: more would not find more
@@ -28,7 +28,7 @@ def problems(document: Document) -> list[Problem]:
         return []
     words = {KEY: "faults need a lab", SETTLE: "settling needs a lab"}
     hint = "write a section lab: file_system: glusterfs, or leave it out"
-    return [_build_problem(document, (key,), Message("lab-required", words[key]), hint) for key in keys]
+    return [build_problem(document, (key,), Message("lab-required", words[key]), hint) for key in keys]
 
 
 def list_spec_problems(document: Document, spec: Spec) -> list[Problem]:
@@ -71,20 +71,21 @@ def _check_fault(document: Document, spec: Spec, place: int, fault: dict[str, An
         try:
             for planned in faults.planned([fault], values):
                 if planned.during and measured and planned.during not in measured:
-                    what = Message(
-                        "unknown-operation",
-                        "no measured operation is called '{operation}'",
-                        operation=planned.during,
-                    )
-                    yield _build_problem(
-                        document, (KEY, place, "during"), what, nearest(planned.during, sorted(measured))
+                    yield build_problem(
+                        document,
+                        (KEY, place, "during"),
+                        Message(
+                            "unknown-operation",
+                            "no measured operation is called '{operation}'",
+                            operation=planned.during,
+                        ),
+                        nearest(planned.during, sorted(measured)),
                     )
         except InputError as error:
-            yield _build_problem(document, (KEY, place), error.message, error.hint)
+            yield build_problem(document, (KEY, place), error.message, error.hint)
 
 
 def _iterate_operations(spec: Spec) -> Iterator[str]:
-    """Yield the names of phases and steps in the results, in any cell."""
     for number, step in enumerate(spec.steps, 1):
         if not isinstance(step, NativeStep):
             yield items.label(items.STEP, number, step)
@@ -92,7 +93,3 @@ def _iterate_operations(spec: Spec) -> Iterator[str]:
         for values in cells(step, spec):
             plans = workloads.find(step.workload).plan(settings_at(step, values), 0, 1, 0)
             yield from (plan.operation for plan in plans if plan.timed)
-
-
-def _build_problem(document: Document, path: Key, what: Message, hint: str) -> Problem:
-    return Problem(document.place(path), key_text(path), what, hint)

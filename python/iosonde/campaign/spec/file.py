@@ -123,7 +123,10 @@ def to_document(spec: Spec) -> dict[str, Any]:
         **series,
         "factors": {factor.name: _factor_document(factor, spec) for factor in spec.factors if factor.name not in keys},
         "set_up": [_command_document(step) for step in spec.set_up],
-        "steps": [_step_document(step) for step in spec.steps],
+        "steps": [
+            {"workload": step.workload, **step.settings} if isinstance(step, NativeStep) else _command_document(step)
+            for step in spec.steps
+        ],
         "tear_down": [_command_document(step) for step in spec.tear_down],
         "cache": {key: value for key, value in vars(spec.cache).items() if value},
         "design": spec.design,
@@ -187,12 +190,12 @@ def parse_of(word: str | bool) -> str | None:
 
 def _build_factors(data: Mapping[str, Any]) -> tuple[Factor, ...]:
     series = [Factor(name, unit, tuple(_list_counts(data.get(name, 1)))) for name, unit in _SERIES.items()]
-    own = []
-    for name, declaration in data.get("factors", {}).items():
-        levels, unit = read_levels(declaration)
-        own.append(Factor(name, unit, levels))
-    several = [Factor(TARGET, "", tuple(data["targets"]))] if "targets" in data else []
-    return (*series, *own, *several)
+    own = [
+        Factor(name, unit, levels)
+        for name, declaration in data.get("factors", {}).items()
+        for levels, unit in [read_levels(declaration)]
+    ]
+    return (*series, *own, *([Factor(TARGET, "", tuple(data["targets"]))] if "targets" in data else []))
 
 
 def _list_counts(counts: int | list[int]) -> list[int]:
@@ -240,15 +243,22 @@ def _resolve_targets(document: Document, resolve: Callable[[Path], Path]) -> dic
         with targets.prefix_target_errors(name):
             path = resolve(Path(directory))
         if same := next((other for other, other_path in path_by_name.items() if other_path == path), None):
-            what = Message(
-                "duplicate-target",
-                "'{name}' and '{other_name}' are one directory, {path}",
-                name=same,
-                other_name=name,
-                path=path,
-            )
             _give_up(
-                document, [Problem(document.place(("targets", name)), f"targets.{name}", what, "keep one of them")]
+                document,
+                [
+                    Problem(
+                        document.place(("targets", name)),
+                        f"targets.{name}",
+                        Message(
+                            "duplicate-target",
+                            "'{name}' and '{other_name}' are one directory, {path}",
+                            name=same,
+                            other_name=name,
+                            path=path,
+                        ),
+                        "keep one of them",
+                    )
+                ],
             )
         path_by_name[name] = path
     return path_by_name
@@ -325,12 +335,6 @@ def _factor_document(factor: Factor, spec: Spec) -> dict[str, Any]:
     set_fields = {key: value for key, value in control_fields.items() if value}
     restore_field = {"restore": False} if control and not control.restore else {}
     return {"levels": list(factor.levels), "unit": factor.unit} | set_fields | restore_field
-
-
-def _step_document(step: Step) -> dict[str, Any]:
-    if isinstance(step, NativeStep):
-        return {"workload": step.workload, **step.settings}
-    return _command_document(step)
 
 
 def _command_document(step: CommandStep) -> dict[str, Any]:

@@ -9,7 +9,7 @@ cell have different clusters, and n counts clusters too. ``levels`` makes factor
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from iosonde.core.declared_names import name_of_word
@@ -88,7 +88,9 @@ def without(document: Document) -> Document:
             for name in ("factors", "hard_to_change")
         }
         retained["constraints"] = [
-            constraint for constraint in design.get("constraints", ()) if not _tells_of(str(constraint), lab_factors)
+            constraint
+            for constraint in design.get("constraints", ())
+            if lab_factors.keys().isdisjoint(re.findall(r"[A-Za-z_]\w*", str(constraint)))
         ]
         remaining = {key: value for key, value in design.items() if key not in retained}
         # A design of the lab's factors alone has nothing to choose from: the rest is a full design.
@@ -122,12 +124,14 @@ def _check_lab(document: Document, lab: Mapping[str, Any]) -> Iterator[tuple[Key
         path_by_name[name] = (KEY, LEVELS, name)
         key_sets = [{*meaning, *meaning.get(SET, {})} for meaning in meant.values()]
         if any(keys != key_sets[0] for keys in key_sets):
-            what = Message("unequal-levels", "its levels have different keys")
-            yield (KEY, LEVELS, name), what, "give each level all keys"
+            yield (
+                (KEY, LEVELS, name),
+                Message("unequal-levels", "its levels have different keys"),
+                "give each level all keys",
+            )
     for key in ("until", "against"):
         if path_by_name and key in document.data:
-            what = Message("conflicting-keys", "it is not supported with several labs")
-            yield (key,), what, "give repetitions"
+            yield (key,), Message("conflicting-keys", "it is not supported with several labs"), "give repetitions"
 
 
 def _duplicate(factor: str) -> Message:
@@ -140,10 +144,6 @@ def _iterate_words(lab: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], An
             yield from (((SET, option), level) for option, level in value.items())
         elif word not in (PROFILE, LEVELS):
             yield (word,), value
-
-
-def _tells_of(expression: str, names: Collection[str]) -> bool:
-    return any(word in names for word in re.findall(r"[A-Za-z_]\w*", expression))
 
 
 def _format_value(value: Any) -> str:

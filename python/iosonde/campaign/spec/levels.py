@@ -58,10 +58,10 @@ def level_of(declaration: Any, level: Any) -> FactorValue:
 
 
 def _unit_of(levels: Sequence[Any]) -> str:
-    for pattern, unit in ((_SIZE, BYTES), (_TIME, SECONDS)):
-        if all(isinstance(level, str) and pattern.fullmatch(level) for level in levels):
-            return unit
-    return ""
+    units = ((_SIZE, BYTES), (_TIME, SECONDS))
+    return next(
+        (unit for pattern, unit in units if all(isinstance(v, str) and pattern.fullmatch(v) for v in levels)), ""
+    )
 
 
 def _parse_level_seconds(level: Any) -> float | int:

@@ -9,7 +9,7 @@ from typing import Any
 from iosonde.answers.answer import Answer
 from iosonde.answers.besides import Besides, besides_factors
 from iosonde.answers.caveats import caveats
-from iosonde.answers.family import collect_other_p_values
+from iosonde.answers.trials import collect_other_p_values
 from iosonde.commands.regress.answer import explained
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from iosonde.answers.answer import Answer
-from iosonde.answers.columns import with_computed
-from iosonde.answers.trials import measured
+from iosonde.answers.trials import measured, with_computed
 from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table

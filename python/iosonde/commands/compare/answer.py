@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from iosonde.answers.caveats import some
-from iosonde.answers.columns import with_computed
+from iosonde.answers.trials import with_computed
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message

@@ -10,7 +10,7 @@ from pathlib import Path
 from iosonde.core.whole_file import replace_file
 from iosonde.layout.figure import Figure
 from iosonde.layout.vocabulary import page_spec
-from iosonde.page.drawn import drawn_page
+from iosonde.page.environment import drawn_page
 
 from . import figure as figures
 from .for_page import CorpusPage

@@ -26,7 +26,7 @@ from iosonde.explain.readings import Reading, Times, explanations, reading
 from iosonde.explain.seen import in_memory
 from iosonde.explain.seen.drawn import DrawnOperations
 from iosonde.explain.seen.group import OperationGroup, OperationTrials, TrialLook, TrialOperations
-from iosonde.explain.seen.why import Reason, reasons
+from iosonde.explain.seen.in_memory import Reason, reasons
 from iosonde.stats.density import kernel
 from iosonde.stats.density.histogram import LogHistogram, merged
 from iosonde.stats.estimate.summarise import mean

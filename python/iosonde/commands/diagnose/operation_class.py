@@ -10,7 +10,7 @@ from iosonde.explain.classes import DensityClasses
 from iosonde.explain.cost import ClassShares
 from iosonde.explain.places import ClassPlaces
 from iosonde.explain.readings import Reading
-from iosonde.explain.seen.why import Reason
+from iosonde.explain.seen.in_memory import Reason
 
 FAST, SLOW, UNEXPECTED, FASTER = "fast", "slow", "unexpectedly slow", "faster still"
 

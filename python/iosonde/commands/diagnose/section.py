@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from iosonde.page.section import PageSection, SectionTable
+from iosonde.page.tables import PageSection, SectionTable
 
 from .answer import OperationCauses
 from .figure import figure

@@ -8,9 +8,8 @@ from typing import Any
 
 from iosonde.answers.answer import Answer
 from iosonde.answers.besides import Besides, varying
-from iosonde.answers.candidates import Learning
 from iosonde.answers.constraints import Broken, check_of, collect_designed, typed
-from iosonde.answers.learned import learned
+from iosonde.answers.learned import Learning, learned
 from iosonde.answers.model_file import full_name, setting
 from iosonde.answers.verdict import model_verdict, verdict
 from iosonde.core.errors import InputError, IosondeError

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from iosonde import lab as labs
-from iosonde.campaign import cold_reads, turn
-from iosonde.campaign.lab_by_lab import lab_by_lab
+from iosonde.campaign import turn
+from iosonde.campaign.lab_by_lab import lab_by_lab, needs_cache_regime
 from iosonde.campaign.run import in_labs
 from iosonde.commands.campaign_caller import build_caller
 from iosonde.commands.page_file import check_place_of_page
@@ -21,6 +21,7 @@ from iosonde.commands.run.options import RunOptions
 from iosonde.core.errors import PROBLEM_DETECTED
 from iosonde.core.front_end import front_end
 from iosonde.core.option_words import replace_options
+from iosonde.measure.spec import CLIENTS_ANEW
 
 from .requested_labs import describe_lab, read_lab_file
 
@@ -37,9 +38,9 @@ def mount_before_cold_reads(options: OptionsT, file_systems: Sequence[str]) -> O
     """Return the options with a new mount of the clients before cold reads, where these keep data themselves; unless
     the user says what is done before reads."""
     placed = replace_options(options, in_lab=True, target=options.target or str(labs.target_of("lab")))
-    if not any(map(labs.keeps_data, file_systems)) or not cold_reads.needs_cache_regime(placed):
+    if not any(map(labs.keeps_data, file_systems)) or not needs_cache_regime(placed):
         return options
-    anew = cold_reads.CLIENTS_ANEW
+    anew = CLIENTS_ANEW
     front_end().note(f"note: clients here keep data themselves: each mounts anew before cold reads ({anew})")
     return replace_options(options, before_reads=anew)
 

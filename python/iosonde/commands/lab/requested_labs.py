@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 from iosonde import lab as labs
 
 if TYPE_CHECKING:
-    from iosonde.campaign.in_lab import LabSetting
-    from iosonde.campaign.lab_file import LabFile
+    from iosonde.campaign.in_lab import LabFile, LabSetting
     from iosonde.campaign.request import Request
     from iosonde.core.faults import PlannedFault
 
 
 def read_lab_file(request: Request) -> LabFile:
     """Return what the experiment file of a request says of labs. Raises InputError."""
-    from iosonde.campaign.lab_file import lab_file
+    from iosonde.campaign.in_lab import lab_file
 
     return lab_file(request.file, request.what)
 

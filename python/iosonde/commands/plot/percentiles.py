@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from iosonde.answers.latencies import latencies
+from iosonde.answers.operations import latencies
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.factor_levels import PERCENTILE
 from iosonde.core.table import Column, Table

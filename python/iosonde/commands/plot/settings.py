@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from iosonde.answers.caveats import caveats
-from iosonde.answers.family import headline_responses
-from iosonde.answers.trials import cells_of
+from iosonde.answers.trials import cells_of, headline_responses
 from iosonde.commands.report.axis import title as operation_title
 from iosonde.commands.summary.answer import pilot_of
 from iosonde.core.factor_levels import NAMES, PERCENTILE, FactorLevels, levels_of

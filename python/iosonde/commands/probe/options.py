@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from iosonde.campaign.probe_request import ProbeRequest
+from iosonde.campaign.request import ProbeRequest
 from iosonde.commands.campaign_caller import build_caller
 from iosonde.commands.command import command
 from iosonde.commands.result import Result

@@ -11,7 +11,7 @@ import numpy as np
 from iosonde.answers.answer import Answer, join_sentences
 from iosonde.answers.besides import Besides, besides_factors, with_response
 from iosonde.answers.caveats import caveats, warn_single_trials
-from iosonde.answers.family import tested_effects
+from iosonde.answers.trials import tested_effects
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 from iosonde.core.transforms import LOGARITHMS

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from iosonde.answers.besides import Besides, besides_rows, by_levels
-from iosonde.answers.candidates import candidates
 from iosonde.answers.constraints import SettingConstraints
+from iosonde.answers.learned import candidates
 from iosonde.answers.verdict import verdict
 from iosonde.commands.report.terms import select_metric, varying_terms
 from iosonde.core.errors import IosondeError

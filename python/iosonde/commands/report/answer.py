@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from iosonde.answers.columns import with_computed
 from iosonde.answers.operations import visit
+from iosonde.answers.trials import with_computed
 from iosonde.commands.advise.for_page import Choosing
 from iosonde.commands.bound.for_page import start
 from iosonde.commands.corpus.answer import corpus

@@ -25,8 +25,7 @@ from iosonde.core.headlines import without_usual_clock
 from iosonde.core.level_text import format_levels
 from iosonde.core.types import Estimate, Finding
 from iosonde.core.verdict import Verdict
-from iosonde.page.tables import DataTable, Section
-from iosonde.page.words import FactGroup, FirstScreen, Reproduce
+from iosonde.page.tables import DataTable, FactGroup, FirstScreen, Reproduce, Section
 from iosonde.stats.overview.types import Overview, OverviewRow
 
 Key = tuple[str, str]

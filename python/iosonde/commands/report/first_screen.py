@@ -13,7 +13,7 @@ from iosonde.core.table import Cell
 from iosonde.core.types import Experiment, Finding, count_of
 from iosonde.core.units import format_seconds, format_size, size_of
 from iosonde.core.words import counted, listed, plural
-from iosonde.page.words import FirstScreen
+from iosonde.page.tables import FirstScreen
 from iosonde.stats.overview import wire
 from iosonde.stats.overview.story import sentences
 from iosonde.stats.overview.types import Overview

@@ -10,8 +10,7 @@ from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.units import format_seconds, format_size
 from iosonde.core.words import counted
-from iosonde.page.tables import Section
-from iosonde.page.words import FactGroup, Reproduce
+from iosonde.page.tables import FactGroup, Reproduce, Section
 
 _MACHINE_TITLES = {
     "host": "Host",

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from iosonde.answers.constraints import SettingConstraints
-from iosonde.answers.latencies import Percentiles
-from iosonde.answers.operations import visit
+from iosonde.answers.operations import Percentiles, visit
 from iosonde.answers.tools import list_tool_clocks, own_clock
 from iosonde.answers.trials import measured
 from iosonde.commands.bound.for_page import start

@@ -24,8 +24,7 @@ from iosonde.core.words import counted
 from iosonde.data.roles import Roles, guess
 from iosonde.data.subsamples import average_trials
 from iosonde.data.varying import settings_besides
-from iosonde.page.tables import Section
-from iosonde.page.words import FirstScreen, Reproduce
+from iosonde.page.tables import FirstScreen, Reproduce, Section
 from iosonde.stats.checks import examine, worst_first
 from iosonde.stats.overview import overview
 from iosonde.stats.overview.types import Overview

@@ -12,7 +12,7 @@ from typing import Any
 
 from iosonde.commands import abouts
 from iosonde.data.source import Source
-from iosonde.page.section import PageSection
+from iosonde.page.tables import PageSection
 
 from .content import PagePart
 

@@ -31,14 +31,11 @@ from iosonde.core.units import common_scale, significant
 from iosonde.core.words import counted, plural
 from iosonde.layout.figure import Figure
 from iosonde.layout.text import estimate_parts, estimate_text
-from iosonde.layout.vocabulary import page_config, page_spec
-from iosonde.page.carried import asset, json_in_script, page_policy, to_jsonable
-from iosonde.page.environment import make_environment
-from iosonde.page.library import library
-from iosonde.page.parts import share
-from iosonde.page.section import PageSection
+from iosonde.layout.vocabulary import page_spec
+from iosonde.page.carried import to_jsonable
+from iosonde.page.environment import drawn_page
 from iosonde.page.strip import STRIP_HEIGHT, STRIP_WIDTH
-from iosonde.page.tables import Section
+from iosonde.page.tables import PageSection, Section
 
 from .content import Page
 from .section_questions import FOLDED, question_figure, question_sentences, question_text
@@ -58,54 +55,43 @@ def render(
 ) -> str:
     """Return the page as HTML text. ``say`` reports what made this slower than necessary; ``sections`` are those that
     commands bring, by key."""
-    from markupsafe import Markup
-
-    drawing, script = library(say), asset("page.js")
-    parts, figures = share(page_specs(page, sections))
     tops = top_tables(page)
-    return str(
-        make_environment(_list_names(page))
-        .get_template("page.html")
-        .render(
-            page=page,
-            tops=tops,
-            first_tops=on_first_screen(tops),
-            absent=absent(page),
-            first_ranked=next((number for number, item in enumerate(page.influences.items, 1) if item.ranking), 0),
-            most_findings=MOST_FINDINGS,
-            bar_groups=bar_groups(page),
-            most_open=MOST_OPEN,
-            summaries=[summary_table(response) for response in page.summary],
-            model_scale=scale_of,
-            factor_scale=factor_scale,
-            share_parts=share_parts,
-            bar_size=(BAR_WIDTH, BAR_HEIGHT),
-            tree_is_cut=is_cut,
-            shares_of=shares_of,
-            losses_of=losses_of,
-            plot_titles=TITLES,
-            significant=significant,
-            settings_lines=[] if page.settings is None else lines_of(page.settings),
-            question_text=question_text,
-            folded_lines=FOLDED,
-            question_sentences=question_sentences,
-            strip=(STRIP_WIDTH, STRIP_HEIGHT),
-            policy=page_policy(drawing, script),
-            style=Markup(asset("page.css")),
-            library=Markup(drawing),
-            script=Markup(script),
-            theme=Markup(json_in_script(page_config())),
-            parts=Markup(json_in_script(parts)),
-            figures={place: Markup(json_in_script(spec)) for place, spec in figures.items()},
-            counted=counted,
-            fault_grid=fault_text.grid,
-            fault_title=fault_text.title,
-            sections=sections,
-            section_links=[(section.name, key, True) for key, section in sections.items()],
-            plural=plural,
-            estimate_text=estimate_text,
-            estimate_parts=estimate_parts,
-        )
+    return drawn_page(
+        "page.html",
+        page_specs(page, sections),
+        say,
+        _list_names(page),
+        page=page,
+        tops=tops,
+        first_tops=on_first_screen(tops),
+        absent=absent(page),
+        first_ranked=next((number for number, item in enumerate(page.influences.items, 1) if item.ranking), 0),
+        most_findings=MOST_FINDINGS,
+        bar_groups=bar_groups(page),
+        most_open=MOST_OPEN,
+        summaries=[summary_table(response) for response in page.summary],
+        model_scale=scale_of,
+        factor_scale=factor_scale,
+        share_parts=share_parts,
+        bar_size=(BAR_WIDTH, BAR_HEIGHT),
+        tree_is_cut=is_cut,
+        shares_of=shares_of,
+        losses_of=losses_of,
+        plot_titles=TITLES,
+        significant=significant,
+        settings_lines=[] if page.settings is None else lines_of(page.settings),
+        question_text=question_text,
+        folded_lines=FOLDED,
+        question_sentences=question_sentences,
+        strip=(STRIP_WIDTH, STRIP_HEIGHT),
+        counted=counted,
+        fault_grid=fault_text.grid,
+        fault_title=fault_text.title,
+        sections=sections,
+        section_links=[(section.name, key, True) for key, section in sections.items()],
+        plural=plural,
+        estimate_text=estimate_text,
+        estimate_parts=estimate_parts,
     )
 
 

@@ -9,11 +9,9 @@ from typing import Any
 from iosonde.answers.answer import Answer, level_columns
 from iosonde.answers.besides import Besides
 from iosonde.answers.caveats import with_option
-from iosonde.answers.columns import with_computed
-from iosonde.answers.family import headline_responses
-from iosonde.answers.latencies import latencies
+from iosonde.answers.operations import latencies
 from iosonde.answers.tools import list_tool_clocks, own_clock
-from iosonde.answers.trials import cells_of, measured
+from iosonde.answers.trials import cells_of, headline_responses, measured, with_computed
 from iosonde.commands.survey.stored import SEE_PAGE, are_surveys
 from iosonde.core.column_units import is_rate
 from iosonde.core.table import Table

@@ -8,7 +8,7 @@ from pathlib import Path
 from iosonde.core.whole_file import replace_file
 from iosonde.layout.figure import Figure
 from iosonde.layout.vocabulary import page_spec
-from iosonde.page.drawn import drawn_page
+from iosonde.page.environment import drawn_page
 
 from .figure import areas_figure, cumulative_figure, estimates_figure
 from .for_page import SurveyPage

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from iosonde.answers.answer import Answer
-from iosonde.answers.candidates import Learning
-from iosonde.answers.learned import learned
+from iosonde.answers.learned import Learning, learned
 from iosonde.answers.model_file import full_name
 from iosonde.commands.fit.answer import UnseenRows
 from iosonde.core.errors import InputError

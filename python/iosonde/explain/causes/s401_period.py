@@ -53,9 +53,7 @@ def find(target: Target) -> list[Suspect]:
         if (rank_fold := _fold_rank(target, begin, end)) is not None
     ]
     same = [candidate for candidate in folds if candidate.of == folds[0].of and candidate.agreement.is_significant]
-    if not same or 2 * len(same) < len(folds):
-        return []
-    return [_build_suspect(target, same)]
+    return [] if not same or 2 * len(same) < len(folds) else [_build_suspect(target, same)]
 
 
 def _select_slow_ranks(target: Target) -> Sequence[tuple[int, int]]:

@@ -41,8 +41,7 @@ def find(target: Target) -> list[Suspect]:
     agreement = target.judge_rows(after)
     if not agreement.is_significant:
         return []
-    begins = target.rows[~np.isin(target.rows, after)]
-    episodes = int(begins.size)
+    episodes = int(target.rows[~np.isin(target.rows, after)].size)
     length = target.rows.size / max(episodes, 1)
     sentence = (
         f"they come in {counted(episodes, 'episode')} of {length:.3g} operations on average: "

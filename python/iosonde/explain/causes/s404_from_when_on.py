@@ -53,9 +53,7 @@ def find(target: Target) -> list[Suspect]:
             )
             if best is None or score.kappa > best[0].kappa:
                 best = score, late, (cut + 1) * width
-    if best is None or not best[0].is_significant:
-        return []
-    return [_build_suspect(target, *best)]
+    return [] if best is None or not best[0].is_significant else [_build_suspect(target, *best)]
 
 
 def _build_suspect(target: Target, agreement: Agreement, late: bool, moment: float) -> Suspect:

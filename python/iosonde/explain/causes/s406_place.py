@@ -50,8 +50,7 @@ def find(target: Target) -> list[Suspect]:
     reach = int(max(slow.max(initial=0), others.max(initial=0))) + operations.size
     units = sorted({*_iter_units(reach, operations.units.values()), *_detect_periods(slow, reach)})
     crossing = _find_crossing(target, slow, others, units)
-    folded = _fold_by_unit(target, slow, others, units)
-    suspects = [suspect for suspect in (crossing, folded) if suspect is not None]
+    suspects = [suspect for suspect in (crossing, _fold_by_unit(target, slow, others, units)) if suspect is not None]
     return [max(suspects, key=lambda suspect: suspect.agreement.kappa)] if suspects else []
 
 

@@ -22,6 +22,7 @@ What to do
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -44,7 +45,7 @@ def find(target: Target) -> list[Suspect]:
         "go backwards": lambda gap: gap < 0,
     }
     far = {f"are {format_size(1 << power)} or more from the one before": 1 << power for power in range(12, 31, 2)}
-    rules |= {name: _build_distance_rule(least) for name, least in far.items()}
+    rules |= {name: partial(_is_beyond, least) for name, least in far.items()}
     agreements = {name: target.judge(rule(slow), rule(others), len(rules)) for name, rule in rules.items()}
     candidates = {name: agreement for name, agreement in agreements.items() if agreement.is_significant}
     if not candidates:
@@ -81,9 +82,8 @@ def _compute_gaps(target: Target, rows: Rows) -> np.ndarray:
     same = (operations.rank[rows] == operations.rank[before]) & (operations.file[rows] == operations.file[before])
     rows, before = rows[same], before[same]
     ends = operations.offset[before].astype(np.int64) + operations.size
-    gaps: np.ndarray = operations.offset[rows].astype(np.int64) - ends
-    return gaps
+    return np.asarray(operations.offset[rows].astype(np.int64) - ends)
 
 
-def _build_distance_rule(least: int) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda gap: np.abs(gap) >= least
+def _is_beyond(least: int, gap: np.ndarray) -> np.ndarray:
+    return np.asarray(np.abs(gap) >= least)

@@ -27,8 +27,7 @@ import numpy as np
 
 from iosonde.core.words import listed, percent
 
-from .grouping import which_groups
-from .target import LEAST, Agreement, Suspect, Target
+from .target import LEAST, Agreement, Suspect, Target, which_groups
 
 CODE = "S408"
 _MAX_LISTED = 4

@@ -25,8 +25,7 @@ import numpy as np
 
 from iosonde.core.words import listed, percent
 
-from .grouping import which_groups
-from .target import LEAST, Suspect
+from .target import LEAST, Suspect, which_groups
 
 CODE = "S410"
 _MAX_LISTED = 3

@@ -80,6 +80,5 @@ def _measure_gaps(gaps: np.ndarray, usual: int, mean_gap: float) -> Agreement:
     share = float((np.abs(gaps - usual) <= near).mean())
     rate = min(1.0, 1 / mean_gap)
     chance = (1 - rate) ** max(usual - near - 1, 0) - (1 - rate) ** (usual + near)
-    spread = math.sqrt(max(chance * (1 - chance), 1e-12) / gaps.size)
-    p = math.erfc((share - chance) / spread / math.sqrt(2)) / 2
+    p = math.erfc((share - chance) / math.sqrt(max(chance * (1 - chance), 1e-12) / gaps.size) / math.sqrt(2)) / 2
     return Agreement(share, share, (share - chance) / max(1 - chance, 1e-12), p)

@@ -80,8 +80,7 @@ def _gaps_p(target: Target) -> float:
     if gaps.size < _LEAST // 2:
         return 1.0
     levels, counts = np.unique(gaps, return_counts=True)
-    observed = np.cumsum(counts) / gaps.size
-    distance = float(np.abs(observed - (1 - (1 - target.prevalence) ** levels)).max())
+    distance = float(np.abs((np.cumsum(counts) / gaps.size) - (1 - (1 - target.prevalence) ** levels)).max())
     scaled = (math.sqrt(gaps.size) + 0.12 + 0.11 / math.sqrt(gaps.size)) * distance  # Stephens 1970
     return float(min(1.0, 2 * sum((-1) ** (k - 1) * math.exp(-2 * (k * scaled) ** 2) for k in range(1, 101))))
 
@@ -101,5 +100,4 @@ def _after_slow(target: Target) -> tuple[float, float]:
     """Return phi of "slow" with "slow" of the operation before, and its standard error."""
     before, after = target.slow[:-1], target.slow[1:]
     share = target.prevalence
-    together = float((before & after).mean()) - share**2
-    return together / (share * (1 - share)), 1 / math.sqrt(before.size)
+    return (float((before & after).mean()) - share**2) / (share * (1 - share)), 1 / math.sqrt(before.size)

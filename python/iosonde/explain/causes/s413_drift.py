@@ -83,8 +83,7 @@ def _fit_trend(trial: Account, fast: int, level: float) -> FastDrift | None:
     slopes = np.sort((usual[other] - usual[first]) / (at[other] - at[first]))
     n = at.size
     spread = math.sqrt(n * (n - 1) * (2 * n + 5) / 18)
-    score = float(np.sign(slopes).sum())
-    p = math.erfc(max(abs(score) - 1, 0) / spread / math.sqrt(2))
+    p = math.erfc(max(abs(float(np.sign(slopes).sum())) - 1, 0) / spread / math.sqrt(2))
     half = normal_quantile(0.5 + level / 2) * spread
     ends = [int(np.clip(round((slopes.size + way * half) / 2), 0, slopes.size - 1)) for way in (-1, 1)]
     value, low, high = (

@@ -1,9 +1,9 @@
-"""Input and output of a finder, and the agreement of a rule with the slow operations."""
+"""Input and output of a finder, and the agreement of a rule or of groups with the slow operations."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -63,8 +63,7 @@ def agreement(hits: float, n_slow: int, false: float, n_other: int, prevalence: 
     kappa = (alike - chance) / (1 - chance) if chance < 1 else 0.0
     pooled = (hits + false) / (n_slow + n_other)
     spread = math.sqrt(pooled * (1 - pooled) * (1 / n_slow + 1 / n_other))
-    z = (recall - alarms) / spread if spread else 0.0
-    p = min(1.0, tried * math.erfc(z / math.sqrt(2)) / 2)
+    p = min(1.0, tried * math.erfc(((recall - alarms) / spread if spread else 0.0) / math.sqrt(2)) / 2)
     return Agreement(recall, prevalence * recall / positives if positives else 0.0, kappa, p)
 
 
@@ -145,3 +144,17 @@ class Target:
 
 def _sample_rows(rows: Rows, rng: np.random.Generator) -> Rows:
     return rows if rows.size <= _SAMPLE else np.sort(rng.choice(rows, _SAMPLE, replace=False))
+
+
+def which_groups(names: Sequence[Any], slow: npt.NDArray[Any], every: npt.NDArray[Any]) -> tuple[Agreement, list[Any]]:
+    """Select the groups with the highest share of slow operations, as many as agree most with "slow", but not all.
+    Returns (agreement, groups). Needs at least two groups."""
+    order = np.argsort(-slow / np.maximum(every, 1), kind="stable")
+    n_slow, n = int(slow.sum()), int(every.sum())
+    hits, totals = np.cumsum(slow[order]), np.cumsum(every[order])
+    agreements = [
+        agreement(int(hit), n_slow, int(many - hit), n - n_slow, n_slow / max(n, 1), len(names))
+        for hit, many in zip(hits[:-1], totals[:-1], strict=True)
+    ]
+    at = max(range(len(agreements)), key=lambda place: agreements[place].kappa)
+    return agreements[at], [names[index] for index in order[: at + 1]]

@@ -117,8 +117,7 @@ def _count_cells(x: Array, y: Array, of: npt.NDArray[np.uint8], across: int) -> 
     """Return [x, y, class, count] of each cell that is not empty."""
     x = np.clip(x, 0, across - 1).astype(np.int64)
     cells, counts = np.unique(np.stack([x, y.astype(np.int64), of]), axis=1, return_counts=True)
-    rows: list[list[int]] = np.vstack([cells, counts]).T.tolist()
-    return rows
+    return list(np.vstack([cells, counts]).T.tolist())
 
 
 def _build_curve(classes: DensityClasses) -> tuple[tuple[float, float, int], ...]:
@@ -165,8 +164,7 @@ def _bin_ranks(
         return (), 1
     a_line = -(-names.size // _RANKS)
     line, lines = of // a_line, -(-names.size // a_line)
-    at = np.clip(begun, 0, _TIMES - 1).astype(np.int64)
-    cell = (line * _TIMES + at) * count + rows.of
+    cell = (line * _TIMES + np.clip(begun, 0, _TIMES - 1).astype(np.int64)) * count + rows.of
     took = np.bincount(cell, rows.weight * rows.duration_ns, lines * _TIMES * count).reshape(lines, _TIMES, count)
     total, most = took.sum(axis=2), took.argmax(axis=2)
     cells = tuple(

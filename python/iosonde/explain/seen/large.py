@@ -24,8 +24,7 @@ from iosonde.stats.density.histogram import LogHistogram, clock_step, histogram_
 
 from .drawn import EVERY, DrawnRows, drawn
 from .group import TrialLook
-from .in_memory import build_full_account, class_counts
-from .why import reasons, trial_suspects
+from .in_memory import build_full_account, class_counts, reasons, trial_suspects
 
 _SAMPLE = 400_000  # of the whole run, for effects longer than a stretch
 _COLUMNS = ("rank", "file", "offset", "start_ns", "duration_ns")
@@ -126,9 +125,7 @@ class LargeGroup:
         self._drawn.append(self._select_drawn_rows(mine, parts))
 
     def _draw_rows(self, n: int, share: float) -> npt.NDArray[np.intp]:
-        if share >= 1:
-            return np.arange(n)
-        return np.unique(self._rng.integers(0, n, self._rng.binomial(n, share)))
+        return np.arange(n) if share >= 1 else np.unique(self._rng.integers(0, n, self._rng.binomial(n, share)))
 
     def _select_drawn_rows(self, mine: Columns, parts: list[tuple[int, int, int]]) -> DrawnRows:
         several = [

@@ -1,24 +1,41 @@
-"""All pages: path of an address → function."""
+"""All pages: path of an address → function; style, script and drawing library come from the package only."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import resources
 
+from iosonde.page import carried, library
 from iosonde.serve.shelf import Shelf
 
-from . import assets, change, compare, experiments, history, live, report, runs
+from . import compare, history, live, report, runs
 from .web_page import Address, WebPage
 
 Page = Callable[[Shelf, Address], WebPage]
 
+_SCRIPT = "text/javascript; charset=utf-8"
+
+
+def _serve_file(kind: str, read: Callable[[], str]) -> Page:
+    return lambda _, __: WebPage(read().encode(), kind, keep=True)
+
+
+def _read_style() -> str:
+    own = resources.files("iosonde.serve").joinpath("assets", "serve.css").read_text(encoding="utf-8")
+    return carried.asset("page.css") + own
+
+
 PAGES: dict[str, Page] = {
-    "/": experiments.page,
+    "/": runs.experiments_page,
     "/runs": runs.page,
     "/run": runs.run_page,
     "/history": history.page,
-    "/change": change.page,
+    "/change": history.change_page,
     "/compare": compare.page,
     "/report": report.page,
     "/live": live.page,
-    **assets.FILES,
+    "/page.css": _serve_file("text/css; charset=utf-8", _read_style),
+    "/page.js": _serve_file(_SCRIPT, lambda: carried.asset("page.js")),
+    "/drawing.js": _serve_file(_SCRIPT, lambda: library.library(lambda sentence: None)),
+    "/favicon.ico": _serve_file("image/x-icon", str),
 }

@@ -15,8 +15,7 @@ from iosonde.data.query import ResponseQuery as Numbers
 from iosonde.data.source import Source, by_itself, open_data
 from iosonde.serve.shelf import Shelf
 
-from .drawn import scripts
-from .web_page import Address, WebPage, rendered
+from .web_page import Address, WebPage, rendered, scripts
 
 MOST = 2000  # runs per side
 

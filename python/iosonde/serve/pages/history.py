@@ -1,10 +1,13 @@
-"""The history of every series with its changes, as found by ``iosonde watch``, with figures."""
+"""The history of every series with its changes, as found by ``iosonde watch``, with figures; a change compared."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from iosonde.commands.compare import figure as compare_figure
+from iosonde.commands.compare import text as compare_text
 from iosonde.commands.watch import answer as watch_answer
+from iosonde.commands.watch import compare as watch_compare
 from iosonde.commands.watch import figure as watch_figure
 from iosonde.commands.watch import text as watch_text
 from iosonde.commands.watch.answer import SeriesChange, Watch, Watching
@@ -14,8 +17,7 @@ from iosonde.data.query import ResponseQuery as Numbers
 from iosonde.data.source import open_data
 from iosonde.serve.shelf import Shelf
 
-from .drawn import scripts
-from .web_page import Address, WebPage, rendered
+from .web_page import Address, WebPage, rendered, scripts
 
 NEWEST, MOST = 2000, 20_000  # runs used by default, and at most
 ON_A_PAGE = 12  # figures
@@ -73,5 +75,43 @@ def _by_news(watch: Watch) -> Sequence[WatchedSeries]:
 
 
 def _of(watch: Watch, series: WatchedSeries) -> list[SeriesChange]:
-    """Return the changes of one series, oldest first."""
     return [change for change in reversed(watch.changes) if change.series is series]
+
+
+def change_page(shelf: Shelf, address: Address) -> WebPage:
+    """Render ``/change``: the parameters of ``/history``, and ``series`` (its title) and ``run`` (the first after the
+    change). Raises InputError, DataError."""
+    return WebPage(shelf.once(address.but(), lambda: _render_change(shelf, address).body))
+
+
+def _render_change(shelf: Shelf, address: Address) -> WebPage:
+    history, _ = watched(shelf, address, address.parameter("store"))
+    series, run = address.parameter("series"), address.parameter("run")
+    change = next(
+        (
+            candidate
+            for candidate in history.changes
+            if (candidate.series.title, candidate.first_after.run) == (series, run)
+        ),
+        None,
+    )
+    if change is None:
+        raise InputError("unknown-change", "this history no longer has that change", "reload the history")
+    comparison = watch_compare.compare_sides(change)
+    drawn = compare_figure.ratios_figure(comparison)
+    point = "experiment, the mean of its trials" if change.series.nightly else "trial"
+    notes = [
+        f"{series}: points before {change.first_after.started_at[:10]} against points from then on, up to the "
+        f"neighbouring changes. A point is one {point}."
+    ]
+    return rendered(
+        "compare.html",
+        shelf,
+        address,
+        f"{series}: before and after",
+        latest=[],
+        notes=notes,
+        lines=list(compare_text.lines(comparison)),
+        drawn=drawn,
+        **scripts({"ratios": drawn.spec} if drawn else {}),
+    )

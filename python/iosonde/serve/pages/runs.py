@@ -1,4 +1,4 @@
-"""Runs selected by conditions, page by page; and a single run, as in ``iosonde show STORE RUN``."""
+"""Experiments; runs selected by conditions, page by page; and a single run, as in ``iosonde show STORE RUN``."""
 
 from __future__ import annotations
 
@@ -54,8 +54,7 @@ def _same_in_all(runs: Sequence[IndexedRun]) -> dict[str, Any]:
 def run_page(shelf: Shelf, address: Address) -> WebPage:
     """Render ``/run``: ``store``, ``run``. Read from the store itself. Raises InputError, DataError."""
     shelved, run = shelf.at(address.parameter("store")), address.parameter("run")
-    part = shelved.store.part([run])
-    detail = show_answer.detail(show_answer.ChosenRuns(part, run))
+    detail = show_answer.detail(show_answer.ChosenRuns(shelved.store.part([run]), run))
     return rendered(
         "run.html",
         shelf,
@@ -64,4 +63,29 @@ def run_page(shelf: Shelf, address: Address) -> WebPage:
         shelved=shelved,
         run=detail.stored,
         lines=list(show_text.detail_lines(detail)),
+    )
+
+
+EXPERIMENTS_ON_A_PAGE = 50
+
+
+def experiments_page(shelf: Shelf, address: Address) -> WebPage:
+    """Render ``/``: ``store``, ``page``."""
+    view = shelf.narrowed(address.parameter("store"))
+    number = address.number("page", 1, 10**6)
+    selected = view.experiments((number - 1) * EXPERIMENTS_ON_A_PAGE, EXPERIMENTS_ON_A_PAGE)
+    experiments, runs, damaged = view.counted()
+    rows = [(shelf.of(experiment.store), experiment) for experiment in selected]
+    return rendered(
+        "experiments.html",
+        shelf,
+        address,
+        "Experiments",
+        rows=rows,
+        experiments=experiments,
+        runs=runs,
+        damaged=damaged,
+        problems=view.problems() if damaged else [],
+        number=number,
+        pages=max(1, -(-experiments // EXPERIMENTS_ON_A_PAGE)),
     )

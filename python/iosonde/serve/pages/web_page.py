@@ -17,6 +17,8 @@ from iosonde.core.message import Message
 from iosonde.core.units import format_seconds
 from iosonde.core.where import Condition, parse_where
 from iosonde.core.words import counted, plural
+from iosonde.layout.vocabulary import page_spec
+from iosonde.page.carried import figure_values
 from iosonde.page.environment import make_plain_environment
 from iosonde.serve.shelf import Shelf
 
@@ -153,3 +155,8 @@ def _to_lists(words: Mapping[str, Any]) -> dict[str, list[str]]:
         name: list(map(str, value)) if isinstance(value, (list, tuple)) else [str(value)]
         for name, value in words.items()
     }
+
+
+def scripts(specs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the template values of figures by name (``figure_values``), at full width."""
+    return figure_values({name: page_spec(spec) for name, spec in specs.items()})
