@@ -6,14 +6,14 @@ import sys
 from collections.abc import Iterable
 from datetime import datetime
 
-from iosonde.commands.lab import text as lab
-from iosonde.lab import LabDescription
-from iosonde.lab.capacity import LabCapacity
-from iosonde.lab.faults import Healing, LabFault
-from iosonde.lab.listing import LabListing, Possible
-from iosonde.lab.live import LiveOptions, Placement
-from iosonde.lab.profile import LabProfile, ProfiledOperation, ServerProfile
-from iosonde.lab.status import HostStatus, LabStatus
+from iosonde_lab import LabDescription
+from iosonde_lab.capacity import LabCapacity
+from iosonde_lab.command import text as lab
+from iosonde_lab.faults import Healing, LabFault
+from iosonde_lab.listing import LabListing, Possible
+from iosonde_lab.live import LiveOptions, Placement
+from iosonde_lab.profile import LabProfile, ProfiledOperation, ServerProfile
+from iosonde_lab.status import HostStatus, LabStatus
 
 MIB = 2**20
 NOON = datetime(2026, 3, 1, 12, 0, 5).timestamp()  # of this machine: texts say the time there

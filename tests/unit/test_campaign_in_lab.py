@@ -15,8 +15,8 @@ from iosonde.campaign.run import in_labs
 from iosonde.campaign.spec.schema import schema_text
 from iosonde.core.errors import InputError
 from iosonde.core.problems import SpecError
-from iosonde.lab import description
 from iosonde.ranks.machine import emulated
+from iosonde_lab import description
 from messages import assert_problem, codes, raises
 
 FILE = """

@@ -14,11 +14,11 @@ from iosonde.commands.doctor.answer import Doctor
 from iosonde.commands.doctor.text import lines
 from iosonde.core.errors import IncompleteError, LaunchError
 from iosonde.core.message import Message
-from iosonde.lab import LabListing, Possible
 from iosonde.ranks import abilities
 from iosonde.ranks.abilities import kernel, mpi, software, target_checks
 from iosonde.ranks.abilities.ability import Ability
 from iosonde.ranks.launch import mpiexec, mpirun, slurm
+from iosonde_lab import LabListing, Possible
 from messages import assert_problem, raises
 from terminal import command_of
 
