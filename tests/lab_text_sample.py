@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from datetime import datetime
 
-from iosonde_lab import LabDescription
+from iosonde_lab.api import LabDescription
 from iosonde_lab.capacity import LabCapacity
 from iosonde_lab.command import text as lab
 from iosonde_lab.faults import Healing, LabFault

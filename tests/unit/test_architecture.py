@@ -387,6 +387,7 @@ UNSAFE_METHODS = {"rglob", "extractall", "unpack_archive"}
 # Each with the reason why it may.
 TOUCHES_TREES_ITSELF = {
     "cli/main.py",  # standard streams, by descriptor
+    "commands/plug_ins.py",  # metadata of installed packages, before anything else is loaded
     "core/program_output.py",  # a file in memory, by descriptor
     "measure/rank/output.py",  # by a descriptor that followed no link
     "survey/from_list.py",  # a list of files may come by a pipe

@@ -18,7 +18,7 @@ from iosonde.ranks import abilities
 from iosonde.ranks.abilities import kernel, mpi, software, target_checks
 from iosonde.ranks.abilities.ability import Ability
 from iosonde.ranks.launch import mpiexec, mpirun, slurm
-from iosonde_lab import LabListing, Possible
+from iosonde_lab.api import LabListing, Possible
 from messages import assert_problem, raises
 from terminal import command_of
 

@@ -38,7 +38,7 @@ def about_of(folder: str) -> About:
 
 def package_of(folder: str) -> str:
     """Return the dotted name of a folder."""
-    return f"{__name__}.{folder}" if folder in _own_folders() else find_plug_ins()[folder].module
+    return f"{__name__}.{folder}" if folder in _own_folders() else find_plug_ins()[folder]
 
 
 def home_of(function: str) -> str | None:
@@ -46,9 +46,9 @@ def home_of(function: str) -> str | None:
     for folder in _own_folders():
         if function in _own_about(folder).functions:
             return f"{__name__}.{folder}.options"
-    for folder, point in find_plug_ins().items():
+    for folder, module in find_plug_ins().items():
         if function in load_about(folder).functions:
-            return f"{point.module}.options"
+            return f"{module}.options"
     return None
 
 

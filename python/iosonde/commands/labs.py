@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.core.errors import InputError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from iosonde.campaign.plan import LabCheck
     from iosonde.campaign.request import Request
     from iosonde.measure.servers_seen import ServerHands

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import iosonde_lab as labs
 from iosonde.ranks.abilities.ability import Ability
+from iosonde_lab import api as labs
 
 
 def check_abilities() -> list[Ability]:

@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-import iosonde_lab as labs
 from iosonde.campaign import cold_reads, turn
 from iosonde.campaign.lab_by_lab import lab_by_lab
 from iosonde.campaign.run import in_labs
@@ -21,6 +20,7 @@ from iosonde.commands.run.options import RunOptions
 from iosonde.core.errors import PROBLEM_DETECTED
 from iosonde.core.front_end import front_end
 from iosonde.core.option_words import replace_options
+from iosonde_lab import api as labs
 
 from .requested_labs import describe_lab, read_lab_file
 

@@ -11,7 +11,7 @@ from iosonde.core.front_end import front_end
 from iosonde.core.options import Text
 
 if TYPE_CHECKING:
-    from iosonde_lab import Lab, LabHost
+    from iosonde_lab.api import Lab, LabHost
 
 
 @dataclass(kw_only=True)
@@ -22,7 +22,7 @@ class LabChoice:
 
     def open_lab(self) -> Lab:
         """Open the lab, as root: whoever is not root learns that first. Raises InputError."""
-        import iosonde_lab as labs
+        from iosonde_lab import api as labs
 
         share_waiting()
         labs.need_root()
@@ -31,7 +31,7 @@ class LabChoice:
 
 def share_waiting() -> None:
     """Have the front end say what is waited for from now on."""
-    import iosonde_lab as labs
+    from iosonde_lab import api as labs
 
     labs.tell_waiting(front_end().waiting())
 

@@ -72,7 +72,7 @@ class UpOptions:
 )
 def bring_up(options: UpOptions) -> Result[Any]:
     """Bring a cluster up: hosts, links, disks, the file system, mounts; then see what was really emulated."""
-    import iosonde_lab as labs
+    from iosonde_lab import api as labs
 
     from .text import lines
 
@@ -91,8 +91,8 @@ class StatusOptions(LabChoice):
 @command("lab status", StatusOptions, "lab status", in_python=False)
 def show_status(options: StatusOptions) -> Result[Any]:
     """Show what a lab is, what its links and disks really give, and whether its file system is well."""
-    import iosonde_lab as labs
     from iosonde.commands.upgrade.figure import cluster_plot
+    from iosonde_lab import api as labs
 
     from .cluster import cluster_of
     from .text import lines
@@ -135,7 +135,7 @@ def measure_lab(options: LabRunOptions) -> Measurement | int:
     An experiment file with a section lab brings up what it asks for, again for every setting of the lab, and takes
     it down afterwards. The options are those of `iosonde run`; the same command again resumes.
     """
-    import iosonde_lab as labs
+    from iosonde_lab import api as labs
 
     from .campaigns import measure_in_labs
     from .requested_labs import read_lab_file
@@ -155,7 +155,7 @@ def measure_lab(options: LabRunOptions) -> Measurement | int:
 
 def _become_run(options: LabRunOptions) -> NoReturn:
     """Become ``iosonde run`` on the first client of the lab that is up."""
-    import iosonde_lab as labs
+    from iosonde_lab import api as labs
 
     from .campaigns import mount_before_cold_reads
 
@@ -177,7 +177,7 @@ class DownOptions:
 @command("lab down", DownOptions, "lab down glusterfs", in_python=False)
 def take_down(options: DownOptions) -> None:
     """Take a lab down, complete or not: nothing of it stays, and nothing else is touched."""
-    import iosonde_lab as labs
+    from iosonde_lab import api as labs
 
     share_waiting()
     labs.need_root()
@@ -196,7 +196,7 @@ class ListOptions:
 @command("lab list", ListOptions, "lab list", in_python=False)
 def list_labs(options: ListOptions) -> Result[Any]:
     """List the labs that there are, and the file systems that one can hold, with what each still needs."""
-    import iosonde_lab as labs
+    from iosonde_lab import api as labs
 
     from .text import listing
 

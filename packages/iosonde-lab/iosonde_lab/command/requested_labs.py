@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import iosonde_lab as labs
+from iosonde_lab import api as labs
 
 if TYPE_CHECKING:
     from iosonde.campaign.in_lab import LabSetting

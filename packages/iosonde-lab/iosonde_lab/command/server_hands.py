@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import iosonde_lab as labs
+from iosonde_lab import api as labs
 
 if TYPE_CHECKING:
     from iosonde.measure.servers_seen import ServerHands

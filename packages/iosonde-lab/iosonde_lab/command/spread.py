@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import iosonde_lab as labs
 from iosonde.answers.answer import Answer
 from iosonde.core.errors import InputError
 from iosonde.core.filesystems import placement_of_files
 from iosonde.core.message import Message
 from iosonde.core.words import counted, format_number
 from iosonde.stats.overview.evenness import Evenness, evenness, places_of
+from iosonde_lab import api as labs
 
 _STRIPED = Message("striped-files", "files are cut into pieces, each on servers of its own")
 _ON_ALL = Message("fully-replicated", "every server has every file")

@@ -16,7 +16,7 @@ from iosonde_lab.tools import LabError
 
 from .recipe import Recipe
 
-CELL = "iosonde_lab"
+CELL = "iosonde.lab"
 VOLUME = "root.cell"
 _PARTITION = "/vicepa"
 _DAEMONS = "/usr/lib/openafs"

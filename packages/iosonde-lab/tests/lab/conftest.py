@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from lab_here import Leftovers, why_not
 
-import iosonde_lab as labs
+from iosonde_lab import api as labs
 from iosonde_lab import place
 
 

@@ -29,11 +29,11 @@ from typing import Any
 import numpy as np
 from lab_here import noting, surroundings, why_not
 
-import iosonde_lab as labs
 from iosonde.commands.diagnose.answer import DiagnosedOperations, diagnose
 from iosonde.core.errors import DataError
 from iosonde.data.source import open_data
 from iosonde.explain import readings
+from iosonde_lab import api as labs
 from iosonde_lab import place
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

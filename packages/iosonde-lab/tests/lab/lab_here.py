@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import iosonde_lab as labs
+from iosonde_lab import api as labs
 
 SOURCE = str(Path(__file__).parents[2] / "python")
 _THROTTLES = "/sys/fs/cgroup/blkio/blkio.throttle.{}_bps_device"

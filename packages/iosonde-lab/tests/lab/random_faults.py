@@ -31,10 +31,10 @@ from queue import Empty, SimpleQueue
 
 from lab_here import Leftovers, noting, why_not
 
-import iosonde_lab as labs
 from iosonde.core.stored import StoredRun
 from iosonde.store import Store
 from iosonde.store.store import MARKER
+from iosonde_lab import api as labs
 from iosonde_lab import place
 
 KINDS = ("kill-server", "stop", "cut-link", "slow-link 20mbit", "slow-disk 5MB/s", "fill-disk")

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-import iosonde_lab as labs
 from iosonde.core.errors import InputError
+from iosonde_lab import api as labs
 from iosonde_lab import disks, place, tools
 from iosonde_lab.filesystems import recipe, recipe_of
 

@@ -11,11 +11,11 @@ import time
 import pytest
 from lab_here import command, iosonde, surroundings, why_not
 
-import iosonde_lab as labs
 from iosonde.campaign import turn
 from iosonde.core import held
 from iosonde.core.stored import StoredRun
 from iosonde.store import Store
+from iosonde_lab import api as labs
 from iosonde_lab import place
 
 UP = "brick up"  # of GlusterFS

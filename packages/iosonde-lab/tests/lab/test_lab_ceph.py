@@ -7,8 +7,8 @@ import json
 import pytest
 import short_life
 
-import iosonde_lab as labs
 from iosonde.core.errors import InputError
+from iosonde_lab import api as labs
 from iosonde_lab.status import status
 
 

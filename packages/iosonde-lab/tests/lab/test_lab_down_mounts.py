@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from lab_here import Leftovers, command, surroundings
 
-import iosonde_lab as labs
+from iosonde_lab import api as labs
 from iosonde_lab import hosts, place
 
 # In mounts of its own: mount, down, how the foreign file is, unmount, down.

@@ -10,10 +10,10 @@ import time
 import pytest
 from lab_here import command, iosonde, surroundings, why_not
 
-import iosonde_lab as labs
 from iosonde.core.faults import Settled
 from iosonde.core.stored import StoredRun
 from iosonde.store import Store
+from iosonde_lab import api as labs
 from iosonde_lab import place
 
 FILE = """

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from lab_here import SOURCE, command, iosonde
 
-import iosonde_lab as labs
 from iosonde.core.errors import InputError
+from iosonde_lab import api as labs
 from iosonde_lab.filesystems import ganesha, recipe_of
 from iosonde_lab.filesystems.glusterfs_options import _PARTS, parts
 from messages import assert_problem, codes, raises, with_code

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from lab_here import command, iosonde, surroundings, why_not
 
-import iosonde_lab as labs
 from iosonde.core.stored import StoredRun
 from iosonde.store import Store
 from iosonde.store.store import MARKER
+from iosonde_lab import api as labs
 from iosonde_lab import place
 from iosonde_lab.tools import LabError
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import law
 import pytest
 
-import iosonde_lab as labs
+from iosonde_lab import api as labs
 
 IN_CI = ("chained-copies-one-client",)
 WITHIN = (0.9, 1.02)  # of the law, whose capacities were set

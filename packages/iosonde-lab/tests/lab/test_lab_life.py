@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from lab_here import Leftovers, command, iosonde, noting, surroundings, why_not
 
-import iosonde_lab as labs
 from iosonde.core.errors import InputError
+from iosonde_lab import api as labs
 from iosonde_lab import hosts, links, place
 from iosonde_lab.lab import CUT_SHORT
 from iosonde_lab.tools import LabError

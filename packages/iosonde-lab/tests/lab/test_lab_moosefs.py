@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import short_life
 
-import iosonde_lab as labs
+from iosonde_lab import api as labs
 from iosonde_lab.filesystems import recipe_of
 from iosonde_lab.status import status
 

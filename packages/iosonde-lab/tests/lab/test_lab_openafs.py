@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import short_life
 
-import iosonde_lab as labs
+from iosonde_lab import api as labs
 from iosonde_lab.status import status
 
 

@@ -11,7 +11,8 @@ import pytest
 from iosonde.core import faults as words
 from iosonde.core.errors import InputError, SystemFaultError
 from iosonde.core.faults import BEGUN, ENDED, Exchange, PhaseMark, PlannedFault
-from iosonde_lab import LabDescription, attend, faults
+from iosonde_lab import attend, faults
+from iosonde_lab.api import LabDescription
 from iosonde_lab.faults import LabFault
 from iosonde_lab.settling import Settling
 from messages import raises

@@ -11,10 +11,10 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-import iosonde_lab as labs
 from iosonde.cli.group import cli
 from iosonde.core.errors import SystemFaultError
 from iosonde.store import Store
+from iosonde_lab import api as labs
 
 FILE = "lab: {file_system: local, cpus: [1, 2]}\nrepetitions: 1\nseed: 1\nsteps: ['true']\n"
 INSIDE = """

@@ -9,7 +9,8 @@ import time
 
 import pytest
 
-from iosonde_lab import LabDescription, bring, claim, place
+from iosonde_lab import bring, claim, place
+from iosonde_lab.api import LabDescription
 from iosonde_lab.lab import CUT_SHORT, labs, planned
 from messages import assert_problem
 

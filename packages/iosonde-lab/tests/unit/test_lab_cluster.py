@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iosonde.commands.upgrade.figure import cluster_plot, content
-from iosonde_lab import LabDescription
+from iosonde_lab.api import LabDescription
 from iosonde_lab.command.cluster import cluster_of
 from iosonde_lab.status import HostStatus, LabStatus
 from messages import codes

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from iosonde.core.errors import IosondeError
-from iosonde_lab import LabDescription, place
+from iosonde_lab import place
+from iosonde_lab.api import LabDescription
 from iosonde_lab.filesystems import MODULES, recipe
 from iosonde_lab.hosts import LabHost
 from iosonde_lab.lab import planned

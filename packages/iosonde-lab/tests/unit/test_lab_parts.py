@@ -14,7 +14,8 @@ import pytest
 
 from iosonde.core.emulated import GOODPUT
 from iosonde.core.errors import InputError
-from iosonde_lab import LabDescription, calibrate, faults, hosts, links, live, place, run_words, teardown, tools
+from iosonde_lab import calibrate, faults, hosts, links, live, place, teardown, tools
+from iosonde_lab.api import LabDescription, run_words
 from iosonde_lab.filesystems import glusterfs_profile, recipe
 from iosonde_lab.lab import labs, only, open_lab, planned
 from iosonde_lab.links import SWITCH

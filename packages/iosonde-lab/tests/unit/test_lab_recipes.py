@@ -13,7 +13,8 @@ from types import SimpleNamespace
 import pytest
 
 from iosonde.core.errors import InputError
-from iosonde_lab import LabDescription, place, tools
+from iosonde_lab import place, tools
+from iosonde_lab.api import LabDescription
 from iosonde_lab.filesystems import (
     MODULES,
     ceph_admin,

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from iosonde_lab import Placement
+from iosonde_lab.api import Placement
 from iosonde_lab.command import spread as lab_spread
 
 ABCD = ("a", "b", "c", "d")

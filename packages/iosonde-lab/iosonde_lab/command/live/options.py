@@ -30,7 +30,7 @@ class SetOptions(LabChoice):
 @command("lab set", SetOptions, "lab set performance.write-behind=off", in_python=False)
 def set_options(options: SetOptions) -> Result[Any]:
     """Change options of the file system while it runs; the clients have them when this returns."""
-    import iosonde_lab as labs
+    from iosonde_lab import api as labs
     from iosonde_lab.command import text
 
     lab = options.open_lab()
@@ -47,7 +47,7 @@ class GetOptions(LabChoice):
 @command("lab get", GetOptions, "lab get performance.write-behind performance.cache-size", in_python=False)
 def get_options(options: GetOptions) -> Result[Any]:
     """Show options that are in force now: those named, else those that are usually varied."""
-    import iosonde_lab as labs
+    from iosonde_lab import api as labs
     from iosonde_lab.command import text
 
     return Result(labs.get_options(options.open_lab(), options.names), text.options)
@@ -67,7 +67,7 @@ class ProfileOptions(LabChoice):
 )
 def show_profile(options: ProfileOptions) -> Result[Any] | None:
     """Show what the servers did, operation by operation; `on` has them count from zero, `off` no more."""
-    import iosonde_lab as labs
+    from iosonde_lab import api as labs
     from iosonde_lab.command import text
 
     lab = options.open_lab()
@@ -90,7 +90,7 @@ def show_placement(options: PlacementOptions) -> Result[Any]:
 
     Of a directory: files and bytes by server, and whether they are spread as chance would have it.
     """
-    import iosonde_lab as labs
+    from iosonde_lab import api as labs
     from iosonde_lab.command import text
     from iosonde_lab.command.spread import answer
     from iosonde_lab.command.text_spread import lines
@@ -111,7 +111,7 @@ class ClientOptions(LabChoice):
 @command("lab mount", ClientOptions, "lab unmount client1; iosonde lab mount client1", in_python=False)
 def mount_clients(options: ClientOptions) -> None:
     """Mount the file system on clients, all by default; on a client itself, there."""
-    import iosonde_lab as labs
+    from iosonde_lab import api as labs
 
     labs.mount(options.open_lab(), options.clients)
 
@@ -119,7 +119,7 @@ def mount_clients(options: ClientOptions) -> None:
 @command("lab unmount", ClientOptions, "lab unmount client1; iosonde lab mount client1", in_python=False)
 def unmount_clients(options: ClientOptions) -> None:
     """Unmount it there: nothing that a client has cached is left."""
-    import iosonde_lab as labs
+    from iosonde_lab import api as labs
 
     labs.unmount(options.open_lab(), options.clients)
 
@@ -127,7 +127,7 @@ def unmount_clients(options: ClientOptions) -> None:
 @command("lab remount", ClientOptions, "lab remount client1", in_python=False)
 def remount_clients(options: ClientOptions) -> None:
     """Unmount it there and mount it again, so that what is read next comes from the servers."""
-    import iosonde_lab as labs
+    from iosonde_lab import api as labs
 
     labs.remount(options.open_lab(), options.clients)
 
@@ -157,7 +157,7 @@ def inflict_fault(options: FaultOptions) -> Result[Any]:
 
     It stays until `iosonde lab heal`, and `iosonde lab status` names it.
     """
-    import iosonde_lab as labs
+    from iosonde_lab import api as labs
     from iosonde_lab.command import text
 
     lab = options.open_lab()
@@ -175,7 +175,7 @@ def inflict_fault(options: FaultOptions) -> Result[Any]:
 @command("lab heal", HealOptions, "lab heal server2", in_python=False)
 def heal_faults(options: HealOptions) -> Result[Any]:
     """Undo faults, of a host or all; wait until the file system is well, and say how long it took."""
-    import iosonde_lab as labs
+    from iosonde_lab import api as labs
     from iosonde_lab.command import text
 
     return Result(labs.heal(options.open_lab(), options.host, options.limit), text.healing)
