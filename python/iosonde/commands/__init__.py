@@ -17,7 +17,8 @@ from .plug_ins import find_plug_ins, load_about
 
 def abouts() -> dict[str, About]:
     """Return folder → what its command is about, in the order of the list of commands."""
-    every = {folder: about_of(folder) for folder in (*_own_folders(), *find_plug_ins())}
+    every = {folder: _own_about(folder) for folder in _own_folders()}
+    every |= {folder: load_about(folder) for folder in find_plug_ins() if folder not in every}
     return dict(sorted(every.items(), key=lambda item: (GROUPS.index(item[1].group), item[1].place)))
 
 

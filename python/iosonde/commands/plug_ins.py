@@ -20,7 +20,7 @@ _METADATA = (".dist-info", ".egg-info")
 def find_plug_ins() -> dict[str, str]:
     """Return folder → module of all packages that are installed.
 
-    Their entry points are read here: ``importlib.metadata`` and ``pathlib`` take as long to import as all else of ``--help``.
+    Their entry points are read here: to import ``importlib.metadata`` takes as long as all else of ``--help``.
     """
     plug_ins: dict[str, str] = {}
     for place in sys.path:
