@@ -36,7 +36,7 @@ from iosonde.explain import readings
 from iosonde_lab import api as labs
 from iosonde_lab import place
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[4] / "tests"))
 from machine_matrix import percent_of  # noqa: E402
 
 TUNED, HELD_OUT = 1, 2027

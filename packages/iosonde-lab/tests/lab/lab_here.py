@@ -12,7 +12,8 @@ from pathlib import Path
 
 from iosonde_lab import api as labs
 
-SOURCE = str(Path(__file__).parents[2] / "python")
+ROOT = Path(__file__).parents[4]
+SOURCE = f"{ROOT / 'python'}:{ROOT / 'packages' / 'iosonde-lab'}"
 _THROTTLES = "/sys/fs/cgroup/blkio/blkio.throttle.{}_bps_device"
 
 

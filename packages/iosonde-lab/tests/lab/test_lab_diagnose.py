@@ -14,7 +14,7 @@ from lab_here import why_not
 
 from iosonde.core.units import parse_rate
 
-PAGE = Path(__file__).parents[2] / "docs" / "method" / "diagnosing.md"
+PAGE = Path(__file__).parents[4] / "docs" / "method" / "diagnosing.md"
 SEED = 77
 
 

@@ -409,7 +409,7 @@ def test_clients_measure_it_and_the_store_names_what_it_is(copies, tmp_path):
 
 def test_an_experiment_sets_options_and_remounts_as_the_page_shows(copies, tmp_path):
     """K-33, K-53: set and read back before each trial, and a new mount, which iosonde sees in the mount table."""
-    page = (Path(__file__).parents[2] / "docs" / "lab.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[4] / "docs" / "lab.md").read_text(encoding="utf-8")
     file = tmp_path / "experiment.yaml"
     file.write_text(re.search(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1])
     before = copies.clients[0].processes("glusterfs")

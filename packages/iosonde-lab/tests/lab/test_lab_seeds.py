@@ -11,7 +11,7 @@ from lab_here import iosonde
 from iosonde.core.stored import StoredRun
 from iosonde.store import Store
 
-SEEDS = Path(__file__).parents[2] / "examples" / "seeds"
+SEEDS = Path(__file__).parents[4] / "examples" / "seeds"
 
 
 SLOW = (

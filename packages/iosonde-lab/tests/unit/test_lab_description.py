@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from iosonde.campaign.spec.schema import schema_text
 from iosonde.core.errors import InputError
 from iosonde.core.units import parse_bits
-from iosonde_lab.description import LabDescription, description_from_dict, description_from_words
+from iosonde_lab.description import WORDS, LabDescription, description_from_dict, description_from_words
 from iosonde_lab.filesystems import MODULES, recipe
 from messages import raises
 
@@ -152,3 +155,8 @@ def test_a_rate_that_may_be_bits_or_bytes_is_asked_for_again(text, hint):
     with pytest.raises(InputError) as error:
         parse_bits(text)
     assert error.value.hint == hint
+
+
+def test_the_schema_has_the_words_of_lab_up():
+    known = json.loads(schema_text())["else"]["properties"]["lab"]["properties"]
+    assert set(known) == {*WORDS, "set", "levels", "profile"}

@@ -14,7 +14,8 @@ import plain_user
 from iosonde.core.errors import InputError
 from iosonde_lab import place, tools
 
-SOURCE = str(Path(__file__).parents[2] / "python")
+ROOT = Path(__file__).parents[4]
+SOURCE = f"{ROOT / 'python'}:{ROOT / 'packages' / 'iosonde-lab'}"
 NEED_ROOT = (
     ("up", "local"),
     ("up", "local", "--name", "far", "--delay", "1ms"),
