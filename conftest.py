@@ -47,6 +47,7 @@ SLOW_FILES = (
     "test_unseen_rows_python.py",
     "test_unseen_rows_terminal.py",
     "test_waterfall.py",
+    "test_without_lab.py",
     "test_advise.py",
     "test_advise_store.py",
     "test_anova_terminal.py",

@@ -15,7 +15,6 @@ from typing import Any
 import click
 
 from iosonde.commands import about_of, abouts, command_name, find_folder
-from iosonde.commands.labs import COMMAND, missing_package
 from iosonde.core.errors import FAULT, WRONG_INPUT, IosondeError
 from iosonde.core.message import spelled, terminal_spelling
 from iosonde.core.version import __version__
@@ -50,8 +49,6 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         folder = find_folder(cmd_name)
         if folder is None:
-            if cmd_name == COMMAND:
-                raise missing_package()
             return None
         if about_of(folder).group != "Measure":
             _limit_blas_threads()

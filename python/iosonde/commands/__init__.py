@@ -12,6 +12,7 @@ import importlib
 import pkgutil
 
 from .about import GROUPS, About
+from .labs import COMMAND, missing_package
 from .plug_ins import find_plug_ins, load_about
 
 
@@ -24,11 +25,13 @@ def abouts() -> dict[str, About]:
 
 def find_folder(command: str) -> str | None:
     """Return the folder of a command, as a terminal has it; None if there is none. Plug-ins are read only for what
-    is no command of ours."""
+    is no command of ours. Raises InputError for a command whose package is not installed."""
     for list_folders in (_own_folders, find_plug_ins):
         for folder in list_folders():
             if command_name(folder) == command:
                 return folder
+    if command == COMMAND:
+        raise missing_package()
     return None
 
 
