@@ -17,7 +17,7 @@ from . import patience
 
 LIMIT_S = 60.0
 _PLACE = "IOSONDE_LAB_ROOT"  # environment variable for the location of labs
-OUR_NFS_CLIENT = "iosonde-nfs-mount"  # rust/nfs-mount
+OUR_NFS_CLIENT = "iosonde-nfs-mount"  # nfs-mount/
 HADOOP_JARS = "hadoop-jars"
 ORANGEFS = "orangefs"
 _MAX_OUTPUT_CHARS = 200  # characters of a tool's output in an error
