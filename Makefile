@@ -223,7 +223,7 @@ wheels: .venv/.dev ## build/dist: wheels and sources of both, tried in an empty 
 	@$(PIP) 'ziglang>=0.13,<1'
 	@rm -rf build/dist
 	@PATH="$$PWD/.venv/bin:$$PATH" maturin build --quiet --locked --release --zig --compatibility manylinux2014 --out build/dist
-	@PATH="$$PWD/.venv/bin:$$PATH" maturin sdist --quiet --out build/dist
+	@PATH="$$PWD/.venv/bin:$$PATH" maturin sdist --out build/dist >/dev/null
 	@dist="$$PWD/build/dist" python="$$PWD/$(PY)"; cd $(LAB) && "$$python" -m hatchling build -d "$$dist" >/dev/null
 	@$(PY) tools/try_wheel.py build/dist
 
