@@ -29,7 +29,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TIMEOUT_S = 300
-PYTHON_PATH = ("python", "packages/iosonde-lab", "tests", "packages/iosonde-lab/tests")
+PYTHON_PATH = ("python", "packages/iosonde-lab", "packages/iosonde-lab/tests", "tests")  # pages count on the last
 # What stands for the scratch directory and this machine's name in recorded text.
 HOME_SHOWN, HOST_SHOWN = "/home/you", "node1"
 

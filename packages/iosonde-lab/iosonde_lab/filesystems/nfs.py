@@ -1,5 +1,5 @@
 """NFS: one server (NFS-Ganesha), mounted by the kernel's client, or by our own over FUSE if the kernel has none.
-Our client (``rust/nfs-mount``) speaks version 3, and appears as type ``fuse.nfs`` in the mount table.
+Our client (``nfs-mount/``) speaks version 3, and appears as type ``fuse.nfs`` in the mount table.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Interface of a file system in a lab: how its servers start, how a client mounts it, its properties.
 A recipe gets hosts with names, links and disks, and needs nothing of the machine. To add one: a module here with
-`RECIPE`, a line in `__init__.py`, a row in `docs/lab.md`, a test in `tests/lab`.
+`RECIPE`, a line in `__init__.py`, a row in `docs/lab.md`, a test in `packages/iosonde-lab/tests/lab`.
 """
 
 from __future__ import annotations

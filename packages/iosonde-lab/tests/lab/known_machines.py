@@ -7,7 +7,7 @@
 
 A machine is something that we do to a healthy lab: one server's disk or link is made slow, the client's cache is small,
 write-behind is off, read-ahead is off; or nothing. The lab (servers, links, disks), how bad it is, and what is measured
-(sizes, files, order, ranks) are drawn. Every trial is diagnosed by itself. Run it in tests/lab.
+(sizes, files, order, ranks) are drawn. Every trial is diagnosed by itself. Run it in this directory.
 """
 
 from __future__ import annotations
