@@ -2,6 +2,7 @@
 #
 #   .venv/.deps   Python packages of the product, at the versions of requirements.lock
 #   .venv/.ok     the native module, built from rust/ into python/iosonde/engine/
+#   .venv/.lab    the distribution for labs, packages/iosonde-lab, which the product works without
 #   .venv/.dev    what tests and lint need besides
 # Paths are relative, so that a checkout may lie anywhere; nothing is installed outside this directory.
 
@@ -30,8 +31,9 @@ PY := .venv/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check --no-input --constraint requirements.lock
 IOSONDE := .venv/bin/iosonde
 RUST_OLDEST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' rust/Cargo.toml)
-RUST := $(shell find rust -path rust/nfs-mount -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
-NFS_MOUNT := $(shell find rust/nfs-mount -name '*.rs' -o -name Cargo.toml)
+RUST := $(shell find rust -name '*.rs' -o -name Cargo.toml)
+LAB := packages/iosonde-lab
+NFS_MOUNT := $(shell find $(LAB)/nfs-mount -name '*.rs' -o -name Cargo.toml)
 
 # `cargo` may be rustup's proxy while HOME is another user's or empty: its toolchains then lie beside it.
 ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
@@ -58,15 +60,15 @@ run: .venv/.ok ## measure TARGET (a scratch directory here) on 1 and 2 ranks; su
 	@$(IOSONDE) report "$(STORE)" --output "$(REPORT)"
 
 quick: .venv/.dev ## the fast tests, on every save: no processes, no load on the disk
-	@$(PY) -m pytest --quick tests/unit tests/commands $(PYTEST_OPTIONS)
+	@$(PY) -m pytest --quick tests/unit tests/commands $(LAB)/tests/unit $(PYTEST_OPTIONS)
 
 test: .venv/.dev ## unit and golden tests, then the engine's own
-	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m 'not long' -n auto --dist worksteal tests/unit tests/commands tests/golden tests/property tests/truth $(PYTEST_OPTIONS)
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m 'not long' -n auto --dist worksteal tests/unit tests/commands tests/golden tests/property tests/truth $(LAB)/tests/unit $(PYTEST_OPTIONS)
 	@echo "testing: native engine (cargo test)"
 	@cargo test --quiet --locked --no-default-features
 
 test-long: .venv/.dev ## the others: simulations, campaigns that are killed, every command asked in every way (about 4 min)
-	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m long -n auto --dist worksteal tests/unit tests/commands tests/golden tests/property $(PYTEST_OPTIONS)
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m long -n auto --dist worksteal tests/unit tests/commands tests/golden tests/property $(LAB)/tests/unit $(PYTEST_OPTIONS)
 
 test-docs: .venv/.dev ## every example in README.md, docs/ and examples/ runs, and says what it shows
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n auto --dist worksteal tests/docs $(PYTEST_OPTIONS)
@@ -101,16 +103,16 @@ test-lab: .venv/.dev .venv/bin/iosonde-nfs-mount ## emulated clusters with real 
 	@test "$$(id -u)" = 0 || { echo "missing: root, to make hosts, links and disks; run it as root"; exit 1; }
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -c "$$LAB_MISSING"
 	@cargo test --quiet --locked --package iosonde-nfs-mount
-	@PATH="$$PWD/.venv/bin:$$PATH:/usr/sbin:/sbin" $(PY) -m pytest -n 2 --dist loadfile -m 'not slow' tests/lab \
-		--ignore tests/lab/test_lab_law.py $(PYTEST_OPTIONS)
-	@PATH="$$PWD/.venv/bin:$$PATH:/usr/sbin:/sbin" $(PY) -m pytest -m 'not slow' tests/lab/test_lab_law.py $(PYTEST_OPTIONS)
+	@PATH="$$PWD/.venv/bin:$$PATH:/usr/sbin:/sbin" $(PY) -m pytest -n 2 --dist loadfile -m 'not slow' $(LAB)/tests/lab \
+		--ignore $(LAB)/tests/lab/test_lab_law.py $(PYTEST_OPTIONS)
+	@PATH="$$PWD/.venv/bin:$$PATH:/usr/sbin:/sbin" $(PY) -m pytest -m 'not slow' $(LAB)/tests/lab/test_lab_law.py $(PYTEST_OPTIONS)
 
 # Streams of seconds, one set-up after another; LAW_FIGURES=FILE keeps what was measured.
 test-lab-law: .venv/.dev ## the bound against what is measured in labs, in every set-up (as root; about 25 min)
 	@test "$$(id -u)" = 0 || { echo "missing: root, to make hosts, links and disks; run it as root"; exit 1; }
-	@PATH="$$PWD/.venv/bin:$$PATH:/usr/sbin:/sbin" $(PY) -m pytest tests/lab/test_lab_law.py $(PYTEST_OPTIONS)
+	@PATH="$$PWD/.venv/bin:$$PATH:/usr/sbin:/sbin" $(PY) -m pytest $(LAB)/tests/lab/test_lab_law.py $(PYTEST_OPTIONS)
 
-lab-deps: .venv/.ok .venv/bin/iosonde-nfs-mount ## the Debian packages of the lab's file systems, installed by apt-get (as root)
+lab-deps: .venv/.lab .venv/bin/iosonde-nfs-mount ## what labs need: iosonde-lab, its NFS client, the Debian packages of its file systems (as root)
 	@packages=$$(PATH="$$PWD/.venv/bin:$$PATH" $(PY) -c "$$LAB_PACKAGES"); test -n "$$packages" || { echo "all packages of labs are there"; exit 0; }; \
 		echo "apt-get install $$packages"; \
 		test "$$(id -u)" = 0 || { echo "missing: root, to install them; run it as root"; exit 1; }; \
@@ -118,7 +120,7 @@ lab-deps: .venv/.ok .venv/bin/iosonde-nfs-mount ## the Debian packages of the la
 		apt-get install -y -qq --no-install-recommends $$packages >/dev/null
 
 # Maven compares what it brings with the checksums that the repository has for it.
-lab-hdfs: .venv/.ok .venv/bin/iosonde-nfs-mount ## Hadoop's jars for labs of HDFS, by Maven (65 MB; needs java, maven, rpcbind, curl)
+lab-hdfs: .venv/.lab .venv/bin/iosonde-nfs-mount ## Hadoop's jars for labs of HDFS, by Maven (65 MB; needs java, maven, rpcbind, curl)
 	@for need in java:default-jre-headless mvn:maven rpcbind:rpcbind curl:curl; do \
 		command -v $${need%:*} >/dev/null || PATH="$$PATH:/usr/sbin:/sbin" command -v $${need%:*} >/dev/null || \
 			{ echo "missing: $${need%:*}; install it with: apt install $${need#*:}"; exit 1; }; done
@@ -127,7 +129,7 @@ lab-hdfs: .venv/.ok .venv/bin/iosonde-nfs-mount ## Hadoop's jars for labs of HDF
 		-DincludeScope=runtime -DoutputDirectory=$$PWD/.venv/share/iosonde/hadoop
 
 define LAB_MISSING
-from iosonde import lab
+from iosonde_lab import api as lab
 found = lab.listing()
 if found.why_not: print("missing:", found.why_not)
 if found.missing: print(f"missing for every lab: apt install {' '.join(found.missing)}, or make lab-deps")
@@ -137,7 +139,7 @@ endef
 export LAB_MISSING
 
 define LAB_PACKAGES
-from iosonde import lab
+from iosonde_lab import api as lab
 print(*lab.listing().packages)
 endef
 export LAB_PACKAGES
@@ -153,7 +155,7 @@ test-faults-breaks: .venv/.dev ## attempts to break survey, lab, import, store a
 	@PATH="$$PWD/.venv/bin:$$PATH:/usr/sbin:/sbin" PYTHONPATH=tests:python $(PY) -m faults.breaks.runner $(BREAKS_OPTIONS)
 
 test-faults-lab: .venv/.dev ## 200 campaigns on a real GlusterFS in a lab, hit by its faults (LAB_FAULTS_OPTIONS='--seed S'; root)
-	@PATH="$$PWD/.venv/bin:$$PATH:/usr/sbin:/sbin" PYTHONPATH=tests/lab:python $(PY) -m random_faults $(LAB_FAULTS_OPTIONS)
+	@PATH="$$PWD/.venv/bin:$$PATH:/usr/sbin:/sbin" PYTHONPATH=$(LAB)/tests/lab:python $(PY) -m random_faults $(LAB_FAULTS_OPTIONS)
 
 test-faults-ci: .venv/.dev ## 35 of them, each kind once, always the same ones, and the tests of what inflicts them
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest --quick -n 2 --dist worksteal tests/faults $(PYTEST_OPTIONS)
@@ -191,14 +193,14 @@ bench: .venv/.dev ## ratios against fio and others, side by side (BENCH_OPTIONS=
 golden: .venv/.dev ## record golden texts and the output shown in docs again; read the diff
 	@$(PY) tests/option_tables.py
 	@$(PY) tests/stub.py
-	@$(PY) tests/console.py README.md docs tests/golden
+	@$(PY) tests/console.py README.md docs tests/golden $(LAB)/tests/golden
 	@$(PY) tests/notebook.py docs/examples/*.ipynb
 	@$(PY) tests/rooms_figure.py
 
 lint: .venv/.dev ## ruff, mypy --strict, rustfmt, clippy
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
-	@echo "checking types: mypy --strict of python/iosonde (about 20 s, then 2)"
+	@echo "checking types: mypy --strict of python/iosonde and $(LAB) (about 20 s, then 2)"
 	@$(PY) -m mypy
 	@cargo fmt --version >/dev/null 2>&1 && cargo fmt --check || \
 		{ ! cargo fmt --version >/dev/null 2>&1 && echo "not checked: rustfmt is not installed"; }
@@ -216,11 +218,13 @@ lock: .venv/.dev ## pin the newest versions that pyproject.toml allows (requirem
 	@cargo update --quiet
 
 # The wheel is for every Python from 3.11 and every glibc from 2.17 (zig links against that one); the sdist beside it.
-wheels: .venv/.dev ## build/dist: wheel and source, the wheel tried in an empty environment without Rust (about 5 min)
+# That of iosonde-lab is pure Python.
+wheels: .venv/.dev ## build/dist: wheels and sources of both, tried in an empty environment without Rust (about 5 min)
 	@$(PIP) 'ziglang>=0.13,<1'
 	@rm -rf build/dist
 	@PATH="$$PWD/.venv/bin:$$PATH" maturin build --quiet --locked --release --zig --compatibility manylinux2014 --out build/dist
-	@PATH="$$PWD/.venv/bin:$$PATH" maturin sdist --quiet --out build/dist
+	@PATH="$$PWD/.venv/bin:$$PATH" maturin sdist --out build/dist >/dev/null
+	@dist="$$PWD/build/dist" python="$$PWD/$(PY)"; cd $(LAB) && "$$python" -m hatchling build -d "$$dist" >/dev/null
 	@$(PY) tools/try_wheel.py build/dist
 
 release: .venv/.dev ## VERSION=0.2.0: write it everywhere, run the tests, build the wheels, commit and tag
@@ -234,7 +238,7 @@ release: .venv/.dev ## VERSION=0.2.0: write it everywhere, run the tests, build 
 clean: ## remove what make built; results (iosonde-store, reports) stay
 	@rm -rf .venv target build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	@rm -f python/iosonde/engine/_native*.so
-	@find python tests benches -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find python packages tests benches -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup: .venv/.dev ## everything that run and test need, and nothing more
 
@@ -252,6 +256,10 @@ endef
 # `$(call REQUIREMENTS,mpich)`: what pyproject.toml asks for, with an extra, as words that pip understands.
 REQUIREMENTS = $(PY) -c "import sys, tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
 	print(*p['dependencies'], *(r for e in sys.argv[1:] for r in p['optional-dependencies'][e]), sep='\n')" $(1)
+
+# `$(call BUILD_BACKEND,DIRECTORY)`: what a package is built with.
+BUILD_BACKEND = $(PY) -c "import sys, tomllib; p = tomllib.load(open(sys.argv[1] + '/pyproject.toml', 'rb')); \
+	print(*p['build-system']['requires'], sep='\n')" $(1)
 
 # Without an mpiexec, or without a library that mpi4py can load, MPICH comes from its wheel. A site's own MPI is never
 # shadowed.
@@ -274,8 +282,16 @@ MPI_WORKS = command -v mpiexec >/dev/null && \
 	@PATH="$$PWD/.venv/bin:$$PATH" MATURIN_PEP517_ARGS=--locked $(PIP) --no-build-isolation --no-deps --editable .
 	@touch $@
 
+# Without a network where its build backend is there: no isolated environment is made.
+.venv/.lab: $(LAB)/pyproject.toml requirements.lock | .venv/.ok
+	@echo "setting up: iosonde-lab"
+	@$(call BUILD_BACKEND,$(LAB)) >build/requirements-lab.txt
+	@$(PIP) --requirement build/requirements-lab.txt
+	@$(PIP) --no-build-isolation --no-deps --editable $(LAB)
+	@touch $@
+
 # Tests run with one MPI, whatever the machine has besides; `make test-nodes` takes others where they are.
-.venv/.dev: .venv/.deps | .venv/.ok
+.venv/.dev: .venv/.deps .venv/.lab | .venv/.ok
 	@echo "setting up: what tests need (about 15 s, once)"
 	@$(call REQUIREMENTS,dev mpich) >build/requirements-dev.txt
 	@$(PIP) --requirement build/requirements-dev.txt

@@ -29,6 +29,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TIMEOUT_S = 300
+PYTHON_PATH = ("python", "packages/iosonde-lab", "packages/iosonde-lab/tests", "tests")  # pages count on the last
 # What stands for the scratch directory and this machine's name in recorded text.
 HOME_SHOWN, HOST_SHOWN = "/home/you", "node1"
 
@@ -90,7 +91,7 @@ class Session:
         self.environment = {
             **kept,
             "PATH": path,
-            "PYTHONPATH": f"{ROOT / 'python'}:{ROOT / 'tests'}",
+            "PYTHONPATH": ":".join(str(ROOT / place) for place in PYTHON_PATH),
             "TESTS": str(ROOT / "tests"),
             "HOME": str(self.directory),
             "IOSONDE_LOCK_DIR": str(programs),  # pages that run at once do not wait for each other

@@ -19,6 +19,7 @@ import source
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "python" / "iosonde"
+LAB = ROOT / "packages" / "iosonde-lab" / "iosonde_lab"
 DIALECT = frozenset(
     (
         "found",
@@ -50,13 +51,20 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def room_of(path: Path) -> str:
-    """The folder below the package that a file lies in; '.' for the package's own files."""
+    """The folder below the package that a file lies in; '.' for the package's own files; 'lab' for those of labs."""
+    if path.is_relative_to(LAB):
+        return "lab"
     parts = path.relative_to(PACKAGE).parts
     return parts[0] if len(parts) > 1 else "."
 
 
 def product_files() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
+
+
+def all_files() -> list[Path]:
+    """Files of the product and of the distribution for labs."""
+    return [*product_files(), *sorted(LAB.rglob("*.py"))]
 
 
 def words_of(name: str) -> list[str]:
@@ -137,7 +145,7 @@ def own_flags() -> list[str]:
     """
     flag = re.compile(rf"(?<![\w-])--({'|'.join(sorted(options(), key=len, reverse=True))})(?![\w-])")
     places = []
-    for path in product_files():
+    for path in all_files():
         if room_of(path) in FRONT_ENDS or FRONT_FILES.fullmatch(path.name) or path in DECLARATIONS:
             continue
         ignored = docstrings(path)
@@ -178,7 +186,7 @@ def oblique_docstrings(files: list[Path]) -> int:
 
 
 def test_files() -> list[Path]:
-    return sorted((ROOT / "tests").rglob("test_*.py"))
+    return sorted(path for tests in (ROOT / "tests", LAB.parent / "tests") for path in tests.rglob("test_*.py"))
 
 
 def statements(files: list[Path]) -> int:
@@ -186,7 +194,7 @@ def statements(files: list[Path]) -> int:
 
 
 def measure() -> dict[str, Any]:
-    files = product_files()
+    files = all_files()
     rooms = sorted({room_of(path) for path in files})
     text = {path: path.read_text(encoding="utf-8") for path in files}
     outside_data = [path for path in files if room_of(path) != "data"]
@@ -207,8 +215,8 @@ def measure() -> dict[str, Any]:
         "architecture_bytes": (ROOT / "ARCHITECTURE.md").stat().st_size,
         "changelog_bytes": (ROOT / "CHANGELOG.md").stat().st_size,
         "docs_words": sum(len(path.read_text(encoding="utf-8").split()) for path in (ROOT / "docs").rglob("*.md")),
-        "statements": statements(files),
-        "statements_without_lab": statements([path for path in files if room_of(path) != "lab"]),
+        "statements": statements(product_files()),
+        "statements_of_lab": statements([path for path in files if room_of(path) == "lab"]),
     }
 
 

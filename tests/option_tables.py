@@ -13,7 +13,7 @@ from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from iosonde.commands import abouts, command_name
+from iosonde.commands import abouts, command_name, find_folder, package_of
 from iosonde.commands.declaration import COMMANDS, Command
 from iosonde.core.options import Option, options_of
 from iosonde.data.options import SHARED, DataOptions
@@ -36,7 +36,7 @@ tables show a keyword that is called otherwise.
 
 def folder_commands(folder: str) -> list[Command]:
     """Return the declared commands of a folder, in the order of its files."""
-    package = importlib.import_module(f"iosonde.commands.{folder}.options").__package__
+    package = importlib.import_module(f"{package_of(folder)}.options").__package__
     return [command for command in COMMANDS.values() if command.answer.__module__.startswith(f"{package}.")]
 
 
@@ -71,7 +71,8 @@ def render_command(command: Command) -> str:
 
 def python_options(command: Command) -> list[Option[Any, Any]]:
     """Return the options of the Python functions of a command's folder."""
-    folder = command.answer.__module__.split(".")[2]
+    folder = find_folder(command.name.split()[0])
+    assert folder is not None, command.name
     functions = [declared for declared in folder_commands(folder) if declared.function]
     return [option for declared in functions for option in declared.declarations]
 

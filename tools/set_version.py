@@ -13,7 +13,8 @@ PLACES = {
     "python/iosonde/core/version.py": r'(?<=^__version__ = ")[^"]+',
     "pyproject.toml": r'(?<=^version = ")[^"]+',
     "rust/Cargo.toml": r'(?<=^version = ")[^"]+',
-    "rust/nfs-mount/Cargo.toml": r'(?<=^version = ")[^"]+',
+    "packages/iosonde-lab/pyproject.toml": r'(?<=^version = ")[^"]+',
+    "packages/iosonde-lab/nfs-mount/Cargo.toml": r'(?<=^version = ")[^"]+',
     "CITATION.cff": r"(?<=^version: ).+",
 }
 """File → where the version stands in it, once."""

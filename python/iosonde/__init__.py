@@ -44,10 +44,11 @@ def __getattr__(name: str) -> Any:
         return _names()
     from .commands import home_of
 
-    home = _HOMES.get(name) or (None if name.startswith("__") else home_of(name))
+    ours = _HOMES.get(name)
+    home = f"{__name__}.{ours}" if ours else None if name.startswith("__") else home_of(name)
     if home is None:
         raise AttributeError(f"module 'iosonde' has no attribute '{name}'")
-    return getattr(importlib.import_module(f"iosonde.{home}"), name)
+    return getattr(importlib.import_module(home), name)
 
 
 def __dir__() -> list[str]:

@@ -185,7 +185,7 @@ def test_a_place_in_the_list_is_one_commands():
 
 def test_functions_of_a_folder_are_declared_there():
     for folder, about in commands.abouts().items():
-        module = importlib.import_module(f"iosonde.commands.{folder}.options")
+        module = importlib.import_module(f"{commands.package_of(folder)}.options")
         declared = {command.function for key, command in COMMANDS.items() if key.startswith(f"{module.__package__}.")}
         assert declared - {""} == set(about.functions), folder
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import iosonde
 from iosonde.cli.group import cli
-from iosonde.commands import abouts
+from iosonde.commands import abouts, package_of
 from iosonde.commands.declaration import COMMANDS
 from iosonde.core.errors import InputError
 from iosonde.core.options import Data, Value
@@ -24,7 +24,7 @@ NEVER = [repr(odd) for odd in ODD if isinstance(odd, bytes | set) or type(odd) i
 
 @pytest.mark.parametrize("folder", abouts())
 def test_every_option_takes_or_refuses_any_value(folder):
-    importlib.import_module(f"iosonde.commands.{folder}.options")
+    importlib.import_module(f"{package_of(folder)}.options")
     for command in COMMANDS.values():
         for option in command.declarations if f".commands.{folder}." in command.answer.__module__ else ():
             for odd in ODD if not isinstance(option, Data | Value) else ():

@@ -19,6 +19,9 @@ import source
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "iosonde"
+LAB = ROOT / "packages" / "iosonde-lab" / "iosonde_lab"
+# The only file of the product that knows the distribution for labs.
+KNOWS_LAB = "commands/labs.py"
 
 # A library that a single room (or file) may know: what it gives has to pass through that room's words.
 ONLY_IN = {
@@ -65,17 +68,24 @@ class Facts:
 
 @cache
 def modules() -> tuple[Path, ...]:
-    return tuple(sorted(PACKAGE.rglob("*.py")))
+    """Those of the product, then those of labs."""
+    return tuple(house.all_files())
+
+
+def parts_of(path: Path) -> tuple[str, ...]:
+    """The names from the room to the file."""
+    return path.relative_to(LAB.parent if path.is_relative_to(LAB) else PACKAGE).parts
 
 
 def name_of(path: Path) -> str:
     """As people say it: ``stats/ols.py``."""
-    return path.relative_to(PACKAGE).as_posix()
+    return "/".join(parts_of(path))
 
 
 def room_of(path: Path) -> str:
-    """The room a module lies in; '' for the package itself. What starts the room ``serve`` is of that room."""
-    parts = path.relative_to(PACKAGE).parts
+    """The room a module lies in; '' for the package itself. What starts the room ``serve`` is of that room; the
+    distribution for labs is one room."""
+    parts = parts_of(path)
     if parts[:2] == ("commands", "serve"):
         return "serve"
     return parts[0] if len(parts) > 1 else ""
@@ -119,13 +129,15 @@ def imports_of(path: Path, types: bool = False) -> list[Import]:
 def _absolute(path: Path, node: ast.ImportFrom) -> str:
     if not node.level:
         return node.module or ""
-    package = ["iosonde", *path.relative_to(PACKAGE).parts[:-1]]
+    package = dotted(path.parent / "__init__.py").split(".")
     return ".".join(package[: len(package) - node.level + 1] + ([node.module] if node.module else []))
 
 
 def our_room(name: str) -> str | None:
     """The room that an imported name of ours belongs to; None for foreign names and the package itself."""
     parts = name.split(".")
+    if parts[0] == LAB.name:
+        return LAB.name
     if parts[0] != "iosonde" or len(parts) < 2:
         return None
     return parts[1] if (PACKAGE / parts[1]).is_dir() else None
@@ -142,7 +154,8 @@ MAP = map_of_rooms()
 
 
 def test_every_room_is_on_the_map_and_every_room_on_the_map_exists():
-    assert set(MAP) == {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
+    rooms = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
+    assert set(MAP) == rooms | {LAB.name}
 
 
 def test_a_room_imports_only_what_the_map_allows():
@@ -151,8 +164,19 @@ def test_a_room_imports_only_what_the_map_allows():
         for path in modules()
         for one in imports_of(path)
         if not may_import(room_of(path), our_room(one.name))
+        if (name_of(path), our_room(one.name)) != (KNOWS_LAB, LAB.name)
     ]
     assert not wrong, "ARCHITECTURE.md does not let these rooms import these"
+
+
+def test_one_file_of_the_product_imports_labs_and_it_does_so_late():
+    imports = [
+        (name_of(path), one.at_load)
+        for path in modules()
+        for one in imports_of(path, types=True)
+        if our_room(one.name) == LAB.name and room_of(path) != LAB.name
+    ]
+    assert set(imports) == {(KNOWS_LAB, False)}
 
 
 def may_import(room: str, other: str | None) -> bool:
@@ -166,7 +190,7 @@ def may_import(room: str, other: str | None) -> bool:
 @pytest.mark.slow
 def test_the_drawn_rooms_are_those_of_the_imports():
     rooms = rooms_figure.imported()
-    assert set(rooms) == set(MAP)
+    assert set(rooms) | {LAB.name} == set(MAP)
     assert all(rooms_figure.reached(rooms, name) <= below(name) | {"core", "engine"} for name in rooms)
     assert rooms_figure.FIGURE.read_text(encoding="utf-8") == rooms_figure.svg(rooms), "make golden writes it"
 
@@ -184,7 +208,6 @@ def test_what_the_map_allows_is_used(room):
 # Tests of a room that need what is above it: what it hands on is looked at where it arrives, or as it is said.
 SEAMS = {
     "test_campaign_against.py": {"commands", "data"},
-    "test_campaign_in_lab.py": {"lab"},
     "test_campaign_labels.py": {"data"},
     "test_campaign_targets.py": {"cli", "commands", "data"},
     "test_data_experiments.py": {"cli", "commands"},
@@ -200,7 +223,7 @@ SEAMS = {
     "test_measure_steps.py": {"stats", "store"},
     "test_measure_target.py": {"campaign"},
     "test_measure_wire.py": {"importers"},
-    "test_ranks_abilities.py": {"commands", "lab"},
+    "test_ranks_abilities.py": {"commands"},
     "test_ranks_forked.py": {"store"},
     "test_ranks_leftovers.py": {"measure"},
     "test_stats_definitions.py": {"engine"},
@@ -227,7 +250,7 @@ def rooms_in(path: Path) -> set[str]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    ours = {name for name in names if name.split(".")[0] == "iosonde"}
+    ours = {name for name in names if name.split(".")[0] in ("iosonde", LAB.name)}
     return {our_room(name) or "commands" for name in ours}
 
 
@@ -256,7 +279,11 @@ LAYOUT_ROOMS = ("layout", "page")
 
 def lays_out(path: Path) -> bool:
     """Whether it shows what others have computed: a rule by the name of the file."""
-    return room_of(path) in LAYOUT_ROOMS or (room_of(path) == "commands" and bool(LAYS_OUT.fullmatch(path.name)))
+    return room_of(path) in LAYOUT_ROOMS or (is_of_command(path) and bool(LAYS_OUT.fullmatch(path.name)))
+
+
+def is_of_command(path: Path) -> bool:
+    return room_of(path) == "commands" or parts_of(path)[:2] == (LAB.name, "command")
 
 
 def layouts() -> list[Path]:
@@ -282,20 +309,20 @@ def test_what_lays_out_knows_answers_by_their_types_alone():
 
 
 def test_what_computes_knows_no_layout():
-    computes = [path for path in modules() if room_of(path) in ("commands", "answers") and is_answer(path)]
+    computes = [path for path in modules() if (is_of_command(path) or room_of(path) == "answers") and is_answer(path)]
     assert len(computes) > 100
     wrong = [
         (name_of(path), one.line, one.name)
         for path in computes
         for one in imports_of(path, types=True)
-        if our_room(one.name) == "layout" or re.search(r"\.commands\..*\.(text|figure|section)(_\w+)?(\.|$)", one.name)
+        if our_room(one.name) == "layout" or re.search(r"\.commands?\..*\b(text|figure|section)(_\w+)?(\.|$)", one.name)
     ]
     assert not wrong, "an answer is laid out by others"
 
 
 def is_answer(path: Path) -> bool:
     """Whether a file of a command, or of what answers share, computes: what joins the two is no answer."""
-    parts = path.relative_to(PACKAGE).parts
+    parts = parts_of(path)
     return (
         (len(parts) > 2 or parts[0] == "answers")
         and not lays_out(path)
@@ -382,6 +409,7 @@ UNSAFE_METHODS = {"rglob", "extractall", "unpack_archive"}
 # Each with the reason why it may.
 TOUCHES_TREES_ITSELF = {
     "cli/main.py",  # standard streams, by descriptor
+    "commands/plug_ins.py",  # metadata of installed packages, before anything else is loaded
     "core/program_output.py",  # a file in memory, by descriptor
     "measure/rank/output.py",  # by a descriptor that followed no link
     "survey/from_list.py",  # a list of files may come by a pipe
@@ -468,7 +496,8 @@ def reached_from(start: Path, uses: dict[Path, set[Path]]) -> set[Path]:
 
 def dotted(path: Path) -> str:
     """``iosonde.core.table``; of a package, the package."""
-    return ".".join(["iosonde", *path.relative_to(PACKAGE).with_suffix("").parts]).removesuffix(".__init__")
+    top = () if path.is_relative_to(LAB) else ("iosonde",)
+    return ".".join([*top, *parts_of(path)]).removesuffix(".py").removesuffix(".__init__")
 
 
 def test_every_module_says_what_it_is_for():
@@ -582,12 +611,13 @@ def test_no_room_and_no_command_is_an_attic():
     """Of all lines no room below ``commands`` has more than 15 %, of all statements no command more than 3 %."""
     rooms: dict[str, int] = dict.fromkeys(MAP, 0)
     commands: dict[str, int] = {}
-    for path in modules():
-        parts = path.relative_to(PACKAGE).parts
+    product = house.product_files()
+    for path in product:
+        parts = parts_of(path)
         if parts[0] in rooms:
             rooms[parts[0]] += len(path.read_text(encoding="utf-8").splitlines())
         if parts[0] == "commands" and len(parts) > 2:
             commands[parts[1]] = commands.get(parts[1], 0) + house.statements([path])
-    n_lines, n_statements = sum(rooms.values()), house.statements(list(modules()))
+    n_lines, n_statements = sum(rooms.values()), house.statements(product)
     assert {room: n for room, n in rooms.items() if n > 0.15 * n_lines and room != "commands"} == {}
     assert {name: n for name, n in commands.items() if n > 0.03 * n_statements} == {}

@@ -12,10 +12,8 @@ from iosonde.campaign import document, in_lab, turn
 from iosonde.campaign.campaign import campaign
 from iosonde.campaign.request import Request
 from iosonde.campaign.run import in_labs
-from iosonde.campaign.spec.schema import schema_text
 from iosonde.core.errors import InputError
 from iosonde.core.problems import SpecError
-from iosonde.lab import description
 from iosonde.ranks.machine import emulated
 from messages import assert_problem, codes, raises
 
@@ -162,11 +160,6 @@ def test_one_holds_the_machine_from_its_first_lab_to_its_last(wanted, tmp_path, 
     monkeypatch.undo()
     with in_labs(other, lambda *_: None):
         pass
-
-
-def test_the_schema_has_the_words_of_lab_up():
-    known = json.loads(schema_text())["else"]["properties"]["lab"]["properties"]
-    assert set(known) == {*description.WORDS, "set", "levels", "profile"}
 
 
 def test_on_a_real_system_the_lab_is_left_out_and_without_one_it_is_asked_for(tmp_path, monkeypatch):

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+import house
 from iosonde.core.program_output import run_program
 
 # They start programs whose output they do not read, or read from a file of limited size.
-NO_OUTPUT = {"core/program_output.py", "measure/load_program.py"}
+NO_OUTPUT = {"python/iosonde/core/program_output.py", "python/iosonde/measure/load_program.py"}
 
 
 def test_code_output_and_input() -> None:
@@ -44,7 +45,6 @@ def test_one_that_is_not_there() -> None:
 
 
 def test_no_other_module_reads_an_output_to_its_end() -> None:
-    top = Path(__file__).parents[2] / "python" / "iosonde"
     reading = re.compile(r"subprocess\.(?:run|check_output|getoutput)\(|\.communicate\(|capture_output")
-    found = {str(path.relative_to(top)) for path in top.rglob("*.py") if reading.search(path.read_text())}
+    found = {path.relative_to(house.ROOT).as_posix() for path in house.all_files() if reading.search(path.read_text())}
     assert found - NO_OUTPUT == set()

@@ -21,9 +21,10 @@ from terminal import COMMANDS, GROUPS
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "iosonde"
+LAB = ROOT / "packages" / "iosonde-lab"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # What tests and lint start rather than import.
-TOOLS = {"ipykernel", "pytest-xdist", "ruff", "mypy", "pandas-stubs", "types-pyyaml", "types-jsonschema"}
+TOOLS = {"hatchling", "ipykernel", "pytest-xdist", "ruff", "mypy", "pandas-stubs", "types-pyyaml", "types-jsonschema"}
 
 
 # Dependencies
@@ -50,7 +51,9 @@ def imported(*folders: str) -> set[str]:
                 names |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 names.add((node.module or "").split(".")[0])
-    return names - set(sys.stdlib_module_names) - {"iosonde", "_typeshed"}  # the latter: inside a type checker
+    return (
+        names - set(sys.stdlib_module_names) - {"iosonde", "iosonde_lab", "_typeshed"}
+    )  # the latter: inside a type checker
 
 
 def plain(name: str) -> str:
@@ -85,11 +88,20 @@ def test_what_the_package_imports_is_what_it_asks_for():
 
 
 @pytest.mark.slow
+def test_the_lab_imports_nothing_but_iosonde():
+    lab = tomllib.loads((LAB / "pyproject.toml").read_text(encoding="utf-8"))
+    assert imported("packages/iosonde-lab/iosonde_lab") <= {"numpy"} and "numpy" in NEEDED
+    assert lab["project"]["dependencies"] == [f"iosonde=={PROJECT['version']}"]
+    assert distributions(lab["build-system"]["requires"]) <= distributions(EXTRAS["dev"])
+
+
+@pytest.mark.slow
 def test_what_tests_import_is_asked_for_and_used():
     asked = distributions(EXTRAS["dev"]) | distributions(EXTRAS["browser"])
-    files = python_files("tests", "benches", "tools")
+    folders = ("tests", "packages/iosonde-lab/tests", "benches")
+    files = python_files(*folders, "tools")
     ours = {path.stem for path in files} | {path.name for path in (ROOT / "tests").iterdir()}
-    used = imported("tests", "benches") - ours
+    used = imported(*folders) - ours
     assert not {module for module in used if not gives(module) & (asked | NEEDED)}
     docs = " ".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md"))
     shown = {name for name in asked if re.search(rf"import {name}\b", docs)}
@@ -97,7 +109,11 @@ def test_what_tests_import_is_asked_for_and_used():
 
 
 def test_a_type_that_is_not_checked_says_why():
-    lines = [(path.name, line) for path in python_files("python") for line in path.read_text("utf-8").splitlines()]
+    lines = [
+        (path.name, line)
+        for path in python_files("python", "packages")
+        for line in path.read_text("utf-8").splitlines()
+    ]
     silent = [
         one for one in lines if "type: ignore" in one[1] and not re.search(r"# type: ignore\[[\w-]+\]  # \w", one[1])
     ]
@@ -200,10 +216,12 @@ def unknown(texts: list[str]) -> set[str]:
 def test_every_command_that_a_sentence_names_exists():
     # Only files that could name an unknown one (in one string, or in two that are joined) are parsed, into their
     # strings.
-    texts = {path: path.read_text(encoding="utf-8") for path in python_files("python")}
+    texts = {
+        path: path.read_text(encoding="utf-8") for path in python_files("python", "packages/iosonde-lab/iosonde_lab")
+    }
     words = {path: set(re.findall(r"iosonde ([a-z][a-z-]*|[\"'\\{])", text)) for path, text in texts.items()}
     found = {
-        path.relative_to(PACKAGE).as_posix(): unknown(strings_of(path))
+        path.relative_to(ROOT).as_posix(): unknown(strings_of(path))
         for path, named in words.items()
         if named - TALK - set(COMMANDS)
     }
@@ -233,7 +251,9 @@ def test_the_index_has_the_commands_in_the_groups_of_help():
 def test_every_file_that_the_map_names_exists():
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     named = re.findall(r"`((?:\w+/)+\w+\.\w+|(?:\w+/){2,})`", text.replace("/X", "/rank"))
-    absent = [name for name in named if not any((base / name).exists() for base in (ROOT, PACKAGE, ROOT / "rust/src"))]
+    absent = [
+        name for name in named if not any((base / name).exists() for base in (ROOT, PACKAGE, LAB, ROOT / "rust/src"))
+    ]
     assert len(named) > 30 and not absent
 
 

@@ -9,12 +9,9 @@ import time
 import pytest
 from click.testing import CliRunner
 
-from iosonde.commands.doctor import answer as doctor_answer
 from iosonde.commands.doctor.answer import Doctor
 from iosonde.commands.doctor.text import lines
 from iosonde.core.errors import IncompleteError, LaunchError
-from iosonde.core.message import Message
-from iosonde.lab import LabListing, Possible
 from iosonde.ranks import abilities
 from iosonde.ranks.abilities import mpi, software, target_checks
 from iosonde.ranks.abilities.ability import Ability
@@ -256,27 +253,3 @@ def test_a_target_that_is_no_directory_is_the_users_mistake(tmp_path):
     result = CliRunner().invoke(doctor, ["--target", str(tmp_path / "no")])
     assert result.exception.exit_code == 2
     assert "not a directory" in result.exception.message
-
-
-def test_doctor_says_whether_a_lab_can_be_had_and_which_file_systems_lack_a_package(monkeypatch):
-    def possible(*missing: str) -> tuple[Possible, ...]:
-        return Possible("local", "", {}, {}, ()), Possible("ceph", "", {}, {}, missing)
-
-    def said(found: LabListing) -> list[Ability]:
-        monkeypatch.setattr(doctor_answer, "listing", lambda: found)
-        return [one for one in doctor_answer.doctor().abilities if one.name.startswith("lab")]
-
-    monkeypatch.setattr(abilities, "check_all", lambda *_: [good()])
-    (whole,) = said(LabListing((), possible()))
-    assert (whole.ok, whole.cure) == (True, "") and "local, ceph" in whole.detail
-    here, packages = said(LabListing((), possible("ceph-mon", "ceph-osd")))
-    assert here.ok and "local" in here.detail and "ceph" not in here.detail
-    assert not packages.ok and "ceph" in packages.detail.split()
-    assert packages.cure.split()[-2:] == ["ceph-mon", "ceph-osd"]
-    _, built = said(LabListing((), possible("ceph-mon", "iosonde-nfs-mount", "orangefs")))
-    assert {"ceph-mon", "lab-deps"} <= set(built.cure.split()) and "iosonde-nfs-mount" not in built.cure
-    rootless = Message("not-root", "it needs root")
-    (not_root,) = said(LabListing((), possible(), ("iproute2",), rootless))
-    assert (not_root.ok, not_root.detail) == (False, rootless) and "iproute2" not in not_root.cure
-    (bare,) = said(LabListing((), possible(), ("iproute2",)))
-    assert (bare.ok, bare.cure) == (False, "apt install iproute2")

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from iosonde.commands import abouts, command_name
+from iosonde.commands import about_of, abouts, command_name, find_folder
 from iosonde.core.errors import FAULT, WRONG_INPUT, IosondeError
 from iosonde.core.message import spelled, terminal_spelling
 from iosonde.core.version import __version__
@@ -47,11 +47,10 @@ class _LazyGroup(click.Group):
         return [name for commands in command_groups().values() for name in commands]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        folders = {command_name(folder): (folder, about) for folder, about in abouts().items()}
-        if cmd_name not in folders:
+        folder = find_folder(cmd_name)
+        if folder is None:
             return None
-        folder, about = folders[cmd_name]
-        if about.group != "Measure":
+        if about_of(folder).group != "Measure":
             _limit_blas_threads()
         from iosonde.cli.terminal import folder_command
 

@@ -2,6 +2,8 @@
 
 ``options.py`` declares the options and the function; ``answer.py`` computes and knows no layout; ``text.py``,
 ``figure.py`` and ``section.py`` (of the page) lay out what the answer holds and compute nothing.
+
+A package adds a folder with an entry point in the group ``iosonde.commands``: ``lab = "iosonde_lab.command"``.
 """
 
 from __future__ import annotations
@@ -10,21 +12,59 @@ import importlib
 import pkgutil
 
 from .about import GROUPS, About
+from .labs import COMMAND, missing_package
+from .plug_ins import find_plug_ins, load_about
 
 
 def abouts() -> dict[str, About]:
     """Return folder → what its command is about, in the order of the list of commands."""
-    folders = [module.name for module in pkgutil.iter_modules(__path__) if module.ispkg]
-    every: dict[str, About] = {name: importlib.import_module(f"{__name__}.{name}").ABOUT for name in folders}
+    every = {folder: _own_about(folder) for folder in _own_folders()}
+    every |= {folder: load_about(folder) for folder in find_plug_ins() if folder not in every}
     return dict(sorted(every.items(), key=lambda item: (GROUPS.index(item[1].group), item[1].place)))
 
 
+def find_folder(command: str) -> str | None:
+    """Return the folder of a command, as a terminal has it; None if there is none. Plug-ins are read only for what
+    is no command of ours. Raises InputError for a command whose package is not installed."""
+    for list_folders in (_own_folders, find_plug_ins):
+        for folder in list_folders():
+            if command_name(folder) == command:
+                return folder
+    if command == COMMAND:
+        raise missing_package()
+    return None
+
+
+def about_of(folder: str) -> About:
+    """Return what the command of a folder is about."""
+    return _own_about(folder) if folder in _own_folders() else load_about(folder)
+
+
+def package_of(folder: str) -> str:
+    """Return the dotted name of a folder."""
+    return f"{__name__}.{folder}" if folder in _own_folders() else find_plug_ins()[folder]
+
+
 def home_of(function: str) -> str | None:
-    """Return the module of ``iosonde`` that has a function of the package; None where no command has it."""
-    folder = next((name for name, about in abouts().items() if function in about.functions), None)
-    return None if folder is None else f"commands.{folder}.options"
+    """Return the module that has a function of the package ``iosonde``; None where no command has it."""
+    for folder in _own_folders():
+        if function in _own_about(folder).functions:
+            return f"{__name__}.{folder}.options"
+    for folder, module in find_plug_ins().items():
+        if function in load_about(folder).functions:
+            return f"{module}.options"
+    return None
 
 
 def command_name(folder: str) -> str:
     """Return the command of a folder as a terminal has it."""
     return folder.strip("_").replace("_", "-")
+
+
+def _own_folders() -> list[str]:
+    return [module.name for module in pkgutil.iter_modules(__path__) if module.ispkg]
+
+
+def _own_about(folder: str) -> About:
+    about: About = importlib.import_module(f"{__name__}.{folder}").ABOUT
+    return about

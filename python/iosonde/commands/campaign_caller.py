@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.core.front_end import front_end
 
+from .labs import find_server_hands
+
 if TYPE_CHECKING:
     from iosonde.campaign.caller import Caller
-    from iosonde.measure.servers_seen import ServerHands
 
 
 def build_caller(words: Sequence[str] = ()) -> Caller:
@@ -27,11 +27,5 @@ def build_caller(words: Sequence[str] = ()) -> Caller:
         waiting=listener.waiting(),
         progress=listener.trial_progress,
         stopping=listener.stopping,
-        servers=_find_server_hands,
+        servers=find_server_hands,
     )
-
-
-def _find_server_hands(target: Path, profile: bool) -> ServerHands | None:
-    from .lab.server_hands import build_server_hands
-
-    return build_server_hands(target, profile)

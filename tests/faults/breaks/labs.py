@@ -18,7 +18,7 @@ from pathlib import Path
 from .case import Case, NotTriedError, dice, digest, judge
 from .warm import ROOT, Ended
 
-sys.path.insert(0, str(ROOT / "tests" / "lab"))
+sys.path.insert(0, str(ROOT / "packages" / "iosonde-lab" / "tests" / "lab"))
 
 NAME = "breaks"
 LONGEST_S = 3.0  # a lab of this size is up by then, on a machine that does nothing else

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from iosonde.core.emulated import off_rates
+from iosonde.core.emulated import EmulatedRates, off_rates, read_rates
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Cell as Level
@@ -19,9 +19,6 @@ from iosonde.data.source import Source
 
 from .inputs import option_name
 from .words import BoundCell, format_value
-
-if TYPE_CHECKING:
-    from iosonde.lab.description import LabDescription
 
 THE_LAB = "the lab"
 _REDUNDANCY_BY_COPIER = {"client": "client", "servers": "chained"}
@@ -34,29 +31,25 @@ def truth_of(run: StoredRun) -> dict[str, Any]:
     lab = (run.facts.get("machine") or {}).get("lab")
     if not isinstance(lab, Mapping) or "description" not in lab:
         return {}
-    from iosonde.lab.description import description_from_dict
-
     live = next((value for name in _COPIES if (value := run.live_options.get(name, "")).isdecimal()), None)
-    return read_lab_fields(
-        description_from_dict(lab["description"]), lab.get("emulated") or {}, lab.get("layout") or {}, live
-    )
+    return read_lab_fields(read_rates(lab["description"]), lab.get("emulated") or {}, lab.get("layout") or {}, live)
 
 
 def read_lab_fields(
-    description: LabDescription, emulated: Mapping[str, Any], layout: Mapping[str, Any], copies: str | None = None
+    rates: EmulatedRates, emulated: Mapping[str, Any], layout: Mapping[str, Any], copies: str | None = None
 ) -> dict[str, Any]:
     """Map fields to values, as requested from a lab and measured there; ``copies`` if that is set live."""
-    if description.file_system == "local":
+    if rates.file_system == "local":
         return {}
     links = [link["bytes_per_s"] for link in emulated.get("links") or ()]
     fields: dict[str, Any] = {
-        "servers": description.servers,
-        "disks": description.servers,
-        "network": description.goodput or min(links, default=None),
+        "servers": rates.servers,
+        "disks": rates.servers,
+        "network": rates.goodput or min(links, default=None),
     }
-    for kind, limit in (("read", description.read_rate), ("write", description.write_rate)):
-        rates = [disk[f"{kind}_bytes_per_s"] for disk in emulated.get("disks") or ()]
-        fields[f"disk_{kind}"] = limit or min(rates, default=None)
+    for kind, limit in (("read", rates.read_rate), ("write", rates.write_rate)):
+        speeds = [disk[f"{kind}_bytes_per_s"] for disk in emulated.get("disks") or ()]
+        fields[f"disk_{kind}"] = limit or min(speeds, default=None)
     return {name: value for name, value in fields.items() if value} | _read_redundancy(layout, copies)
 
 

@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from iosonde.commands.bound import lab_truth
+from iosonde.core.emulated import burst_bytes
 from iosonde.core.filesystems import LOCAL, structure
 from iosonde.core.stored import StoredRun
 from iosonde.explain.known_path import NetworkPath, ServerTimes
@@ -24,8 +25,6 @@ def path_of(run: StoredRun) -> NetworkPath | None:
     trips = [float(link["rtt_s"]) for link in emulated.get("links") or () if link.get("rtt_s")]
     if not trips or not network:
         return None
-    from iosonde.lab.links import burst_bytes
-
     return NetworkPath(min(trips), float(network), burst_bytes(8 * float(network)))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.answers.answer import Answer
-from iosonde.lab import LabListing, installing, listing
+from iosonde.commands import labs
 from iosonde.ranks import abilities
 from iosonde.ranks.abilities.ability import Ability
 
@@ -61,33 +61,4 @@ class Doctor(Answer):
 def doctor(target: Path | None = None, on_wait: Callable[[str, float], None] | None = None) -> Doctor:
     """Try everything; what needs a directory only with ``target``. ``on_wait`` is called while waiting for an answer.
     Raises TargetError, TargetFaultError."""
-    return Doctor((*abilities.check_all(target, on_wait), *_check_lab(listing())))
-
-
-def _check_lab(lab_listing: LabListing) -> list[Ability]:
-    """Check whether a lab can run here, and list the file systems that lack a package."""
-    ready = [file_system.name for file_system in lab_listing.possible if not file_system.missing]
-    needs, cure = lab_listing.why_not, "run it as root"
-    if not needs and lab_listing.missing:
-        needs, cure = "packages are missing", installing(lab_listing.missing)
-    lacking = {file_system.name: file_system.missing for file_system in lab_listing.possible if file_system.missing}
-    here = Ability(
-        "lab",
-        not needs,
-        needs or f"an emulated cluster can hold {', '.join(ready)}",
-        "emulated clusters",
-        cure if needs else "",
-    )
-    if not lacking:
-        return [here]
-    packages = [package for missing in lacking.values() for package in missing]
-    return [
-        here,
-        Ability(
-            "lab file systems",
-            False,
-            f"packages of {', '.join(lacking)} are missing",
-            "emulated clusters",
-            installing(packages),
-        ),
-    ]
+    return Doctor((*abilities.check_all(target, on_wait), *labs.check_abilities()))

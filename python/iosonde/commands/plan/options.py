@@ -9,6 +9,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 from iosonde.campaign.request import Request
+from iosonde.commands import labs
 from iosonde.commands.campaign_caller import build_caller
 from iosonde.commands.command import command
 from iosonde.commands.result import Result
@@ -87,9 +88,10 @@ def plan(options: PlanOptions) -> Result[CampaignPlan] | Result[IozonePlan] | Re
 
 def _plan_campaign(options: PlanOptions) -> CampaignPlan:
     from iosonde.campaign.plan import plan
-    from iosonde.commands.lab.requested_labs import build_plan_check, place_in_lab
 
-    return plan(place_in_lab(options), build_caller(), build_plan_check(options))
+    request = labs.place_in_lab(options)
+    with labs.needing_package_for_labs():
+        return plan(request, build_caller(), labs.build_plan_check(request))
 
 
 def _read_schema() -> Result[ExperimentSchema]:

@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from iosonde.commands import abouts
+from iosonde.commands import abouts, package_of
 from iosonde.data.source import Source
 from iosonde.page.tables import PageSection
 
@@ -33,4 +33,4 @@ def _folders() -> Iterator[tuple[str, str]]:
 
 
 def _load(folder: str, module: str) -> Any:
-    return importlib.import_module(f"iosonde.commands.{folder}.{module}")
+    return importlib.import_module(f"{package_of(folder)}.{module}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 
 from iosonde.campaign.request import Request
+from iosonde.commands import labs
 from iosonde.commands.campaign_caller import build_caller
 from iosonde.commands.command import command
 from iosonde.commands.page_file import check_place_of_page
@@ -60,5 +61,6 @@ def run(options: RunOptions) -> Measurement:
     from iosonde.campaign.run import run as measure
 
     check_place_of_page(options.page)
-    outcome = measure(options, options.level, build_caller(("iosonde", "run", *options.words())))
+    with labs.needing_package_for_labs():
+        outcome = measure(options, options.level, build_caller(("iosonde", "run", *options.words())))
     return Measurement(outcome, options.level, options.page)
