@@ -1,7 +1,7 @@
 """A file system that goes wrong on demand: a test's target that hangs, fails, lies, is full or disappears.
 
 In memory, over the kernel's FUSE protocol, without a library. Needs root and /dev/fuse (`why_not()` says what is
-missing). In a test (the fixture `faulty` is in tests/conftest.py)::
+missing). In a test (the fixture `faulty` is in conftest.py)::
 
     def test_a_target_that_hangs(faulty):
         faulty.set({"on": "write", "do": "hang", "path": "*/trial-0001/*", "after": 2})

@@ -46,7 +46,11 @@ def test_a_cache_that_was_there_before_the_tests_is_not_used(tmp_path):
     )
     tests = Path(__file__).parents[1]
     (home / ".cache" / "iosonde" / "before").touch()
-    around = os.environ | {"HOME": str(home), "XDG_CACHE_HOME": str(home / ".cache"), "PYTHONPATH": str(tests)}
+    around = os.environ | {
+        "HOME": str(home),
+        "XDG_CACHE_HOME": str(home / ".cache"),
+        "PYTHONPATH": f"{tests.parent}:{tests}",
+    }
     words = [sys.executable, "-m", "pytest", "-q", "-p", "conftest", "-p", "no:cacheprovider", "-n", "0", str(tmp_path)]
     done = subprocess.run(words, env=around, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

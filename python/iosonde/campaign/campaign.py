@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import math
 import random
@@ -15,6 +14,7 @@ from typing import Any
 from iosonde.core import deciding, decision, questions
 from iosonde.core.decision import Decision
 from iosonde.core.pair_rule import PairRule
+from iosonde.core.plugins import find_entry_points
 from iosonde.core.timestamps import format_now
 from iosonde.core.types import Experiment, level_text
 from iosonde.core.units import percent
@@ -208,5 +208,4 @@ def campaign(
 
 def importer_names() -> list[str]:
     """Every importer that ``parse`` may name, without loading it."""
-    points = importlib.metadata.entry_points(group=registry.GROUP)
-    return sorted({*registry.OURS, *(point.name for point in points)})
+    return sorted({*registry.OURS, *find_entry_points(registry.GROUP)})

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING
 from iosonde.campaign.request import Request
 from iosonde.commands.campaign_caller import build_caller
 from iosonde.commands.command import command
-from iosonde.commands.result import Result
+from iosonde.commands.result import Result, TabularAnswer
 from iosonde.core.options import Choice, Flag
+from iosonde.core.plugins import load_plugin
 
 if TYPE_CHECKING:
-    from iosonde.campaign.as_iozone import IozonePlan
     from iosonde.campaign.plan import CampaignPlan
 
     from .schema import ExperimentSchema
+
+# Name of a tool → function that takes a plan and returns a Result of equivalent commands.
+_PLAN_WRITERS = "iosonde.plan_writers"
 
 
 @dataclass
@@ -36,14 +39,14 @@ class PlanOptions(Request):
     "plan sweep.yaml; iosonde plan --target /mnt/x --nodes 1,2,4 --seed 7; "
     "iosonde plan --schema > experiment.schema.json",
 )
-def plan(options: PlanOptions) -> Result[CampaignPlan] | Result[IozonePlan] | Result[ExperimentSchema]:
+def plan(options: PlanOptions) -> Result[CampaignPlan] | Result[TabularAnswer] | Result[ExperimentSchema]:
     """Show what `iosonde run` with the same words would do. Writes nothing, starts nothing.
 
     SPEC is an experiment file (docs/experiment.md); without it the MTC envelope is measured.
 
     Returns
     -------
-    Result[CampaignPlan], Result[IozonePlan] or Result[ExperimentSchema]
+    Result[CampaignPlan], Result[TabularAnswer] or Result[ExperimentSchema]
         One row a trial; of a tool one a setting; of the schema one a key.
 
     Examples
@@ -57,11 +60,7 @@ def plan(options: PlanOptions) -> Result[CampaignPlan] | Result[IozonePlan] | Re
         from .text import lines
 
         return Result(campaign_plan, lines)
-    from iosonde.campaign.as_iozone import iozone_plan
-
-    from .text_iozone import lines as command_lines
-
-    return Result(iozone_plan(campaign_plan), command_lines)
+    return _write_commands(campaign_plan, options.as_tool)
 
 
 def _plan_campaign(options: PlanOptions) -> CampaignPlan:
@@ -69,6 +68,12 @@ def _plan_campaign(options: PlanOptions) -> CampaignPlan:
     from iosonde.commands.lab.requested_labs import build_plan_check, place_in_lab
 
     return plan(place_in_lab(options), build_caller(), build_plan_check(options))
+
+
+def _write_commands(plan: CampaignPlan, tool: str) -> Result[TabularAnswer]:
+    """Have the plug-in for a tool write its commands. Raises InputError if it is not installed."""
+    result: Result[TabularAnswer] = load_plugin(_PLAN_WRITERS, tool, f"a plan as commands of {tool}")(plan)
+    return result
 
 
 def _read_schema() -> Result[ExperimentSchema]:

@@ -14,9 +14,10 @@ from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.workload import FileNames, Files, Phase, Step
 from iosonde.measure.workloads.phase_plan import RATE, PhasePlan
+from iosonde.measure.workloads.translation import Translation
 
-from . import Translation, check_words, read_settings
-from .options import Option, read
+from .command_options import Option, read
+from .workload_settings import check_words, read_settings
 
 PHASES = ("create", "stat", "read", "remove")
 MOST_NAMES = 1_000_000

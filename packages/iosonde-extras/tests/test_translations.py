@@ -11,7 +11,8 @@ from iosonde.core.errors import InputError
 from iosonde.core.workload import Workload
 from iosonde.engine import _native
 from iosonde.measure import spool, workloads
-from iosonde.measure.workloads.foreign import ior, translate
+from iosonde.measure.workloads.translation import translate
+from iosonde_extras import ior
 from messages import codes
 
 

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from iosonde.campaign.as_iozone import IozonePlan
+from iosonde.campaign.plan import CampaignPlan
+from iosonde.commands.result import Result
 from iosonde.core.level_text import format_level
 from iosonde.layout.text import escape, wrapped
+
+from .iozone_plan import IozonePlan, iozone_plan
+
+
+def write_plan(plan: CampaignPlan) -> Result[IozonePlan]:
+    """Convert a plan to IOzone's commands. Raises InputError without native steps."""
+    return Result(iozone_plan(plan), lines)
 
 
 def lines(plan: IozonePlan) -> Iterator[str]:

@@ -16,9 +16,10 @@ from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.workload import Files, Phase, Step
 from iosonde.measure.workloads.phase_plan import BANDWIDTH, PhasePlan
+from iosonde.measure.workloads.translation import Translation
 
-from . import Translation, check_words, read_settings
-from .options import Option, ParsedOptions, read
+from .command_options import Option, ParsedOptions, read
+from .workload_settings import check_words, read_settings
 
 MOST_STEPS = 65_536
 # Number of -i → the tests in order (name, kind).

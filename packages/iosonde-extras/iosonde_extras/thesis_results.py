@@ -1,14 +1,12 @@
-"""Reader of the results file that ``core/many_task.py`` describes."""
+"""Reader of the results file that ``iosonde.core.many_task`` describes."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from iosonde.core.errors import DataError
-from iosonde.core.many_task import IOZONE_NAMES, KB_PER_S
 
 
 def read(path: Path) -> dict[int, dict[str, Any]]:
@@ -75,24 +73,3 @@ def _check_entry(path: Path, key: str, entry: Any) -> dict[str, Any]:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < float("inf")
-
-
-def totals(results: Mapping[int, Mapping[str, Any]]) -> dict[str, dict[int, list[float]]]:
-    """Return metric → node count → its totals, one for each repetition."""
-    totals_by_metric: dict[str, dict[int, list[float]]] = {}
-    for nodes, entry in sorted(results.items()):
-        for repetition in entry.get("repetitions") or [entry]:
-            for name, value in repetition["total"].items():
-                totals_by_metric.setdefault(name, {}).setdefault(nodes, []).append(float(value))
-    return totals_by_metric
-
-
-def units(results: Mapping[int, Mapping[str, Any]]) -> dict[str, str]:
-    """Return metric → its unit: as in the file, kB/s for IOzone's names, else none."""
-    unit_by_metric = dict.fromkeys(IOZONE_NAMES.values(), KB_PER_S)
-    for entry in results.values():
-        declared = entry.get("units")
-        unit_by_metric |= (
-            {str(name): str(unit) for name, unit in declared.items()} if isinstance(declared, dict) else {}
-        )
-    return unit_by_metric

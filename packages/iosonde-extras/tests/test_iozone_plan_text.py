@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from iosonde.campaign.as_iozone import IozoneCell, IozonePlan
-from iosonde.commands.plan.text_iozone import lines
+from iosonde_extras.iozone_plan import IozoneCell, IozonePlan
+from iosonde_extras.iozone_plan_text import lines
 
 
 def test_a_setting_of_many_factors_is_wrapped():

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from iosonde.campaign.plan import CampaignPlan
+from iosonde.campaign.spec.check import names_in, settings_at
 from iosonde.core.errors import InputError
 from iosonde.core.types import FactorValue, Trial, count_of
 from iosonde.measure import placeholders, workloads
 from iosonde.measure.spec import NativeStep
-from iosonde.measure.workloads.foreign.as_iozone import AsIozone, as_iozone, translate_settings
 
-from .plan import CampaignPlan
-from .spec.check import names_in, settings_at
+from .as_iozone import AsIozone, as_iozone, translate_settings
 
 _NODES = ("nodes", "ranks_per_node")
 

@@ -14,10 +14,9 @@ import re
 from datetime import datetime
 
 from iosonde.core.message import Message
-
-from .parsed import CERTAIN, Claim, Parsed, Row
-from .reading import number
-from .text import Text
+from iosonde.importers.parsed import CERTAIN, Claim, Parsed, Row
+from iosonde.importers.reading import number
+from iosonde.importers.text import Text
 
 NAME = "ficus"
 

@@ -16,9 +16,10 @@ from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.workload import Files, Phase, Step
 from iosonde.measure.workloads.phase_plan import BANDWIDTH, PhasePlan
+from iosonde.measure.workloads.translation import Translation
 
-from . import Translation, read_settings
-from .options import Option, read
+from .command_options import Option, read
+from .workload_settings import read_settings
 
 # Limit of steps, if every transfer (or segment) needs its own.
 MOST_STEPS = 65_536

@@ -6,12 +6,12 @@ import shlex
 
 import pytest
 
-from iosonde.campaign.as_iozone import iozone_plan
 from iosonde.campaign.plan import plan
 from iosonde.campaign.request import Request
-from iosonde.measure.workloads.foreign import translate
-from iosonde.measure.workloads.foreign.as_iozone import translate_settings
-from iosonde.measure.workloads.foreign.iozone import Settings
+from iosonde.measure.workloads.translation import translate
+from iosonde_extras.as_iozone import translate_settings
+from iosonde_extras.iozone import Settings
+from iosonde_extras.iozone_plan import iozone_plan
 from messages import raises
 
 PHASE = (

@@ -19,6 +19,10 @@ from iosonde.core.message import set_default_spelling, terminal_spelling
 # Files of which (nearly) every test is slow: `make quick` does not even import them. One slow test among fast ones
 # is marked where it stands: @pytest.mark.slow.
 SLOW_FILES = (
+    # packages
+    "test_iozone_plan.py",
+    "test_native.py",
+    "test_thesis_results.py",
     # tests/commands
     "test_benchmarks.py",
     "test_data_terminal.py",
@@ -29,7 +33,6 @@ SLOW_FILES = (
     "test_gate_terminal.py",
     "test_iterations.py",
     "test_mpi_steps.py",
-    "test_native.py",
     "test_page_advice.py",
     "test_page_bound.py",
     "test_page_factors.py",
@@ -151,7 +154,6 @@ SLOW_FILES = (
     "test_check_data.py",
     "test_diagnose_large.py",
     "test_scale.py",
-    "test_campaign_as_iozone.py",
     "test_campaign_roles.py",
     "test_data_factors.py",
     "test_import_archives.py",
