@@ -31,6 +31,8 @@ PIP := $(PY) -m pip install --quiet --disable-pip-version-check --no-input --con
 IOSONDE := .venv/bin/iosonde
 RUST_OLDEST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' rust/Cargo.toml)
 RUST := $(shell find rust -path rust/nfs-mount -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
+# Plug-ins, each a distribution of its own.
+PACKAGES := $(patsubst %/pyproject.toml,%,$(wildcard packages/*/pyproject.toml))
 NFS_MOUNT := $(shell find rust/nfs-mount -name '*.rs' -o -name Cargo.toml)
 
 # `cargo` may be rustup's proxy while HOME is another user's or empty: its toolchains then lie beside it.
@@ -58,15 +60,15 @@ run: .venv/.ok ## measure TARGET (a scratch directory here) on 1 and 2 ranks; su
 	@$(IOSONDE) report "$(STORE)" --output "$(REPORT)"
 
 quick: .venv/.dev ## the fast tests, on every save: no processes, no load on the disk
-	@$(PY) -m pytest -n 2 --dist loadfile --quick tests/unit tests/commands $(PYTEST_OPTIONS)
+	@$(PY) -m pytest -n 2 --dist loadfile --quick tests/unit tests/commands packages $(PYTEST_OPTIONS)
 
 test: .venv/.dev ## unit and golden tests, then the engine's own
-	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m 'not long' -n auto --dist worksteal tests/unit tests/commands tests/golden tests/property tests/truth $(PYTEST_OPTIONS)
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m 'not long' -n auto --dist worksteal tests/unit tests/commands tests/golden tests/property tests/truth packages $(PYTEST_OPTIONS)
 	@echo "testing: native engine (cargo test)"
 	@cargo test --quiet --locked --no-default-features
 
 test-long: .venv/.dev ## the others: simulations, campaigns that are killed, every command asked in every way (about 4 min)
-	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m long -n auto --dist worksteal tests/unit tests/commands tests/golden tests/property $(PYTEST_OPTIONS)
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m long -n auto --dist worksteal tests/unit tests/commands tests/golden tests/property packages $(PYTEST_OPTIONS)
 
 test-docs: .venv/.dev ## every example in README.md, docs/ and examples/ runs, and says what it shows
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n auto --dist worksteal tests/docs $(PYTEST_OPTIONS)
@@ -198,7 +200,7 @@ golden: .venv/.dev ## record golden texts and the output shown in docs again; re
 lint: .venv/.dev ## ruff, mypy --strict, rustfmt, clippy
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
-	@echo "checking types: mypy --strict of python/iosonde (about 20 s, then 2)"
+	@echo "checking types: mypy --strict of python/iosonde and packages (about 20 s, then 2)"
 	@$(PY) -m mypy
 	@cargo fmt --version >/dev/null 2>&1 && cargo fmt --check || \
 		{ ! cargo fmt --version >/dev/null 2>&1 && echo "not checked: rustfmt is not installed"; }
@@ -216,11 +218,13 @@ lock: .venv/.dev ## pin the newest versions that pyproject.toml allows (requirem
 	@cargo update --quiet
 
 # The wheel is for every Python from 3.11 and every glibc from 2.17 (zig links against that one); the sdist beside it.
-wheels: .venv/.dev ## build/dist: wheel and source, the wheel tried in an empty environment without Rust (about 5 min)
+wheels: .venv/.dev ## build/dist: wheels and sources, the wheels tried in an empty environment without Rust (about 5 min)
 	@$(PIP) 'ziglang>=0.13,<1'
 	@rm -rf build/dist
 	@PATH="$$PWD/.venv/bin:$$PATH" maturin build --quiet --locked --release --zig --compatibility manylinux2014 --out build/dist
 	@PATH="$$PWD/.venv/bin:$$PATH" maturin sdist --quiet --out build/dist
+	@for package in $(PACKAGES); do \
+		(cd "$$package" && "$(CURDIR)/$(PY)" -m hatchling build --directory "$(CURDIR)/build/dist" >/dev/null) || exit; done
 	@$(PY) tools/try_wheel.py build/dist
 
 release: .venv/.dev ## VERSION=0.2.0: write it everywhere, run the tests, build the wheels, commit and tag
@@ -234,7 +238,7 @@ release: .venv/.dev ## VERSION=0.2.0: write it everywhere, run the tests, build 
 clean: ## remove what make built; results (iosonde-store, reports) stay
 	@rm -rf .venv target build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
 	@rm -f python/iosonde/engine/_native*.so
-	@find python tests benches -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find python packages tests benches -name __pycache__ -type d -prune -exec rm -rf {} +
 
 setup: .venv/.dev ## everything that run and test need, and nothing more
 
@@ -275,8 +279,9 @@ MPI_WORKS = command -v mpiexec >/dev/null && \
 	@touch $@
 
 # Tests run with one MPI, whatever the machine has besides; `make test-nodes` takes others where they are.
-.venv/.dev: .venv/.deps | .venv/.ok
+.venv/.dev: .venv/.deps $(PACKAGES:%=%/pyproject.toml) | .venv/.ok
 	@echo "setting up: what tests need (about 15 s, once)"
 	@$(call REQUIREMENTS,dev mpich) >build/requirements-dev.txt
 	@$(PIP) --requirement build/requirements-dev.txt
+	@$(PIP) --no-build-isolation --no-deps $(PACKAGES:%=--editable ./%)
 	@touch $@

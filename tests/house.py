@@ -48,13 +48,20 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def room_of(path: Path) -> str:
-    """The folder below the package that a file lies in; '.' for the package's own files."""
+    """The folder below the package that a file lies in; '.' for the package's own files; the name of a plug-in."""
+    if not path.is_relative_to(PACKAGE):
+        return path.relative_to(ROOT).parts[1]
     parts = path.relative_to(PACKAGE).parts
     return parts[0] if len(parts) > 1 else "."
 
 
 def product_files() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
+
+
+def plugin_files() -> list[Path]:
+    """Modules of the distributions in ``packages``."""
+    return sorted((ROOT / "packages").glob("*/iosonde_*/**/*.py"))
 
 
 def words_of(name: str) -> list[str]:
@@ -135,7 +142,7 @@ def own_flags() -> list[str]:
     """
     flag = re.compile(rf"(?<![\w-])--({'|'.join(sorted(options(), key=len, reverse=True))})(?![\w-])")
     places = []
-    for path in product_files():
+    for path in [*product_files(), *plugin_files()]:
         if room_of(path) in FRONT_ENDS or FRONT_FILES.fullmatch(path.name) or path in DECLARATIONS:
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -177,7 +184,7 @@ def oblique_docstrings(files: list[Path]) -> int:
 
 
 def test_files() -> list[Path]:
-    return sorted((ROOT / "tests").rglob("test_*.py"))
+    return sorted([*(ROOT / "tests").rglob("test_*.py"), *(ROOT / "packages").glob("*/tests/**/test_*.py")])
 
 
 def statements(files: list[Path]) -> int:

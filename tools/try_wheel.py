@@ -1,5 +1,5 @@
-"""``python tests/try_wheel.py DIRECTORY``: installs the wheel that lies there into an empty environment, in which there
-is no Rust, and runs ``iosonde run``, ``summary`` and the notebook."""
+"""``python tools/try_wheel.py DIRECTORY``: installs the wheel that lies there into an empty environment, in which there
+is no Rust, and runs ``iosonde run``, ``summary`` and the notebook; then the wheels of packages, which it checks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOTEBOOK = ROOT / "docs" / "examples" / "what-matters.ipynb"
 NOTEBOOK_NEEDS = ("ipykernel>=6.29,<8", "jupyter_client>=8.6,<9", "nbclient>=0.10,<1", "nbformat>=5.10,<6")
 
 
-def try_wheel(wheel: Path, scratch: Path) -> None:
+def try_wheels(wheel: Path, packages: list[Path], scratch: Path) -> None:
     """Raise CalledProcessError where a step fails."""
     venv.create(scratch / "env", with_pip=True)
     programs = scratch / "env" / "bin"
@@ -37,17 +37,22 @@ def try_wheel(wheel: Path, scratch: Path) -> None:
     call("iosonde", "run", "--target", "target", "--nodes", "1", "--store", "store", "--budget", "20s")
     call("iosonde", "summary", "store")
     call("python", ROOT / "tests" / "notebook.py", shutil.copy(NOTEBOOK, NOTEBOOK.with_stem("tried")))
+    call("python", "-m", "pip", "install", "--quiet", *constraints, *packages)
+    call("python", "-m", "pip", "check")
+    words = ("iozone -i 0 -s 64k -r 4k", "--native", "--target", "target", "--repetitions", "1", "--store", "native")
+    call("iosonde", "run", *words)
 
 
 def main(directory: Path) -> None:
-    """Try the one wheel of a directory."""
-    (wheel,) = directory.resolve().glob("*.whl")
+    """Try the wheel of iosonde that lies in a directory, and those of its packages."""
+    (wheel,) = directory.resolve().glob("iosonde-*.whl")
+    packages = sorted(set(directory.resolve().glob("*.whl")) - {wheel})
     with tempfile.TemporaryDirectory() as scratch:
         try:
-            try_wheel(wheel, Path(scratch))
+            try_wheels(wheel, packages, Path(scratch))
         finally:
             NOTEBOOK.with_stem("tried").unlink(missing_ok=True)
-    print(f"{wheel.name} runs in an empty environment")
+    print(f"{', '.join(path.name for path in (wheel, *packages))}: run in an empty environment")
 
 
 if __name__ == "__main__":

@@ -158,6 +158,18 @@ def test_a_room_imports_only_what_the_map_allows():
     assert not wrong, "ARCHITECTURE.md does not let these rooms import these"
 
 
+def test_no_room_imports_a_plugin():
+    """A plug-in is found by its entry point (``core/plugins.py``), and may be missing."""
+    plugins = {path.name for path in (ROOT / "packages").glob("*/iosonde_*")}
+    assert plugins
+    assert not [
+        (name_of(path), one.line, one.name)
+        for path in modules()
+        for one in imports_of(path, types=True)
+        if one.name.split(".")[0] in plugins
+    ]
+
+
 def may_import(room: str, other: str | None) -> bool:
     """Whether the map lets a room import another; the package itself has no bounds, nor have foreign names."""
     if not room or other in (None, room):

@@ -33,6 +33,7 @@ DIALECT_PER_1000 = {
     "store": 0.2,
     "survey": 0.7,
 }
+DIALECT_OF_PLUGINS_PER_1000 = 0.0
 OPAQUE_PARAMETERS = 0
 ONE_WORD_FUNCTIONS = 0.318
 PHRASES_IN_TESTS = 0.03
@@ -45,10 +46,15 @@ def test_dialect_only_falls(room):
     assert house.dialect_per_1000(files) <= DIALECT_PER_1000[room]
 
 
-def test_names_only_become_better():
-    assert house.opaque_parameters(house.product_files()) <= OPAQUE_PARAMETERS
-    assert house.one_word_share(house.product_files()) <= ONE_WORD_FUNCTIONS
-    assert house.oblique_docstrings(house.product_files()) <= OBLIQUE_DOCSTRINGS
+def test_dialect_of_plugins_only_falls():
+    assert house.dialect_per_1000(house.plugin_files()) <= DIALECT_OF_PLUGINS_PER_1000
+
+
+@pytest.mark.parametrize("files", [house.product_files(), house.plugin_files()], ids=["product", "plug-ins"])
+def test_names_only_become_better(files):
+    assert house.opaque_parameters(files) <= OPAQUE_PARAMETERS
+    assert house.one_word_share(files) <= ONE_WORD_FUNCTIONS
+    assert house.oblique_docstrings(files) <= OBLIQUE_DOCSTRINGS
 
 
 def test_no_sentence_below_the_front_ends_names_an_option_as_a_terminal_spells_it():

@@ -22,7 +22,17 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "iosonde"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # What tests and lint start rather than import.
-TOOLS = {"ipykernel", "pytest-xdist", "ruff", "mypy", "pandas-stubs", "types-pyyaml", "types-jsonschema"}
+TOOLS = {
+    "ipykernel",
+    "hatchling",
+    "editables",
+    "pytest-xdist",
+    "ruff",
+    "mypy",
+    "pandas-stubs",
+    "types-pyyaml",
+    "types-jsonschema",
+}
 
 
 # Dependencies

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import house
 import iosonde
 from iosonde.commands.python import PythonSpelling
 from iosonde.core.errors import InputError, IosondeError, SystemFaultError, TargetFaultError, error_from_json
@@ -22,7 +23,7 @@ from iosonde.measure.workloads.settings import SettingError
 from messages import codes, raises, with_code
 
 ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "python" / "iosonde"
+FILES = [*house.product_files(), *house.plugin_files()]
 CODE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+){0,4}")
 FRONT_ENDS = ("cli", "api", "report", "serve")
 
@@ -36,7 +37,7 @@ def errors(kind: type[IosondeError] = IosondeError) -> Iterator[type[IosondeErro
 def calls() -> Iterator[tuple[Path, ast.Call, list[ast.expr], Assigned]]:
     """Every construction of an error or a message: file, call, its positional arguments from the code on, and what the
     function around it assigns."""
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in FILES:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
         for node in ast.walk(tree):
@@ -50,7 +51,7 @@ def calls() -> Iterator[tuple[Path, ast.Call, list[ast.expr], Assigned]]:
 
 _ERRORS = {
     node.name
-    for path in PACKAGE.rglob("*.py")
+    for path in FILES
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
     if isinstance(node, ast.ClassDef)
     and any(getattr(base, "id", getattr(base, "attr", "")).endswith("Error") for base in node.bases)
@@ -117,7 +118,7 @@ def test_every_template_names_values_that_are_there_and_every_code_is_one():
 
 def test_options_are_spelled_when_a_message_is_made_and_not_when_a_module_is_loaded():
     early = []
-    for path in PACKAGE.rglob("*.py"):
+    for path in FILES:
         within = [
             node
             for function in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
@@ -189,7 +190,7 @@ def test_an_error_of_another_module_or_version_comes_back_as_its_nearest_kind():
 
 def test_no_docstring_was_cut_into_two_literals():
     cut = []
-    for path in PACKAGE.rglob("*.py"):
+    for path in FILES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and path.name != "iozone_blocks.py":
                 cut += [f"{path}:{node.name}"] if re.search(r'"\s*\n\s*"', ast.get_docstring(node) or "") else []

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 from test_python_incomplete import stored
 
+import house
 import iosonde
 from iosonde.cli.group import cli
 from iosonde.commands.declaration import COMMANDS as DECLARED
@@ -23,7 +24,7 @@ from iosonde.core.message import current_spelling, spell, spelled, terminal_spel
 from terminal import COMMANDS
 
 ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "python" / "iosonde"
+FILES = [*house.product_files(), *house.plugin_files()]
 CP = ROOT / "tests" / "golden" / "data" / "cp_raw.csv"
 FUNCTIONS = [name for name in iosonde.__all__ if name[0].islower()]
 
@@ -83,7 +84,7 @@ def test_every_option_in_a_template_is_one():
     """A spelled name that no front end has is a mistake, or a part of another program's flag."""
     known = {option for _, option, _ in options(cli, click.Context(cli))} | {"json"}
     unknown = []
-    for path in PACKAGE.rglob("*.py"):
+    for path in FILES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "spell":
                 unknown += [f"{path.relative_to(ROOT)}:{node.lineno} {node.attr}"] * (node.attr not in known)
@@ -141,7 +142,7 @@ def test_a_whole_command_line_in_a_message_is_the_terminals():
     """Nobody can type ``iosonde probe .to_dict()``."""
     command = re.compile(rf"\biosonde ({'|'.join(COMMANDS)})\b[^;]*{{spell\.")
     mixed = []
-    for path in PACKAGE.rglob("*.py"):
+    for path in FILES:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             mixed += [f"{path.relative_to(ROOT)}:{number}"] * (command.search(line) is not None)
     assert mixed == [line for line in mixed if line.startswith("python/iosonde/lab/bring.py")]
@@ -150,5 +151,5 @@ def test_a_whole_command_line_in_a_message_is_the_terminals():
 def test_what_follows_an_option_is_its_value():
     """``{spell.family} tree`` would be ``families= tree`` in Python."""
     value = re.compile(r"\{spell\.\w+\}( (tree|linear|mpirun|none|csv|romio|settings)\b|_)")
-    texts = {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
+    texts = {path: path.read_text(encoding="utf-8") for path in FILES}
     assert not [path for path, text in texts.items() if path.parent.name != "commands" and value.search(text)]
