@@ -22,6 +22,9 @@ SLOW_FILES = (
     # packages
     "test_iozone_plan.py",
     "test_native.py",
+    "test_path_models.py",
+    "test_path_study.py",
+    "test_path_study_terminal.py",
     "test_thesis_results.py",
     # tests/commands
     "test_benchmarks.py",
@@ -40,7 +43,6 @@ SLOW_FILES = (
     "test_page_parts.py",
     "test_page_questions_layout.py",
     "test_page_slow.py",
-    "test_path_study_terminal.py",
     "test_prune.py",
     "test_python_besides.py",
     "test_python_incomplete.py",
@@ -93,7 +95,6 @@ SLOW_FILES = (
     # Commands and functions from end to end, pages and figures.
     "test_python.py",
     "test_every_option.py",
-    "test_path_study.py",
     "test_data_experiments.py",
     "test_diagnose_machines.py",
     "test_incomplete_runs.py",
@@ -131,7 +132,6 @@ SLOW_FILES = (
     "test_campaign_against.py",
     "test_explain_advise.py",
     "test_explain_causes.py",
-    "test_explain_path_models.py",
     "test_model_blocks.py",
     "test_model_designs.py",
     "test_model_fuzz.py",

@@ -207,7 +207,6 @@ SEAMS = {
     "test_importers_seam.py": {"store"},
     "test_importers_variants.py": {"commands"},
     "test_measure_aggregate.py": {"importers"},
-    "test_measure_machines.py": {"store"},
     "test_measure_on_servers.py": {"campaign", "commands", "store"},
     "test_measure_probe.py": {"campaign", "commands", "stats", "store"},
     "test_measure_probe_tcp.py": {"campaign", "commands", "stats"},
@@ -263,7 +262,6 @@ JOINS = {
     "commands/report/parts.py",
     "commands/run/measurement.py",
     "commands/scale/network.py",
-    "commands/time_model/path_study.py",
 }
 LAYS_OUT = re.compile(r"(text|figure|section)(_\w+)?\.py")
 LAYOUT_ROOMS = ("layout", "page")

@@ -63,7 +63,8 @@ def imported(*folders: str) -> set[str]:
                 names |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 names.add((node.module or "").split(".")[0])
-    return names - set(sys.stdlib_module_names) - {"iosonde", "_typeshed"}  # the latter: inside a type checker
+    own = {"iosonde", *(path.name for path in ROOT.glob("packages/*/iosonde_*"))}
+    return names - set(sys.stdlib_module_names) - own - {"_typeshed"}  # the latter: inside a type checker
 
 
 def plain(name: str) -> str:
@@ -100,9 +101,9 @@ def test_what_the_package_imports_is_what_it_asks_for():
 @pytest.mark.slow
 def test_what_tests_import_is_asked_for_and_used():
     asked = distributions(EXTRAS["dev"]) | distributions(EXTRAS["browser"])
-    files = python_files("tests", "benches", "tools")
+    files = python_files("tests", "benches", "tools", "packages")
     ours = {path.stem for path in files} | {path.name for path in (ROOT / "tests").iterdir()}
-    used = imported("tests", "benches") - ours
+    used = imported("tests", "benches", "packages") - ours
     assert not {module for module in used if not gives(module) & (asked | NEEDED)}
     docs = " ".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md"))
     shown = {name for name in asked if re.search(rf"import {name}\b", docs)}

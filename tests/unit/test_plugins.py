@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,8 @@ from iosonde.importers import Text, registry, understand
 from iosonde.measure import workloads
 from iosonde.measure.workloads.translation import translate
 from messages import raises
+
+STORE = Path(__file__).parents[1] / "golden" / "data" / "two-tools" / "store"
 
 
 @pytest.fixture
@@ -77,8 +81,12 @@ def test_without_the_extras_commands_answer_in_one_sentence(install, tmp_path):
         ("plan", "ior.yaml"),
         ("plan", "--target", "target", "--as", "iozone"),
         ("plot", "results.json", "--bars"),
+        ("run", "path-study:4", "--target", "target"),
     ):
         done = iosonde(*words, where=tmp_path)
         assert (done.returncode, done.stdout) == (2, "")
         assert len(done.stderr.splitlines()) == 2 and f"pip install {plugins.EXTRAS}" in done.stderr
+    shutil.copytree(STORE, tmp_path / "store")
+    assert iosonde("time-model", "store", where=tmp_path).returncode == 2
+    assert iosonde("diagnose", "store", where=tmp_path).returncode == 0
     assert iosonde("plan", "--target", "target", where=tmp_path).returncode == 0

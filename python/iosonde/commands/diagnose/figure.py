@@ -31,7 +31,6 @@ from iosonde.layout.vocabulary import (
     view,
 )
 
-from . import figure_path_study as path_study
 from .answer import DiagnosedOperations, OperationCauses
 from .figure_panels import panels
 
@@ -50,10 +49,8 @@ def figure(operation_causes: OperationCauses) -> Figure:
     )
     names = ", ".join(_format_name(group) for group in groups)
     title = {"text": _TITLE, "anchor": "start", "frame": "bounds", "fontSize": 14, "offset": 14}
-    paths = [
-        group for study in (operation_causes.study.studies if operation_causes.study else ()) for group in study.drawn
-    ]
-    rows = [*([path_study.panels(paths)] if paths else []), *(_draw_row(group) for group in groups)]
+    study = operation_causes.study
+    rows = [*([study.panels()] if study else []), *(_draw_row(group) for group in groups)]
     spec = {
         "vconcat": rows,
         "spacing": 34,

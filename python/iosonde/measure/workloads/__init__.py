@@ -17,12 +17,11 @@ from .phase_plan import PhasePlan
 _MODULES = {
     "envelope": "envelope",
     "noncontiguous": "noncontiguous",
-    "path-study": "path_study",
     "phases": "phases",
 }
 GROUP = "iosonde.workloads"
 # Workloads that the package of extras adds.
-_EXTRAS = ("ior", "iozone", "mdtest")
+_EXTRAS = ("ior", "iozone", "mdtest", "path-study")
 
 
 class Producer(Protocol):

@@ -7,12 +7,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from iosonde.core.path_names import pattern_name
 from iosonde.core.schema import RECORD
 from iosonde.core.workload import Device, Workload
 from iosonde.engine import _native
-from iosonde.measure.workloads import path_study
 from iosonde.measure.workloads.settings import SettingError
+from iosonde_extras.path_study import workload as path_study
+from iosonde_extras.path_study.names import pattern_name
 from messages import raises
 
 MIB = 2**20

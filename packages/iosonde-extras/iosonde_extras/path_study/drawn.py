@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from iosonde.explain.path_models import PathCell, PathModels
+from .models import PathCell, PathModels
 
 _POINTS = 60  # of a line
 

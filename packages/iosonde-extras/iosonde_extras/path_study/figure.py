@@ -27,7 +27,7 @@ from iosonde.layout.vocabulary import (
     view,
 )
 
-from .path_study_drawn import DrawnPaths
+from .drawn import DrawnPaths
 
 _TITLE = "Time against size"
 _WIDTH, _HEIGHT = 400, 300  # px

@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.message import Message
-from iosonde.core.path_names import AGAIN, CACHED, DISCARD, FIRST, READ, UNCACHED, WRITE, pattern_name
 from iosonde.core.types import Estimate
 
-from . import path_lines
-from .path_lines import Array, PathLine
+from . import lines as path_lines
+from .lines import Array, PathLine
+from .names import AGAIN, CACHED, DISCARD, FIRST, READ, UNCACHED, WRITE, pattern_name
 
 Codes = npt.NDArray[np.int8]
 # In addition to the conditions.

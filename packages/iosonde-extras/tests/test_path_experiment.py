@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from iosonde.campaign import document, path_study
+from iosonde.campaign import document
 from iosonde.campaign.request import Request
 from iosonde.campaign.spec import file
 from iosonde.measure import design
+from iosonde_extras.path_study import experiment as path_study
 from messages import raises
 
 

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 from machine_cells import matrix
 
-from iosonde.commands.diagnose import path_study
 from iosonde.commands.diagnose import text as diagnose_text
-from iosonde.commands.diagnose import text_path_study as text
 from iosonde.commands.diagnose.answer import OperationCauses
 from iosonde.core.errors import DataError
 from iosonde.data.source import open_data
-from iosonde.measure import machines
 from iosonde.store import Store
+from iosonde_extras.path_study import answer as path_study
+from iosonde_extras.path_study import machines, text
 from messages import assert_problem, raises, with_code
 
 

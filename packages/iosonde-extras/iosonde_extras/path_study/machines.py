@@ -1,7 +1,7 @@
 """Runs on scripted machines without processes: what ``iosonde run path-study --fake`` makes, in milliseconds per cell.
 
 For tests of code that reads operations, and for the tables of docs/path-study.md: the truth of every operation is known
-(``core/truth.py``).
+(``iosonde.core.truth``).
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from iosonde.core import truth
-from iosonde.core.path_names import WORKLOAD
 from iosonde.core.types import FactorValue, Run
 from iosonde.core.workload import Phase, Workload
 from iosonde.foreign.removal import scratch_directory
+from iosonde.measure import items, spool
+from iosonde.measure.collect import assemble
+from iosonde.measure.spec import NativeStep
 
-from . import items, spool
-from .collect import assemble
-from .spec import NativeStep
+from .names import WORKLOAD
 
 EXPERIMENT = "machines"
 

@@ -9,25 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from iosonde.core import path_names
 from iosonde.core.errors import InputError
-from iosonde.core.path_names import READ, READ_STATES, STATES, WRITE, WRITE_STATES
 from iosonde.measure.load_program import OFF, ON
 from iosonde.measure.placeholders import PYTHON_VARIABLE
-from iosonde.measure.workloads.path_study import MEMORY, PLACES
 
-NAME = path_names.WORKLOAD
+from .names import READ, READ_STATES, STATES, WORKLOAD, WRITE, WRITE_STATES
+from .workload import MEMORY, PLACES
+
 CELLS, QUICK_CELLS = 96, 36
 FULL = "full"
 _SIZES = (1, 4, 16, 64, 256, "1KiB", "4KiB", "16KiB", "64KiB", "256KiB", "1MiB", "4MiB", "16MiB")
 _LOAD_FILES = 100
 # A word per key: `when` is a level of the factor.
 _PLACE = '"$IOSONDE_TARGET/load-$IOSONDE_RANK"'
-
-
-def is_path_study(word: str) -> bool:
-    """Return whether a word names the study, valid or not, rather than a command or a file."""
-    return word == NAME or word.startswith(f"{NAME}:")
 
 
 def find(word: str, levels: Sequence[str] = (), quick: bool = False) -> dict[str, Any]:
@@ -45,9 +39,9 @@ def find(word: str, levels: Sequence[str] = (), quick: bool = False) -> dict[str
     }
     loaded = any(level.partition("=")[0] == "load" and ON in level.partition("=")[2].split(",") for level in levels)
     document: dict[str, Any] = {
-        "name": NAME,
+        "name": WORKLOAD,
         "factors": factors | ({"load": [OFF, ON]} if loaded else {}),
-        "steps": [{"workload": NAME, **{name: f"${{{name}}}" for name in factors}}],
+        "steps": [{"workload": WORKLOAD, **{name: f"${{{name}}}" for name in factors}}],
         "design": _build_design(word.partition(":")[2], quick),
         "repetitions": 1,
     }
@@ -74,7 +68,7 @@ def _build_design(cells: str, quick: bool) -> dict[str, Any]:
             "not-an-integer",
             "'{study}:{cells}' is not a number of cells",
             "as {study}:200, or {study}:{full} for all",
-            study=NAME,
+            study=WORKLOAD,
             cells=cells,
             full=FULL,
         )

@@ -14,12 +14,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.path_names import CACHED, DISCARD, FIRST, OPERATION, READ, READ_STATES, UNCACHED, WRITE, WRITE_STATES
 from iosonde.core.units import parse_seconds, parse_size
 from iosonde.core.workload import Device, Files, Pattern, Phase, Step
+from iosonde.measure.workloads.phase_plan import BANDWIDTH, PhasePlan
+from iosonde.measure.workloads.settings import SettingError, check_choice, read_count
 
-from .phase_plan import BANDWIDTH, PhasePlan
-from .settings import SettingError, check_choice, read_count
+from .names import CACHED, DISCARD, FIRST, OPERATION, READ, READ_STATES, UNCACHED, WRITE, WRITE_STATES
 
 NEAR = 8 * 2**20
 MEMORY = ("off0", "seq", "rnd")

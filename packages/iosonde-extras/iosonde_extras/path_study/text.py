@@ -11,16 +11,15 @@ from iosonde.core.words import decimals
 from iosonde.layout.text import CANNOT_TELL, estimate_parts, table, wrapped
 
 if TYPE_CHECKING:
-    from iosonde.explain.path_models import Confusion, PathModels, PatternRow
-
-    from .path_study import PathStudy, StudyTables
+    from .answer import FittedPathStudy, StudyTables
+    from .models import Confusion, PathModels, PatternRow
 
 # Seconds per byte (1 TB/s) below which bytes cost nothing.
 _NO_COST = 1e-12
 _OFTEN = 0.3
 
 
-def lines(path_study: PathStudy) -> Iterator[str]:
+def lines(path_study: FittedPathStudy) -> Iterator[str]:
     """The lines of the text."""
     for place, study in enumerate(path_study.studies):
         if place:
@@ -58,7 +57,7 @@ def _pattern_lines(study_tables: StudyTables, level: float) -> Iterator[str]:
         yield ""
 
 
-def in_short(path_study: PathStudy) -> Iterator[str]:
+def in_short(path_study: FittedPathStudy) -> Iterator[str]:
     """Yield the largest loss of each study, and where the tables are: for a diagnosis of single operations."""
     for study in path_study.studies:
         name = f"{study.study.name}: " if study.study.name else ""

@@ -11,18 +11,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.answers.answer import Answer
+from iosonde.commands.path_study import PathStudy
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
-from iosonde.core.path_names import CACHED, FACTORS, OPERATION, UNCACHED, WORKLOAD
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.types import count_of
 from iosonde.core.units import format_size
 from iosonde.data.source import Source
-from iosonde.explain import path_models
-from iosonde.explain.path_models import Confusion, PathCell, PathModels, PathPart, PatternRow
+from iosonde.layout.figure import Figure
+from iosonde.layout.vocabulary import Spec
 
-from .path_study_drawn import DrawnPaths, drawn_paths
+from . import figure, text
+from . import models as path_models
+from .drawn import DrawnPaths, drawn_paths
+from .models import Confusion, PathCell, PathModels, PathPart, PatternRow
+from .names import CACHED, FACTORS, OPERATION, UNCACHED, WORKLOAD
 
 _RESIDENT = 0.99
 _LIMITS = ("operations", "bytes", "time_limit")
@@ -53,7 +56,7 @@ class StudyTables:
 
 
 @dataclass(frozen=True)
-class PathStudy(Answer):
+class FittedPathStudy(PathStudy):
     """Studies of a store."""
 
     studies: tuple[StudyTables, ...]
@@ -77,6 +80,26 @@ class PathStudy(Answer):
             for tables in self.studies
             for row in tables.rows
         ]
+
+    def lines(self) -> Iterator[str]:
+        """Return the tables as text."""
+        return text.lines(self)
+
+    def short_lines(self) -> Iterator[str]:
+        """Return the largest losses as text."""
+        return text.in_short(self)
+
+    def figure(self) -> Figure:
+        """Draw time against size, with the line of each condition."""
+        return figure.figure(self._drawn)
+
+    def panels(self) -> Spec:
+        """Return the panels of the figure."""
+        return figure.panels(self._drawn)
+
+    @property
+    def _drawn(self) -> list[DrawnPaths]:
+        return [paths for tables in self.studies for paths in tables.drawn]
 
     def _study(self, tables: StudyTables) -> dict[str, Any]:
         lines = [
@@ -122,11 +145,6 @@ class PathStudy(Answer):
         }
 
 
-def is_path_study_request(source: Source | None, response: object, parts: object) -> bool:
-    """Return whether ``time-model`` concerns a study of paths: a store without a response or parts."""
-    return source is not None and source.has_operations and not response and not parts
-
-
 def path_study(source: Source, level: float) -> PathStudy:
     """Return the tables of every study in the store. Raises DataError if there is none."""
     all_studies = studies(source)
@@ -138,7 +156,7 @@ def path_study(source: Source, level: float) -> PathStudy:
             name=source.name,
             workload=WORKLOAD,
         )
-    return PathStudy(tuple(_build_tables(study, level) for study in all_studies), level)
+    return FittedPathStudy(tuple(_build_tables(study, level) for study in all_studies), level)
 
 
 def build_path_study(source: Source, level: float, names: Sequence[str]) -> PathStudy | None:
@@ -147,7 +165,7 @@ def build_path_study(source: Source, level: float, names: Sequence[str]) -> Path
     if names and OPERATION not in names:
         return None
     fitted = [study for study in studies(source) if study.models]
-    return PathStudy(tuple(_build_tables(study, level) for study in fitted), level) if fitted else None
+    return FittedPathStudy(tuple(_build_tables(study, level) for study in fitted), level) if fitted else None
 
 
 def _build_tables(study: Study, level: float) -> StudyTables:

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from iosonde.core import truth
-from iosonde.explain.path_models import PathCell
-from iosonde.measure import machines
+from iosonde_extras.path_study import machines
+from iosonde_extras.path_study.models import PathCell
 
 SIZES = (1, 64, 1024, 4096, 16384, 65536, 262144, 2**20)
 

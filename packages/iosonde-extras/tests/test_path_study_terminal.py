@@ -8,13 +8,13 @@ import pytest
 from click.testing import CliRunner
 from machine_cells import matrix
 
-from iosonde.commands.diagnose.figure_path_study import figure
-from iosonde.commands.diagnose.path_study import path_study
 from iosonde.core import truth
 from iosonde.core.errors import InputError
 from iosonde.data.source import open_data
-from iosonde.measure import machines
 from iosonde.store import Store
+from iosonde_extras.path_study import machines
+from iosonde_extras.path_study.answer import path_study
+from iosonde_extras.path_study.figure import figure
 from terminal import command_of
 
 run = command_of("run")

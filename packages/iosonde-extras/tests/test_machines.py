@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from iosonde.core import truth
-from iosonde.core.path_names import pattern_name
-from iosonde.measure import machines
-from iosonde.measure.workloads.path_study import MACHINES
 from iosonde.measure.workloads.settings import SettingError
 from iosonde.store import Store
+from iosonde_extras.path_study import machines
+from iosonde_extras.path_study.names import pattern_name
+from iosonde_extras.path_study.workload import MACHINES
 from messages import raises
 
 CELL = {

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from machine_cells import cells_of, matrix
 
-from iosonde.explain import path_lines, path_models
+from iosonde_extras.path_study import lines as path_lines
+from iosonde_extras.path_study import models as path_models
 
 
 @pytest.fixture(scope="module")
