@@ -34,6 +34,9 @@ RUST_OLDEST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' rust/Cargo.toml)
 RUST := $(shell find rust -name '*.rs' -o -name Cargo.toml)
 LAB := packages/iosonde-lab
 NFS_MOUNT := $(shell find $(LAB)/nfs-mount -name '*.rs' -o -name Cargo.toml)
+# Each a distribution of its own.
+PACKAGES := $(patsubst %/pyproject.toml,%,$(wildcard packages/*/pyproject.toml))
+PACKAGE_TESTS := $(wildcard packages/*/tests/unit)
 
 # `cargo` may be rustup's proxy while HOME is another user's or empty: its toolchains then lie beside it.
 ifeq ($(RUSTUP_HOME)$(wildcard $(HOME)/.rustup),)
@@ -60,15 +63,15 @@ run: .venv/.ok ## measure TARGET (a scratch directory here) on 1 and 2 ranks; su
 	@$(IOSONDE) report "$(STORE)" --output "$(REPORT)"
 
 quick: .venv/.dev ## the fast tests, on every save: no processes, no load on the disk
-	@$(PY) -m pytest --quick tests/unit tests/commands $(LAB)/tests/unit $(PYTEST_OPTIONS)
+	@$(PY) -m pytest --quick tests/unit tests/commands $(PACKAGE_TESTS) $(PYTEST_OPTIONS)
 
 test: .venv/.dev ## unit and golden tests, then the engine's own
-	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m 'not long' -n auto --dist worksteal tests/unit tests/commands tests/golden tests/property tests/truth $(LAB)/tests/unit $(PYTEST_OPTIONS)
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m 'not long' -n auto --dist worksteal tests/unit tests/commands tests/golden tests/property tests/truth $(PACKAGE_TESTS) $(PYTEST_OPTIONS)
 	@echo "testing: native engine (cargo test)"
 	@cargo test --quiet --locked --no-default-features
 
 test-long: .venv/.dev ## the others: simulations, campaigns that are killed, every command asked in every way (about 4 min)
-	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m long -n auto --dist worksteal tests/unit tests/commands tests/golden tests/property $(LAB)/tests/unit $(PYTEST_OPTIONS)
+	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -m long -n auto --dist worksteal tests/unit tests/commands tests/golden tests/property $(PACKAGE_TESTS) $(PYTEST_OPTIONS)
 
 test-docs: .venv/.dev ## every example in README.md, docs/ and examples/ runs, and says what it shows
 	@PATH="$$PWD/.venv/bin:$$PATH" $(PY) -m pytest -n auto --dist worksteal tests/docs $(PYTEST_OPTIONS)
@@ -200,7 +203,7 @@ golden: .venv/.dev ## record golden texts and the output shown in docs again; re
 lint: .venv/.dev ## ruff, mypy --strict, rustfmt, clippy
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
-	@echo "checking types: mypy --strict of python/iosonde and $(LAB) (about 20 s, then 2)"
+	@echo "checking types: mypy --strict of python/iosonde and packages (about 20 s, then 2)"
 	@$(PY) -m mypy
 	@cargo fmt --version >/dev/null 2>&1 && cargo fmt --check || \
 		{ ! cargo fmt --version >/dev/null 2>&1 && echo "not checked: rustfmt is not installed"; }
@@ -218,13 +221,13 @@ lock: .venv/.dev ## pin the newest versions that pyproject.toml allows (requirem
 	@cargo update --quiet
 
 # The wheel is for every Python from 3.11 and every glibc from 2.17 (zig links against that one); the sdist beside it.
-# That of iosonde-lab is pure Python.
-wheels: .venv/.dev ## build/dist: wheels and sources of both, tried in an empty environment without Rust (about 5 min)
+wheels: .venv/.dev ## build/dist: wheels and sources, tried in an empty environment without Rust (about 5 min)
 	@$(PIP) 'ziglang>=0.13,<1'
 	@rm -rf build/dist
 	@PATH="$$PWD/.venv/bin:$$PATH" maturin build --quiet --locked --release --zig --compatibility manylinux2014 --out build/dist
 	@PATH="$$PWD/.venv/bin:$$PATH" maturin sdist --out build/dist >/dev/null
-	@dist="$$PWD/build/dist" python="$$PWD/$(PY)"; cd $(LAB) && "$$python" -m hatchling build -d "$$dist" >/dev/null
+	@for package in $(PACKAGES); do \
+		(cd "$$package" && "$(CURDIR)/$(PY)" -m hatchling build --directory "$(CURDIR)/build/dist" >/dev/null) || exit; done
 	@$(PY) tools/try_wheel.py build/dist
 
 release: .venv/.dev ## VERSION=0.2.0: write it everywhere, run the tests, build the wheels, commit and tag
@@ -291,8 +294,9 @@ MPI_WORKS = command -v mpiexec >/dev/null && \
 	@touch $@
 
 # Tests run with one MPI, whatever the machine has besides; `make test-nodes` takes others where they are.
-.venv/.dev: .venv/.deps .venv/.lab | .venv/.ok
+.venv/.dev: .venv/.deps .venv/.lab $(PACKAGES:%=%/pyproject.toml) | .venv/.ok
 	@echo "setting up: what tests need (about 15 s, once)"
 	@$(call REQUIREMENTS,dev mpich) >build/requirements-dev.txt
 	@$(PIP) --requirement build/requirements-dev.txt
+	@$(PIP) --no-build-isolation --no-deps $(PACKAGES:%=--editable ./%)
 	@touch $@

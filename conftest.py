@@ -22,6 +22,13 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Files of which (nearly) every test is slow: `make quick` does not even import them. One slow test among fast ones
 # is marked where it stands: @pytest.mark.slow.
 SLOW_FILES = (
+    # packages
+    "test_iozone_plan.py",
+    "test_native.py",
+    "test_path_models.py",
+    "test_path_study.py",
+    "test_path_study_terminal.py",
+    "test_thesis_results.py",
     # tests/commands
     "test_benchmarks.py",
     "test_data_terminal.py",
@@ -32,7 +39,6 @@ SLOW_FILES = (
     "test_gate_terminal.py",
     "test_iterations.py",
     "test_mpi_steps.py",
-    "test_native.py",
     "test_page_advice.py",
     "test_page_bound.py",
     "test_page_factors.py",
@@ -40,7 +46,6 @@ SLOW_FILES = (
     "test_page_parts.py",
     "test_page_questions_layout.py",
     "test_page_slow.py",
-    "test_path_study_terminal.py",
     "test_prune.py",
     "test_python_besides.py",
     "test_python_incomplete.py",
@@ -94,7 +99,6 @@ SLOW_FILES = (
     # Commands and functions from end to end, pages and figures.
     "test_python.py",
     "test_every_option.py",
-    "test_path_study.py",
     "test_data_experiments.py",
     "test_diagnose_machines.py",
     "test_incomplete_runs.py",
@@ -150,7 +154,6 @@ SLOW_FILES = (
     "test_campaign_against.py",
     "test_explain_advise.py",
     "test_explain_causes.py",
-    "test_explain_path_models.py",
     "test_model_blocks.py",
     "test_model_designs.py",
     "test_model_fuzz.py",
@@ -175,7 +178,6 @@ SLOW_FILES = (
     "test_check_data.py",
     "test_diagnose_large.py",
     "test_scale.py",
-    "test_campaign_as_iozone.py",
     "test_campaign_roles.py",
     "test_data_factors.py",
     "test_import_archives.py",

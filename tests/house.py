@@ -51,9 +51,10 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def room_of(path: Path) -> str:
-    """The folder below the package that a file lies in; '.' for the package's own files; 'lab' for those of labs."""
-    if path.is_relative_to(LAB):
-        return "lab"
+    """The folder below the package that a file lies in; '.' for the package's own files; 'lab' or 'extras' for those of
+    the distributions."""
+    if not path.is_relative_to(PACKAGE):
+        return path.relative_to(ROOT).parts[1].removeprefix("iosonde-")
     parts = path.relative_to(PACKAGE).parts
     return parts[0] if len(parts) > 1 else "."
 
@@ -62,9 +63,14 @@ def product_files() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
 
 
+def plugin_files() -> list[Path]:
+    """Modules of the distributions in ``packages``."""
+    return sorted((ROOT / "packages").glob("*/iosonde_*/**/*.py"))
+
+
 def all_files() -> list[Path]:
-    """Files of the product and of the distribution for labs."""
-    return [*product_files(), *sorted(LAB.rglob("*.py"))]
+    """Files of the product and of all other distributions."""
+    return [*product_files(), *plugin_files()]
 
 
 def words_of(name: str) -> list[str]:
@@ -186,7 +192,7 @@ def oblique_docstrings(files: list[Path]) -> int:
 
 
 def test_files() -> list[Path]:
-    return sorted(path for tests in (ROOT / "tests", LAB.parent / "tests") for path in tests.rglob("test_*.py"))
+    return sorted([*(ROOT / "tests").rglob("test_*.py"), *(ROOT / "packages").glob("*/tests/**/test_*.py")])
 
 
 def statements(files: list[Path]) -> int:

@@ -20,8 +20,8 @@ from iosonde.core import truth
 from iosonde.core.types import Run
 from iosonde.data.source import open_data
 from iosonde.explain import readings
-from iosonde.measure import machines
 from iosonde.store import Store
+from iosonde_extras.path_study import machines
 
 TUNED, HELD_OUT = 1, 2026
 COUNT = 40  # settings of each machine

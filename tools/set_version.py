@@ -16,14 +16,19 @@ PLACES = {
     "packages/iosonde-lab/pyproject.toml": r'(?<=^version = ")[^"]+',
     "packages/iosonde-lab/nfs-mount/Cargo.toml": r'(?<=^version = ")[^"]+',
     "CITATION.cff": r"(?<=^version: ).+",
+    **{
+        path.relative_to(ROOT).as_posix(): r'(?:(?<=^version = ")|(?<="iosonde==))[^"]+'
+        for path in sorted(ROOT.glob("packages/*/pyproject.toml"))
+    },
 }
-"""File → where the version stands in it, once."""
+"""File → where the version stands in it; a package requires iosonde of its own version."""
 CHANGELOG = ROOT / "CHANGELOG.md"
 
 
 def versions() -> dict[str, str]:
-    """Return file → the version that it says."""
-    return {name: re.findall(pattern, _read(name), re.MULTILINE)[0] for name, pattern in PLACES.items()}
+    """Return file → the version that it says; all of them, if they differ."""
+    texts_by_name = {name: re.findall(pattern, _read(name), re.MULTILINE) for name, pattern in PLACES.items()}
+    return {name: ", ".join(dict.fromkeys(texts)) for name, texts in texts_by_name.items()}
 
 
 def set_version(version: str, date: str) -> None:
@@ -36,7 +41,7 @@ def set_version(version: str, date: str) -> None:
         raise SystemExit(f"CHANGELOG.md has no part '{heading.strip()}'")
     CHANGELOG.write_text(changelog.replace(heading, dated), encoding="utf-8")
     for name, pattern in PLACES.items():
-        text = re.sub(pattern, version, _read(name), count=1, flags=re.MULTILINE)
+        text = re.sub(pattern, version, _read(name), flags=re.MULTILINE)
         (ROOT / name).write_text(text, encoding="utf-8")
     subprocess.run(["cargo", "update", "--quiet", "--workspace", "--offline"], cwd=ROOT, check=True)
 

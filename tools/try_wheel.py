@@ -1,6 +1,5 @@
-"""``python tools/try_wheel.py DIRECTORY``: installs the product's wheel that lies there into an empty environment, in
-which there is no Rust, and runs ``iosonde run``, ``summary`` and the notebook; then the wheel for labs, which it works
-without."""
+"""``python tools/try_wheel.py DIRECTORY``: installs the wheel that lies there into an empty environment, in which there
+is no Rust, and runs ``iosonde run``, ``summary`` and the notebook; then the wheels of packages, which it checks."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ NOTEBOOK = ROOT / "docs" / "examples" / "what-matters.ipynb"
 NOTEBOOK_NEEDS = ("ipykernel>=6.29,<8", "jupyter_client>=8.6,<9", "nbclient>=0.10,<1", "nbformat>=5.10,<6")
 
 
-def try_wheels(wheel: Path, lab_wheel: Path, scratch: Path) -> None:
+def try_wheels(wheel: Path, packages: list[Path], scratch: Path) -> None:
     """Raise CalledProcessError where a step fails."""
     venv.create(scratch / "env", with_pip=True)
     programs = scratch / "env" / "bin"
@@ -45,21 +44,22 @@ def try_wheels(wheel: Path, lab_wheel: Path, scratch: Path) -> None:
     call("iosonde", "summary", "store")
     check_refused("iosonde", "lab", hint="pip install iosonde-lab")
     call("python", ROOT / "tests" / "notebook.py", shutil.copy(NOTEBOOK, NOTEBOOK.with_stem("tried")))
-    call("python", "-m", "pip", "install", "--quiet", "--no-index", lab_wheel)
-    call("iosonde", "lab", "-h")
-    call("python", "-c", "from iosonde_lab import api; api.listing()")
+    call("python", "-m", "pip", "install", "--quiet", *constraints, *packages)
+    call("python", "-m", "pip", "check")
+    words = ("iozone -i 0 -s 64k -r 4k", "--native", "--target", "target", "--repetitions", "1", "--store", "native")
+    call("iosonde", "run", *words)
 
 
 def main(directory: Path) -> None:
-    """Try the two wheels of a directory."""
+    """Try the wheel of iosonde that lies in a directory, and those of its packages."""
     (wheel,) = directory.resolve().glob("iosonde-*.whl")
-    (lab_wheel,) = directory.resolve().glob("iosonde_lab-*.whl")
+    packages = sorted(set(directory.resolve().glob("*.whl")) - {wheel})
     with tempfile.TemporaryDirectory() as scratch:
         try:
-            try_wheels(wheel, lab_wheel, Path(scratch))
+            try_wheels(wheel, packages, Path(scratch))
         finally:
             NOTEBOOK.with_stem("tried").unlink(missing_ok=True)
-    print(f"{wheel.name} runs in an empty environment, and with {lab_wheel.name}")
+    print(f"{', '.join(path.name for path in (wheel, *packages))}: run in an empty environment")
 
 
 if __name__ == "__main__":

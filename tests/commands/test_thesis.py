@@ -1,4 +1,4 @@
-"""The thesis's results file out of a store, its bar plots out of that file alone, and what commands printed."""
+"""The thesis's results file out of a store, its bar plots, and what commands printed."""
 
 import json
 import re
@@ -137,19 +137,6 @@ def test_names_are_iozones_only_where_iozone_was_read_and_a_whole_step_is_no_met
     assert thesis(store)["1"]["total"] == {"reader tool=iozone": 1, "read tool=fio": 1}
 
 
-def test_bars_are_drawn_from_the_published_file_alone(tmp_path):
-    """Nothing but the file: no store, and none of our own keys in it."""
-    file = tmp_path / "results.json"
-    file.write_text(json.dumps({"2": {"total": TOTAL, "individual": INDIVIDUAL}}))
-    done = call("plot", file, "--bars", "-o", tmp_path / "figures", "--format", "svg")
-    assert done.exit_code == 0, done.output
-    drawn = sorted(path.name for path in (tmp_path / "figures").iterdir())
-    assert drawn == ["re-reader.svg", "reader.svg"]
-    picture = (tmp_path / "figures" / "reader.svg").read_text()
-    assert "nodes" in picture and ">2<" in picture
-    assert f"{TOTAL['reader'] / 2**20:.2f}" in picture  # GiB/s
-
-
 def test_a_store_and_its_results_file_give_the_same_picture(store, tmp_path):
     for repetition, scale in enumerate((1.0, 1.1, 0.9)):
         store.append(
@@ -159,41 +146,6 @@ def test_a_store_and_its_results_file_give_the_same_picture(store, tmp_path):
     for source, name in ((store.path, "a.svg"), (tmp_path / "r.json", "b.svg")):
         assert call("plot", source, "--bars", "-o", tmp_path / name).exit_code == 0
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
-
-
-def test_names_from_a_file_stay_in_the_directory(tmp_path):
-    file = tmp_path / "results.json"
-    file.write_text(
-        json.dumps({"1": {"total": {"../../evil": 1, "a b": 2, "a/b": 3, "\u001b[1m": 4}, "individual": []}})
-    )
-    done = call("plot", file, "--bars", "-o", tmp_path / "figures")
-    assert done.exit_code == 0, done.output
-    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == [
-        "1m.png",
-        "a_b-2.png",
-        "a_b.png",
-        "evil.png",
-    ]
-    assert "\x1b" not in done.output
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("{", "is not JSON"),
-        ("[]", "no results by node count"),
-        ('{"two": {"total": {}}}', "'two' is not a number of nodes"),
-        ('{"2": {"individual": []}}', "2: 'total' with numbers is missing"),
-        ('{"2": {"total": {"reader": "many"}}}', "2: 'total' with numbers is missing"),
-        ('{"2": {"total": {"reader": 1e999}}}', "2: 'total' with numbers is missing"),
-        ('{"2": {"total": {"reader": 1}, "repetitions": [3]}}', "2: 'total' with numbers is missing"),
-    ],
-)
-def test_a_file_that_is_none_is_said_in_a_sentence(tmp_path, content, said):
-    (tmp_path / "r.json").write_text(content)
-    done = call("plot", tmp_path / "r.json", "--bars", "-o", tmp_path / "figures")
-    assert isinstance(done.exception, Exception)
-    assert said in getattr(done.exception, "message", "")
 
 
 def test_what_every_node_printed_can_be_taken_apart_again(store):

@@ -24,7 +24,17 @@ PACKAGE = ROOT / "python" / "iosonde"
 LAB = ROOT / "packages" / "iosonde-lab"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # What tests and lint start rather than import.
-TOOLS = {"hatchling", "ipykernel", "pytest-xdist", "ruff", "mypy", "pandas-stubs", "types-pyyaml", "types-jsonschema"}
+TOOLS = {
+    "ipykernel",
+    "hatchling",
+    "editables",
+    "pytest-xdist",
+    "ruff",
+    "mypy",
+    "pandas-stubs",
+    "types-pyyaml",
+    "types-jsonschema",
+}
 
 
 # Dependencies
@@ -51,9 +61,8 @@ def imported(*folders: str) -> set[str]:
                 names |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 names.add((node.module or "").split(".")[0])
-    return (
-        names - set(sys.stdlib_module_names) - {"iosonde", "iosonde_lab", "_typeshed"}
-    )  # the latter: inside a type checker
+    own = {"iosonde", *(path.name for path in ROOT.glob("packages/*/iosonde_*"))}
+    return names - set(sys.stdlib_module_names) - own - {"_typeshed"}  # the latter: inside a type checker
 
 
 def plain(name: str) -> str:
@@ -98,7 +107,7 @@ def test_the_lab_imports_nothing_but_iosonde():
 @pytest.mark.slow
 def test_what_tests_import_is_asked_for_and_used():
     asked = distributions(EXTRAS["dev"]) | distributions(EXTRAS["browser"])
-    folders = ("tests", "packages/iosonde-lab/tests", "benches")
+    folders = ("tests", "packages", "benches")
     files = python_files(*folders, "tools")
     ours = {path.stem for path in files} | {path.name for path in (ROOT / "tests").iterdir()}
     used = imported(*folders) - ours

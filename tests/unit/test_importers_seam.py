@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from iosonde.core.errors import DataError, InputError
+from iosonde.core.plugins import find_entry_points
 from iosonde.importers import Text, read, registry, understand
 from iosonde.importers import text as text_module
 from iosonde.importers.damage import checked
@@ -236,6 +237,11 @@ def test_parse_shows_no_control_character_of_a_file(tmp_path):
     assert all(len(line) < 80 for line in done.stdout.splitlines()[1:])
 
 
+def forget_plugins():
+    registry.importers.cache_clear()
+    find_entry_points.cache_clear()
+
+
 def test_a_plug_in_adds_a_tool(tmp_path, monkeypatch):
     shutil.copy(ROOT / "examples" / "importer_plugin" / "toybench.py", tmp_path)
     info = tmp_path / "iosonde_toybench-1.0.dist-info"
@@ -243,12 +249,12 @@ def test_a_plug_in_adds_a_tool(tmp_path, monkeypatch):
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: iosonde-toybench\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[iosonde.importers]\ntoybench = toybench\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    registry.importers.cache_clear()
+    forget_plugins()
     try:
         found = understand(Text(b"toybench: write 12.5 MB/s\n", "x"))
         assert found.format == "toybench" and found.runs[0].rows[0].value == 12.5e6
     finally:
-        registry.importers.cache_clear()
+        forget_plugins()
         sys.modules.pop("toybench", None)
 
 

@@ -311,25 +311,6 @@ def test_time_of_a_command_that_failed_is_incomplete():
     assert lacks(found, "tool-failed")
 
 
-def test_ficus_line_g27():
-    found = of(".../RESULTS/950531.211023/benchtimes:ficus mab 2 162.9 real 83.2 user 40.9 sys\n")
-    run = found.runs[0]
-    assert found.format == "ficus" and run.started_at == "1995-05-31T21:10:23"
-    assert run.factors == {"fs": "ficus", "benchmark": "mab", "replicas": 2}
-    assert run.facts == {"date": "1995-05-31", "time": "21:10:23"}
-    assert {row.metric: row.value for row in run.rows} == {"real": 162.9, "user": 83.2, "sys": 40.9}
-
-
-def test_ficus_a_file_benchtimes_read_whole_its_directory_says_when():
-    text = "ficus mab 2 162.9 real 83.2 user 40.9 sys\nufs cp 0 170.9 real 3.2 user 40.9 sys\nrm: no such file\n"
-    found = of(text, "K/RESULTS/950531.211023/benchtimes")
-    assert found.format == "ficus" and [run.started_at for run in found.runs] == ["1995-05-31T21:10:23"] * 2
-    assert [run.factors["fs"] for run in found.runs] == ["ficus", "ufs"]
-    assert [note.line for note in found.runs[1].warnings] == [3]
-    alone = of(text, "benchtimes").runs[0]
-    assert alone.started_at == "" and alone.warnings[0].sentence.code == "unknown-time"
-
-
 def test_dd_of_other_systems_and_other_locales_and_a_full_disk():
     other = of("1048576 bytes transferred in 0.5 secs (2097152 bytes/sec)\n")
     assert values(other, "bandwidth_last_done") == [2097152.0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import math
 import random
@@ -16,6 +15,7 @@ from iosonde.core import deciding, decision, questions
 from iosonde.core.decision import Decision
 from iosonde.core.errors import InputError
 from iosonde.core.pair_rule import PairRule
+from iosonde.core.plugins import find_entry_points
 from iosonde.core.timestamps import format_now
 from iosonde.core.types import Experiment, level_text
 from iosonde.core.units import percent
@@ -203,7 +203,7 @@ def campaign(
 
 def importer_names() -> list[str]:
     """Every importer that ``parse`` may name, without loading it."""
-    return sorted({*registry.OURS, *(point.name for point in importlib.metadata.entry_points(group=registry.GROUP))})
+    return sorted({*registry.OURS, *find_entry_points(registry.GROUP)})
 
 
 AUTO = "auto"

@@ -21,7 +21,7 @@ from iosonde.core.yaml_text import Document
 from iosonde.foreign.reach import check_reachable
 from iosonde.ranks.machine import emulated
 
-from . import benchmarks, extent, path_study, targets
+from . import benchmarks, experiment_plugins, extent, targets
 from .native import native_document
 from .request import Request
 from .spec import check, faults, file, lab
@@ -79,11 +79,8 @@ def document(request: Request, say: Callable[[str], None] = lambda _: None) -> D
         if (value := getattr(request, key)) is not None:
             _put_option(document, key, list(value) if isinstance(value, tuple) else value, key)
     _put_against(document, request)
-    ready = (
-        (request.what is not None and path_study.is_path_study(request.what))
-        or "against" in document.data
-        or "repetitions" in source.data.get(extent.QUICK, {})
-    )
+    ready = request.what is not None and experiment_plugins.is_plugin_experiment(request.what)
+    ready = ready or "against" in document.data or "repetitions" in source.data.get(extent.QUICK, {})
     if request.quick and request.repetitions is None and not ready:
         _put_option(document, "repetitions", QUICK["repetitions"], "quick")
     for key in ("before_reads", "between_trials"):
@@ -159,9 +156,9 @@ def _read_source(request: Request, say: Callable[[str], None]) -> Document:
     if what is not None and benchmarks.is_benchmark(what):
         _only_for_commands(request)
         return Document(benchmarks.find(what), what)
-    if what is not None and path_study.is_path_study(what):
+    if what is not None and experiment_plugins.is_plugin_experiment(what):
         _only_for_commands(request)
-        return Document(path_study.find(what, request.set, request.quick), what)
+        return Document(experiment_plugins.find(what, request.set, request.quick), what)
     if what is not None:
         if not what.strip():
             raise InputError(
@@ -324,7 +321,7 @@ def _put_machine(document: Document, machine: str) -> None:
     studies = [
         (place, step)
         for place, step in enumerate(steps if isinstance(steps, list) else ())
-        if isinstance(step, dict) and step.get("workload") == path_study.NAME
+        if isinstance(step, dict) and step.get("workload") == experiment_plugins.PATH_STUDY
     ]
     if not studies:
         raise InputError(

@@ -8,7 +8,7 @@ from typing import Any
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.yaml_text import Document
-from iosonde.measure.workloads.foreign import translate
+from iosonde.measure.workloads.translation import translate
 
 from .request import Request
 

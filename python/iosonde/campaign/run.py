@@ -19,10 +19,11 @@ from iosonde.stats.estimate import stopping
 from iosonde.store import Store
 from iosonde.store.lock import lock_experiment
 
-from . import in_lab, path_study, preflight, turn
+from . import in_lab, preflight, turn
 from .begun import BegunCampaign, Hands
 from .caller import Caller
 from .campaign import Campaign, campaign
+from .experiment_plugins import PATH_STUDY
 from .in_lab import LabBudget
 from .measure import measure
 from .needs import measured_trials
@@ -57,7 +58,7 @@ class CampaignOutcome:
     def is_path_study(self) -> bool:
         """True if only the path study was measured."""
         steps = self.experiment.settings.get("steps", ()) if self.experiment else ()
-        return bool(steps) and all(isinstance(step, dict) and step.get("workload") == path_study.NAME for step in steps)
+        return bool(steps) and all(isinstance(step, dict) and step.get("workload") == PATH_STUDY for step in steps)
 
     def remarks(self) -> list[Message]:
         """The notes for the user."""

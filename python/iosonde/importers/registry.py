@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import gc
 import importlib
-import importlib.metadata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TypeVar
 
-from iosonde.core.errors import DataError, InputError, SystemFaultError, UnknownFormatError
+from iosonde.core.errors import DataError, InputError, UnknownFormatError
 from iosonde.core.message import Message
+from iosonde.core.plugins import find_entry_points, load_plugin
 
 from .damage import checked
 from .parsed import LIKELY, Claim, Importer, Parsed
@@ -36,7 +36,6 @@ OURS = {
     "dd": "dd",
     "dlio": "dlio",
     "elbencho": "elbencho",
-    "ficus": "ficus",
     "filebench": "filebench",
     "fileop": "fileop",
     "fio": "fio",
@@ -89,23 +88,9 @@ class Understood:
 def importers() -> dict[str, Importer]:
     """Return every importer by name, ours and those of plug-ins. Raises SystemFaultError for a plug-in that cannot
     load."""
-    importer_by_name: dict[str, Importer] = {}
-    for point in importlib.metadata.entry_points(group=GROUP):
-        try:
-            importer_by_name[point.name] = point.load()
-        except Exception as error:  # a plug-in may fail in any way; the user has to know which one
-            raise SystemFaultError(
-                "plugin-load-failed",
-                "cannot load the importer '{importer}' of {entry_point}: {error}",
-                "repair or uninstall it",
-                importer=point.name,
-                entry_point=point.value,
-                error=error,
-            ) from error
-    return {
-        **{name: importlib.import_module(f"{__package__}.{module}") for name, module in OURS.items()},
-        **importer_by_name,
-    }
+    ours = {name: importlib.import_module(f"{__package__}.{module}") for name, module in OURS.items()}
+    others = {name: load_plugin(GROUP, name) for name in find_entry_points(GROUP)}
+    return dict(sorted({**ours, **others}.items()))
 
 
 def understand(text: Text, importer_name: str | None = None) -> Understood:

@@ -71,15 +71,16 @@ def problems(document: Document, importers: Collection[str]) -> list[Problem]:
     problems += _check_commands(document, importers)
     for place, step in _iterate_native_steps(document.data["steps"]):
         if step["workload"] not in workloads.names():
-            problems.append(
-                build_problem(
-                    document,
-                    ("steps", place, "workload"),
-                    Message("unknown-workload", "unknown native workload '{workload}'", workload=step["workload"]),
-                    nearest(step["workload"], workloads.names()),
-                )
-            )
+            problems.append(build_problem(document, ("steps", place, "workload"), *_explain_absence(step["workload"])))
     return problems
+
+
+def _explain_absence(workload: str) -> tuple[Message, str]:
+    """Return why there is no such workload, and what to do: install its package, or write another name."""
+    if error := workloads.find_missing(workload):
+        return error.message, error.hint
+    what = Message("unknown-workload", "unknown native workload '{workload}'", workload=workload)
+    return what, nearest(workload, workloads.names())
 
 
 def list_spec_problems(document: Document, spec: Spec) -> list[Problem]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.answers.answer import Answer
+from iosonde.commands.path_study import PathStudy, find_path_study
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
@@ -31,9 +32,7 @@ from iosonde.stats.density import kernel
 from iosonde.stats.density.histogram import LogHistogram, merged
 from iosonde.stats.estimate.summarise import mean
 
-from . import path_study
 from .operation_class import OperationClass, label_of
-from .path_study import PathStudy
 from .table import TableTrials
 from .trials import StoredTrials
 
@@ -196,7 +195,7 @@ def diagnose(
         StoredTrials(source, names) if source.has_operations else TableTrials(source, names, response)
     )
     groups, notes = _groups(trials, level, bandwidth, _MOST)
-    return OperationCauses(groups, path_study.build_path_study(source, level, names), level, notes)
+    return OperationCauses(groups, find_path_study(source, level, names), level, notes)
 
 
 def diagnose_run(source: Source, run: StoredRun, level: float, most: int) -> OperationCauses:

@@ -31,7 +31,6 @@ from iosonde.layout.vocabulary import (
     view,
 )
 
-from . import figure_path_study as path_study
 from .answer import DiagnosedOperations, OperationCauses
 from .figure_panels import panels
 
@@ -49,11 +48,9 @@ def figure(operation_causes: OperationCauses) -> Figure:
         operation_causes.groups[:1]
     )
     names = ", ".join(_format_name(group) for group in groups)
-    paths = [
-        group for study in (operation_causes.study.studies if operation_causes.study else ()) for group in study.drawn
-    ]
+    study = operation_causes.study
     spec = {
-        "vconcat": [*([path_study.panels(paths)] if paths else []), *(_draw_row(group) for group in groups)],
+        "vconcat": [*([study.panels()] if study else []), *(_draw_row(group) for group in groups)],
         "spacing": 34,
         "title": {"text": _TITLE, "anchor": "start", "frame": "bounds", "fontSize": 14, "offset": 14},
         "resolve": {"scale": dict.fromkeys(("x", "y", "color"), "independent")},

@@ -11,7 +11,6 @@ from iosonde.core.verdict import VerdictState
 from iosonde.core.words import counted, decimals, listed, percent, plural
 from iosonde.layout.text import table, warning_lines, wrapped
 
-from . import text_path_study as path_study
 from .answer import DiagnosedOperations, OperationCauses
 from .operation_class import OperationClass
 
@@ -23,7 +22,7 @@ _COARSE = 0.02  # of a fast operation, from which the step of the clock matters
 def lines(operation_causes: OperationCauses) -> Iterator[str]:
     """The lines of the text."""
     if operation_causes.study:
-        yield from path_study.in_short(operation_causes.study)
+        yield from operation_causes.study.short_lines()
         yield ""
     several = [diagnosed for diagnosed in operation_causes.groups if len(diagnosed.classes) > 1]
     single = [diagnosed for diagnosed in operation_causes.groups if len(diagnosed.classes) == 1]

@@ -12,11 +12,11 @@ from iosonde.campaign.request import Request
 from iosonde.commands import labs
 from iosonde.commands.campaign_caller import build_caller
 from iosonde.commands.command import command
-from iosonde.commands.result import Result
+from iosonde.commands.result import Result, TabularAnswer
 from iosonde.core.options import Choice, Flag
+from iosonde.core.plugins import load_plugin
 
 if TYPE_CHECKING:
-    from iosonde.campaign.as_iozone import IozonePlan
     from iosonde.campaign.plan import CampaignPlan
 
 
@@ -41,6 +41,10 @@ def schema_lines(schema: ExperimentSchema) -> Iterator[str]:
     yield from schema.text.splitlines()
 
 
+# Name of a tool → function that takes a plan and returns a Result of equivalent commands.
+_PLAN_WRITERS = "iosonde.plan_writers"
+
+
 @dataclass
 class PlanOptions(Request):
     """Options of ``iosonde plan``."""
@@ -58,14 +62,14 @@ class PlanOptions(Request):
     "plan sweep.yaml; iosonde plan --target /mnt/x --nodes 1,2,4 --seed 7; "
     "iosonde plan --schema > experiment.schema.json",
 )
-def plan(options: PlanOptions) -> Result[CampaignPlan] | Result[IozonePlan] | Result[ExperimentSchema]:
+def plan(options: PlanOptions) -> Result[CampaignPlan] | Result[TabularAnswer] | Result[ExperimentSchema]:
     """Show what `iosonde run` with the same words would do. Writes nothing, starts nothing.
 
     SPEC is an experiment file (docs/experiment.md); without it the MTC envelope is measured.
 
     Returns
     -------
-    Result[CampaignPlan], Result[IozonePlan] or Result[ExperimentSchema]
+    Result[CampaignPlan], Result[TabularAnswer] or Result[ExperimentSchema]
         One row a trial; of a tool one a setting; of the schema one a key.
 
     Examples
@@ -79,11 +83,7 @@ def plan(options: PlanOptions) -> Result[CampaignPlan] | Result[IozonePlan] | Re
         from .text import lines
 
         return Result(campaign_plan, lines)
-    from iosonde.campaign.as_iozone import iozone_plan
-
-    from .text_design import lines as command_lines
-
-    return Result(iozone_plan(campaign_plan), command_lines)
+    return _write_commands(campaign_plan, options.as_tool)
 
 
 def _plan_campaign(options: PlanOptions) -> CampaignPlan:
@@ -92,6 +92,12 @@ def _plan_campaign(options: PlanOptions) -> CampaignPlan:
     request = labs.place_in_lab(options)
     with labs.needing_package_for_labs():
         return plan(request, build_caller(), labs.build_plan_check(request))
+
+
+def _write_commands(plan: CampaignPlan, tool: str) -> Result[TabularAnswer]:
+    """Have the plug-in for a tool write its commands. Raises InputError if it is not installed."""
+    result: Result[TabularAnswer] = load_plugin(_PLAN_WRITERS, tool, f"a plan as commands of {tool}")(plan)
+    return result
 
 
 def _read_schema() -> Result[ExperimentSchema]:

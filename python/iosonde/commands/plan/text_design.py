@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from iosonde.campaign.as_iozone import IozonePlan
-from iosonde.core.level_text import format_level
 from iosonde.core.table import show
 from iosonde.core.types import Factor, FactorValue, level_text
 from iosonde.core.units import format_seconds, format_size, significant
-from iosonde.layout.text import escape, paragraphs, wrapped
+from iosonde.layout.text import wrapped
 from iosonde.measure.design import Cells, Offer
 
 _LABEL = 12
@@ -98,16 +96,3 @@ def level_with_unit(factor: Factor, level: FactorValue) -> str:
 
 def _format_count(n: int, what: str) -> str:
     return f"{n} {what}" + ("" if n == 1 else "s")
-
-
-def lines(plan: IozonePlan) -> Iterator[str]:
-    """Yield a command per setting, or why there is none; then how IOzone differs."""
-    for cell in plan.cells:
-        levels = (f"{name} {format_level(level, plan.units.get(name, ''))}" for name, level in cell.setting.items())
-        yield from wrapped(", ".join(levels))
-        if cell.words:
-            yield f"  {escape(' '.join(cell.words))}"
-        yield from paragraphs(cell.why, " " * 10, "  cannot: ")
-    yield from paragraphs(
-        dict.fromkeys(difference for cell in plan.cells for difference in cell.differs), " " * 9, "differs  "
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,17 +11,20 @@ from iosonde.commands.plot.layout import BY_SETTINGS, FACTORS, OF_PAGE, OVER_TIM
 from iosonde.commands.show.answer import choose
 from iosonde.commands.show.as_tool import build_thesis_document
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.many_task import KB_PER_S
+from iosonde.core.many_task import IOZONE_NAMES, KB_PER_S
 from iosonde.core.message import Message, spell
+from iosonde.core.plugins import load_plugin
 from iosonde.data.query import LAST_DONE, ResponseQuery
 from iosonde.data.source import Source, by_itself
-from iosonde.importers import thesis_results
 from iosonde.page.tables import Section
 from iosonde.stats.estimate.summarise import mean
 
 from .content import Bars, Cell, Drawn
 from .layout import PlotRoles
 from .settings import Fits
+
+# Name of a format → function that takes a path and returns results by node count, as core/many_task.py describes them.
+_READERS = "iosonde.readers"
 
 
 @dataclass(frozen=True)
@@ -190,21 +193,21 @@ def totals(data: str, names: Sequence[str], level: float, experiment: str | None
     """Return the metrics of a results file or a store, or those of ``names``. Raises InputError, DataError."""
     path = Path(data)
     if path.is_file():
-        results = thesis_results.read(path)
+        results = load_plugin(_READERS, "thesis-results", "reading a results file")(path)
     else:
         document = build_thesis_document(choose(data, experiment=experiment, where=where))
         results = {int(nodes): entry for nodes, entry in document.items()}
     items = [bar for bar in bars(results, level) if not names or bar.operation in names]
     if not items:
-        there = ", ".join(thesis_results.totals(results))
+        there = ", ".join(_group_totals(results))
         raise DataError("unknown-metric", "{data} has no such metric", "there are: {metrics}", data=data, metrics=there)
     return items
 
 
 def bars(results: dict[int, dict[str, Any]], level: float) -> list[Bars]:
     """Return each metric by node count, with an interval if there are repetitions."""
-    units, charts = thesis_results.units(results), []
-    for name, by_count in thesis_results.totals(results).items():
+    units, charts = _collect_units(results), []
+    for name, by_count in _group_totals(results).items():
         unit = units.get(name, "")
         scale, base = (1024.0, "bytes/s") if unit == KB_PER_S else (1.0, unit)
         cells = [
@@ -214,3 +217,22 @@ def bars(results: dict[int, dict[str, Any]], level: float) -> list[Bars]:
         ]
         charts.append(Bars(name, "total", name, base, tuple(cells)))
     return charts
+
+
+def _group_totals(results: Mapping[int, Mapping[str, Any]]) -> dict[str, dict[int, list[float]]]:
+    """Return metric → node count → its totals, one for each repetition."""
+    totals_by_metric: dict[str, dict[int, list[float]]] = {}
+    for nodes, entry in sorted(results.items()):
+        for repetition in entry.get("repetitions") or [entry]:
+            for name, value in repetition["total"].items():
+                totals_by_metric.setdefault(name, {}).setdefault(nodes, []).append(float(value))
+    return totals_by_metric
+
+
+def _collect_units(results: Mapping[int, Mapping[str, Any]]) -> dict[str, str]:
+    """Return metric → its unit: as in the file, kB/s for IOzone's names, else none."""
+    unit_by_metric = dict.fromkeys(IOZONE_NAMES.values(), KB_PER_S)
+    for entry in results.values():
+        if isinstance(declared := entry.get("units"), dict):
+            unit_by_metric |= {str(name): str(unit) for name, unit in declared.items()}
+    return unit_by_metric

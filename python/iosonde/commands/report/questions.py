@@ -19,7 +19,7 @@ from iosonde.commands.bound.inputs import read as inputs_of
 from iosonde.commands.bound.lab_truth import LabTruths
 from iosonde.commands.compare.answer import Sides, compare
 from iosonde.commands.diagnose.answer import diagnose
-from iosonde.commands.diagnose.path_study import is_path_study_request, path_study
+from iosonde.commands.path_study import analyse_path_study, is_path_study_request
 from iosonde.commands.plot.layout import PlotRoles
 from iosonde.commands.plot.settings import settings_plot
 from iosonde.commands.rank.answer import rank
@@ -200,7 +200,7 @@ def _answer_plot(source: Source, query: ResponseQuery, question: DeclaredQuestio
 
 def _time_model(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
     if is_path_study_request(source, (), ()):
-        return path_study(source, query.level)
+        return analyse_path_study(source, query.level)
     return time_model(source, query, SingleOperation(), question.names("by"))
 
 

@@ -12,8 +12,7 @@ from iosonde.commands.bound.text import application_lines
 from iosonde.commands.compare import text as compare
 from iosonde.commands.compare.compared import Comparisons
 from iosonde.commands.diagnose import text as diagnose
-from iosonde.commands.diagnose import text_path_study as path_study
-from iosonde.commands.diagnose.path_study import PathStudy
+from iosonde.commands.path_study import PathStudy
 from iosonde.commands.plot.figure_settings import lines_of, settings_figure
 from iosonde.commands.plot.settings_plot import SettingsPlot
 from iosonde.commands.rank import text as rank
@@ -53,10 +52,7 @@ def question_text(question: AnsweredQuestion) -> list[str]:
     with wide(_COLUMNS):
         if isinstance(answer, Summary):
             return list(summary.lines(answer, columns=question.columns or None))
-        lines: Callable[[Any], Iterable[str]] = (
-            path_study.lines if isinstance(answer, PathStudy) else _LINES[question.kind]
-        )
-        return list(lines(answer))
+        return list(answer.lines() if isinstance(answer, PathStudy) else _LINES[question.kind](answer))
 
 
 def question_sentences(question: AnsweredQuestion) -> list[str]:

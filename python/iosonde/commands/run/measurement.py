@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from iosonde.campaign.run import CampaignOutcome
     from iosonde.commands.compare.against import PairVerdicts
     from iosonde.commands.compare.answer import Comparisons
-    from iosonde.commands.diagnose.path_study import PathStudy
+    from iosonde.commands.path_study import PathStudy
     from iosonde.commands.summary.answer import Summary
     from iosonde.data.source import Source
 
@@ -64,10 +64,9 @@ class Measurement:
     @cached_property
     def path_study(self) -> Result[PathStudy]:
         """The lines and patterns of a path study."""
-        from iosonde.commands.diagnose.path_study import path_study
-        from iosonde.commands.diagnose.text_path_study import lines
+        from iosonde.commands.path_study import analyse_path_study
 
-        return Result(path_study(self._open_source(), self.level), lines)
+        return Result(analyse_path_study(self._open_source(), self.level), lambda study: study.lines())
 
     def text(self) -> Iterator[str]:
         """Return the lines that the terminal shows."""

@@ -16,10 +16,8 @@ from iosonde.core.options import Choice, Data, Flag, NameList, Names, Value
 from iosonde.core.units import parse_rate, parse_seconds
 from iosonde.data.options import DataOptions
 
-from .path_study import analyse_path_study
-
 if TYPE_CHECKING:
-    from iosonde.commands.diagnose.path_study import PathStudy
+    from iosonde.commands.path_study import PathStudy
     from iosonde.model.time_model import TimePart
 
     from .answer import SingleOperation, TimeModel
@@ -101,14 +99,17 @@ def time_model(options: TimeModelOptions) -> Result[TimeModel] | Result[PathStud
     --------
     >>> iosonde.time_model(size="256KiB", copy="10GB/s", network="125MB/s", observed="2.5ms")
     """
-    from iosonde.commands.diagnose.path_study import is_path_study_request
+    from iosonde.commands.files import figure_writer
+    from iosonde.commands.path_study import analyse_path_study, is_path_study_request
 
     from .answer import time_model as answer
 
     operation = options.operation
     source = None if options.data is None else options.open_last_experiment()
     if source is not None and is_path_study_request(source, options.response, operation.parts):
-        return analyse_path_study(source, options.level, options.plot)
+        study = analyse_path_study(source, options.level)
+        writer = figure_writer(options.plot, study.figure)
+        return Result(study, lambda study: study.lines(), lambda study: study.figure(), writer)
     if options.plot is not None:
         raise InputError(
             "not-a-path-study",

@@ -1,24 +1,25 @@
 """The native workloads by name: each is a module that turns settings into the phases of every rank.
 
-Pure functions: the parent and every rank compute the same plan.
+Pure functions: the parent and every rank compute the same plan. A package adds a workload with an entry point in the
+group ``iosonde.workloads``; one that stands for another tool has ``translate`` (``translation.py``), too.
 """
 
 from importlib import import_module
 from typing import Any, Protocol
 
 from iosonde.core.errors import InputError
+from iosonde.core.plugins import build_missing_error, find_entry_points, load_plugin
 
 from .phase_plan import PhasePlan
 
 _MODULES = {
     "envelope": "envelope",
-    "ior": "foreign.ior",
-    "iozone": "foreign.iozone",
-    "mdtest": "foreign.mdtest",
     "noncontiguous": "noncontiguous",
-    "path-study": "path_study",
     "phases": "phases",
 }
+GROUP = "iosonde.workloads"
+# Workloads that the package of extras adds.
+_EXTRAS = ("ior", "iozone", "mdtest", "path-study")
 
 
 class Producer(Protocol):
@@ -50,12 +51,21 @@ class Producer(Protocol):
 
 def names() -> list[str]:
     """List the names of all workloads."""
-    return sorted(_MODULES)
+    return sorted({*_MODULES, *find_entry_points(GROUP)})
+
+
+def find_missing(name: str) -> InputError | None:
+    """Return the error for a workload of a package that is not installed; None for all others."""
+    return build_missing_error(f"workload '{name}'") if name in _EXTRAS and name not in names() else None
 
 
 def find(name: str) -> Producer:
-    """Return the producer of this workload. Raises InputError for an unknown name."""
-    if name not in _MODULES:
+    """Return the producer of this workload. Raises InputError for an unknown name or a missing package."""
+    if name in _MODULES:
+        return import_module(f"{__name__}.{_MODULES[name]}")
+    if error := find_missing(name):
+        raise error
+    if name not in names():
         raise InputError(
             "unknown-workload",
             "unknown native workload '{workload}'",
@@ -63,7 +73,8 @@ def find(name: str) -> Producer:
             workload=name,
             workloads=", ".join(names()),
         )
-    return import_module(f"{__name__}.{_MODULES[name]}")
+    producer: Producer = load_plugin(GROUP, name)
+    return producer
 
 
 def own_names(name: str) -> dict[str, str]:

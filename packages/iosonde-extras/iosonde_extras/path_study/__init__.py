@@ -1,0 +1,1 @@
+"""The study of paths: its workload, its ready-made experiment, and its tables."""
