@@ -1,4 +1,5 @@
-"""``iosonde.open``: DATA, opened once for several questions."""
+"""``iosonde.open``: DATA, opened once for several questions; and opening it again with other conditions, as pages and
+their figures are of one experiment."""
 
 from __future__ import annotations
 

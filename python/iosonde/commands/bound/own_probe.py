@@ -1,4 +1,5 @@
-"""The store's own probe as a source of inputs, used if no other probe is given."""
+"""Inputs of a bound from the store itself: its own probe, used if no other is given, and the file system's layout from
+the runs of a cell (copies, parity, servers)."""
 
 from __future__ import annotations
 

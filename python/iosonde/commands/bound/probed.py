@@ -1,4 +1,7 @@
-"""Measured hardware limits for a bound: from ``iosonde probe``, as JSON or in a store, and from other tools."""
+"""Measured hardware limits for a bound: from ``iosonde probe``, as JSON or in a store, and from other tools: a link by
+netperf or iperf, a disk's rate R by IOzone. IOzone's table of file and record sizes does not show the disk if files fit
+into memory, nor does it hold the memory size. So memory is an input, and the largest file beyond it counts (Cheng,
+2004, slides 10 to 13: ``iozone -Rab local.xls -g 2048M``)."""
 
 from __future__ import annotations
 

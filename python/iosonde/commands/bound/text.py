@@ -1,4 +1,5 @@
-"""A bound as text: its terms, the bottleneck, its assumptions, and measurements as shares of it."""
+"""A bound as text: its terms, the bottleneck, its assumptions, and measurements as shares of it; loss waterfalls; the
+run time of an application."""
 
 from __future__ import annotations
 

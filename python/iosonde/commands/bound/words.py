@@ -1,4 +1,5 @@
-"""Sources of a bound's numbers, in words: the lab, a column, values given by hand, a probe."""
+"""The cells of a response that are bounded, and the sources of a bound's numbers in words: the lab, a column, values
+given by hand, a probe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""An Examination as text: how the table was read, the findings with their cures, what could not be checked."""
+"""An Examination as text: how the table was read, the findings with their cures, what could not be checked. A noise
+Passport as text."""
 
 from __future__ import annotations
 

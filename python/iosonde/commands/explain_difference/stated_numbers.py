@@ -1,4 +1,6 @@
-"""Numbers printed by a tool, as sides of ``explain-difference``, defined as far as tool and text state it."""
+"""Numbers printed by a tool, as sides of ``explain-difference``, defined as far as tool and text state it. The settings
+of an IO500 phase are those of its command, which ``result.txt`` keeps as ``exe = ./ior … --posix.odirect``. A run's
+settings are those of its easy phase: ior-hard's 47,008 bytes are in its own command only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model of DATA, chosen by cross-validation."""
+"""A model of DATA, chosen by cross-validation, and the unseen rows that its figures show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A design as ``plan`` prints it: its cells and aliases, the time of each level, what fits a budget."""
+"""A design as ``plan`` prints it: its cells and aliases, the time of each level, what fits a budget; or a plan as
+commands of IOzone."""
 
 from __future__ import annotations
 

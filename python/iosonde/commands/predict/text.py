@@ -1,4 +1,5 @@
-"""Predictions as text: a line per setting with the interval for one new trial, and remarks."""
+"""Predictions as text: a line per setting with the interval for one new trial, and remarks. With ``--describe``: a
+stored model, its errors, and the factors that it depends on."""
 
 from __future__ import annotations
 

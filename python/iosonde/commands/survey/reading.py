@@ -1,4 +1,6 @@
-"""Speed of reading the drawn files, by kind: from storage and from this node's memory, never mixed."""
+"""Reading of the drawn files: when it stops, and its speed. Files are read in the random order of the draws, until
+intervals are narrow or time is over. The files read form the sample of the same seed with a smaller number, so the
+design and its intervals are the same. Speeds are by kind: from storage and from this node's memory, never mixed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sample of the whole tree: files drawn one way, by count or by size, with their contents."""
+"""A sample of the whole tree: files drawn one way, by count or by size, with their contents; an estimate from it."""
 
 from __future__ import annotations
 

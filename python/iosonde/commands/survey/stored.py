@@ -1,4 +1,6 @@
-"""A stored survey, as it was reported originally, and its page."""
+"""A survey kept as a run of a store, and read from it as it was reported originally: its shares over time form a
+history like any other. It contains no file name. The place is checked before the walk, so that an error does not waste
+hours of walking."""
 
 from __future__ import annotations
 
