@@ -19,8 +19,6 @@ A function has its command's name, but where that is a keyword (``import``: ``im
 (``explain``: ``explain_finding``; ``survey``: ``survey_tree``). ``__init__.pyi`` tells editors where each of them is.
 """
 
-from __future__ import annotations
-
 import _signal  # type: ignore[import-not-found]  # in C, loaded already: nothing may come before what follows
 import sys
 

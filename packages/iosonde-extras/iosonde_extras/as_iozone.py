@@ -4,8 +4,6 @@ IOzone has one file a process, one record size, one set of flags, and its own or
 whole file. Native features beyond that are named, and no options that would measure something else are written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Options of a tool: their arguments, and whether they are supported, change nothing here, or cannot be done."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -8,8 +8,6 @@ RESULTS/*/benchtimes``. A file ``benchtimes`` itself has the part after the colo
 contains the date and time.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 

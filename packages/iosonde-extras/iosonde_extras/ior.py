@@ -5,8 +5,6 @@ file segment s of rank r is block s × ranks + r. ``-z`` makes every transfer on
 shared file the transfers are dealt to the ranks at random, as in IOR.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import asdict, dataclass
 from pathlib import PurePath

@@ -5,8 +5,6 @@ stopped (with ``-e`` before): here the fsync is in every writing phase and in th
 includes or excludes it. Random tests access every record once, in an order drawn from a seed.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import asdict, dataclass
 from pathlib import PurePath

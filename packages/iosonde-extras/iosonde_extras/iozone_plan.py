@@ -1,7 +1,5 @@
 """A plan as equivalent commands of IOzone: ``iosonde plan … --as iozone``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

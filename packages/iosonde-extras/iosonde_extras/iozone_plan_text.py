@@ -1,7 +1,5 @@
 """A plan as commands of IOzone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from iosonde.campaign.plan import CampaignPlan

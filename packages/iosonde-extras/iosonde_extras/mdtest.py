@@ -5,8 +5,6 @@ As in src/mdtest.c: item i of a task lies in directory i ÷ (items per directory
 and 3rd neighbour at that distance. The tree itself is made outside the clock.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Any
 

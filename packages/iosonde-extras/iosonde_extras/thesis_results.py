@@ -1,7 +1,5 @@
 """Reader of the results file that ``iosonde.core.many_task`` describes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

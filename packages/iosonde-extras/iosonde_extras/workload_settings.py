@@ -1,7 +1,5 @@
 """Checks of the settings that the workloads of other tools share."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any
 

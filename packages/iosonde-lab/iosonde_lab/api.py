@@ -3,8 +3,6 @@
 that holds network, mount, UTS, IPC and PID name spaces; when it ends, everything in it ends.
 """
 
-from __future__ import annotations
-
 from .attend import FaultService, hands_of
 from .bring import check, check_description, check_options, described, up
 from .description import LabDescription

@@ -1,7 +1,5 @@
 """Bring-up of a lab: hosts, links, disks, servers, mounts, and a calibration of the result."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path

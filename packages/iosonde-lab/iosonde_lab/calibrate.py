@@ -1,7 +1,5 @@
 """Calibration of a lab: goodput of links in both directions, round trips, rates of disks by direct I/O."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Capacity that a lab's file system reports, against that of its servers' disks divided by the number of copies."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

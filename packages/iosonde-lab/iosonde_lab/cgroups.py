@@ -1,7 +1,5 @@
 """CPU control of each host by control groups: version 2 if in force, else version 1."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 from contextlib import suppress

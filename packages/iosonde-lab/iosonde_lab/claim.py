@@ -1,7 +1,5 @@
 """Lock of a lab's bring-up: a file in its directory, held until it is up, released when the process ends."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import time

@@ -3,8 +3,6 @@ Control groups version 1 charge write-back to the root group and have flat limit
 servers stay. A limit in the servers' own group does not affect write-back: 393 instead of 100 MB/s.
 """
 
-from __future__ import annotations
-
 import fcntl
 import time
 from collections.abc import Iterator

@@ -3,8 +3,6 @@ Faults are recorded in the lab's directory until they are undone: `iosonde lab h
 experiment left.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

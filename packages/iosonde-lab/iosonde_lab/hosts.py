@@ -4,8 +4,6 @@ own /run, /dev/shm, temporary directory, /etc/hosts and ssh configuration; every
 Measurements on a host take the machine's lock (``core.held.MACHINE``), like those outside.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import subprocess

@@ -1,7 +1,5 @@
 """An existing lab: its hosts by name and role, its description, and its calibration."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterable, Sequence

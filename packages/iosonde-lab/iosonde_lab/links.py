@@ -3,8 +3,6 @@ Nothing is created in the machine's own network. So labs may use the same addres
 hosts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from iosonde.core.emulated import burst_bytes

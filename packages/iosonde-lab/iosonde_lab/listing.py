@@ -1,7 +1,5 @@
 """Existing labs, and the file systems that a lab can run on this machine."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass

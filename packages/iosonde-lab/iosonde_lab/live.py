@@ -1,7 +1,5 @@
 """Queries and changes of a lab's file system while it runs: options, counts, placement, mounts."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping, Sequence

@@ -2,8 +2,6 @@
 Stored in the caller's context, so that it need not be passed on; threads get a copy.
 """
 
-from __future__ import annotations
-
 import subprocess
 import threading
 import time

@@ -4,8 +4,6 @@ files below it, its control groups carry its name. So any process can remove a l
 interrupted.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Operations of servers and their durations, as counted by the file system."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any

@@ -2,8 +2,6 @@
 It imports nothing of ours, so that a host needs only Python to be measured.
 """
 
-from __future__ import annotations
-
 import json
 import mmap
 import os

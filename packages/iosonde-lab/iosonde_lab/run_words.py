@@ -1,7 +1,5 @@
 """Arguments of ``iosonde run`` in a lab: defaults come from the lab."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

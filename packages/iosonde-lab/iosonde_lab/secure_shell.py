@@ -1,7 +1,5 @@
 """An sshd on every host, reachable from all others without a password, for MPI launchers and steps on servers."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 Observed by the bytes in use on their disks and the health of the file system, every 0.1 s.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Status of a lab: its hosts, what was emulated, the health of the file system."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Removal of a lab, complete or not, by any process: its resources are found by their marks, not by a record."""
 
-from __future__ import annotations
-
 import time
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Commands that a lab runs: each with a time limit; a failure is an error with the tool's own message."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """Texts about labs that nobody brought up, for the golden page: ``python -m lab_text_sample NAME``."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable
 from datetime import datetime

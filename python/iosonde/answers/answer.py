@@ -1,7 +1,5 @@
 """Base of all answers: stable content as data, rows for a table, and a sentence."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Columns that vary outside the question: name them, adjust for them where possible, and qualify the verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 

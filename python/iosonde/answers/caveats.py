@@ -1,7 +1,5 @@
 """Caveats of a response and its factors, for any analysis."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from iosonde.core.message import Message

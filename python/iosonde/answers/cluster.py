@@ -1,7 +1,5 @@
 """The description of a cluster, from a file or as a mapping with its keys."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path, PurePath
 from typing import Any

@@ -1,7 +1,5 @@
 """Constraints of a model: those given by the user, and those that a stored experiment was designed under."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

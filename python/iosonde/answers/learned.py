@@ -1,7 +1,5 @@
 """From DATA to training data of a model (one response, its factors, rows as examples), and the models to try."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A stored model and its inputs: settings as people write them, and the rows of DATA."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

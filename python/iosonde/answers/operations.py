@@ -1,7 +1,5 @@
 """A single pass over the recorded operations of a store, each run read once for all visitors; their percentiles."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Protocol
 

@@ -1,7 +1,5 @@
 """Tools with their own numbers in an answer, and the content of their clocks."""
 
-from __future__ import annotations
-
 from iosonde.core.stored import StoredRun
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source

@@ -1,7 +1,5 @@
 """From responses to cells, the input of statistics; effects of the family over which tests are corrected."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any

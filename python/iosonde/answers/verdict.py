@@ -1,7 +1,5 @@
 """Result of trying several models, in one sentence: the chosen one, the reason, and its error."""
 
-from __future__ import annotations
-
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import format_number
 from iosonde.model.fit.choose import Choice

@@ -1,8 +1,6 @@
 """Questions of a file: for an existing store (``iosonde report STORE --questions FILE``), or checked for an experiment
 before it is measured."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path

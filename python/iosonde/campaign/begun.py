@@ -1,7 +1,5 @@
 """A campaign that is checked and started, with all that it needs to measure: also its benches, by target."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial

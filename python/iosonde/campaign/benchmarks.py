@@ -8,8 +8,6 @@ that failed quickly is not fast.
 Each rank works in its own directory on its own tree: ``source_tree`` writes it, with its known contents.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from iosonde.core.errors import InputError

@@ -7,8 +7,6 @@ in every trial, each of which is then its own bring-up. A new process begins new
 process that measures in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

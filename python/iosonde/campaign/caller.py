@@ -1,7 +1,5 @@
 """The caller of a campaign: functions for output, progress and stopping. The defaults are silent and never stop."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass

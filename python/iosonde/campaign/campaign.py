@@ -1,7 +1,5 @@
 """Shared parts of ``run`` and ``plan``: the campaign of a request, and the identity of an experiment."""
 
-from __future__ import annotations
-
 import json
 import math
 import random

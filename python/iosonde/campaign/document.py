@@ -3,8 +3,6 @@
 An option overrides the key of its name. The origin of each value is recorded for error messages.
 """
 
-from __future__ import annotations
-
 import difflib
 import os
 import tempfile

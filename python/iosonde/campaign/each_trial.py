@@ -4,8 +4,6 @@ Before each trial the rest is predicted anew from the measured speed, and ``--ab
 servers that others use, when these suffer.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

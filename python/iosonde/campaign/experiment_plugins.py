@@ -1,7 +1,5 @@
 """Experiments of plug-ins, by name and size: ``path-study``, ``path-study:200``, ``path-study:full``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

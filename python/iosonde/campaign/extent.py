@@ -3,8 +3,6 @@
 Each holds keys of the file, which replace the file's own, and extend ``factors`` and ``lab``, name by name.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from iosonde.core.errors import InputError

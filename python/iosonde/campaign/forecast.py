@@ -8,8 +8,6 @@ The time until a lab has healed from its faults and settled does not depend on t
 the same faults, else from those with others.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """Import of other tools' files into a store: file selection, and batches over several processes, with one flush
 each."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Files about one measurement: which of them belong together, their single run, and versions from files around."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ measures the trials that belong there and skips the others, until ``next_setting
 file is read before the file is checked. A time budget is for all clusters, and for the campaign in each.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import time

@@ -2,8 +2,6 @@
 
 A cluster that fails costs only its own trials: the others continue, and the same command tries it again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from iosonde.core.errors import FAULT, PROBLEM_DETECTED, SystemFaultError

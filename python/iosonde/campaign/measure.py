@@ -1,7 +1,5 @@
 """A campaign from its first trial to its last: the bench, the stopping rules, and every run stored."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Mapping

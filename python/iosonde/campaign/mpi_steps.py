@@ -1,8 +1,6 @@
 """Checks of MPI steps before the first trial: launcher and library must match, and independent copies are reported
 where one job was probably intended."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """``run 'ior …' --native``: another tool's command line as the document of an experiment."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

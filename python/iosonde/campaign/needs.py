@@ -4,8 +4,6 @@ The speeds of a lab are guessed from its links before the first measurement. Cop
 often. Disks (whose effect caches may hide) and the time to bring up a lab are ignored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Kinds of options that only measurements have: levels of factors, targets, hosts, a stopping rule."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any

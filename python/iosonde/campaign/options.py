@@ -1,8 +1,6 @@
 """The options of a measurement, by what they are about. One that was not given is None: the file or a default says it
 then."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 
 from iosonde.core.option_kinds import Counts, Duration, Integer, Size

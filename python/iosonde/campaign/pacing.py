@@ -1,7 +1,5 @@
 """Breaks between trials (``--pace``), for shared servers. They change nothing in the measurement of a trial."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

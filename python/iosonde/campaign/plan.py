@@ -1,7 +1,5 @@
 """Preview of a campaign: every command as it will run, the trials, their time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

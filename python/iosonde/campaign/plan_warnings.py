@@ -1,7 +1,5 @@
 """Warnings before the first trial: ranks on the wrong hosts, skipped phases, data that fits in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from iosonde.core import nodelist

@@ -1,7 +1,5 @@
 """Checks before a campaign: target, places of the store and the spool, launcher, space, limits."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Measured capabilities of the hardware: network, disks, memory, CPU time; and their storage with later runs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

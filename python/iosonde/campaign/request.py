@@ -2,8 +2,6 @@
 
 It is not yet checked; None means the value of a file or a default."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass, field
 
 from iosonde.core.option_kinds import Duration, Integer, Size

@@ -1,7 +1,5 @@
 """State of a campaign in a store, and its remaining trials: identity, resume, ids of runs, stopping rule, pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 ``--target NAME=DIR`` names a level; each of several bare directories gets the shortest distinguishing name.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Sequence

@@ -3,8 +3,6 @@
 Stops after a whole block if possible: a block holds every cell once, so the data stays balanced.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace

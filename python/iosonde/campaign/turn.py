@@ -9,8 +9,6 @@ All hosts of labs are one machine, and share its lock. A campaign with several l
 processes that it starts in them learn its owner (``passed_on``), and take no lock.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import time

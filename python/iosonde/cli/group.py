@@ -3,8 +3,6 @@
 Commands are imported only when they are called, so that ``--help`` stays fast.
 """
 
-from __future__ import annotations
-
 import errno
 import io
 import os

@@ -5,8 +5,6 @@ comes before ends the process by the signal (``iosonde/__init__.py``). While Pyt
 of its own, which nothing of ours can prevent.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

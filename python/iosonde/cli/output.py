@@ -1,7 +1,5 @@
 """What leaves a command: its answer on stdout, talk on stderr, and files, which appear whole or not at all."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

@@ -6,8 +6,6 @@
 A package adds a folder with an entry point in the group ``iosonde.commands``: ``lab = "iosonde_lab.command"``.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 

@@ -1,7 +1,5 @@
 """What the list of commands says of a folder."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 GROUPS = ("Measure", "Believe", "Understand", "Decide", "Share")

@@ -1,7 +1,5 @@
 """``@command``: declares the options of a command and the function that answers them."""
 
-from __future__ import annotations
-
 import difflib
 import errno
 import functools

@@ -1,7 +1,5 @@
 """A declared command: its options, the function that answers, and what the terminal, Python and the docs know of it."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable

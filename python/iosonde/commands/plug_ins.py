@@ -1,7 +1,5 @@
 """Folders of commands that other packages add by entry points."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

@@ -1,7 +1,5 @@
 """Commands as functions of Python: their signature, their docstring, how their messages name options."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import sys

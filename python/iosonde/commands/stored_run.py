@@ -1,7 +1,5 @@
 """A store, or a run of it, as the arguments of a command name them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from iosonde.core.options import Text

@@ -1,8 +1,6 @@
 """Names of array types; median and distinct count without numpy's masked arrays, whose import costs as much as
 summarising a small table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The user's cache folder, for files that can be recreated at any time."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Describe the clock of a rate, in the same words on the terminal and on the page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 _STOPS = {

@@ -3,8 +3,6 @@
 Values are never rescaled: a table keeps its numbers. The unit is a label and distinguishes rates from times.
 """
 
-from __future__ import annotations
-
 import re
 
 _BRACKETED = re.compile(r"^(?P<label>.*\S)\s*[(\[](?P<unit>[^()\[\]]+)[)\]]$")

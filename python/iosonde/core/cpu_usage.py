@@ -1,7 +1,5 @@
 """CPU time of a control group, as counted by the kernel."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 

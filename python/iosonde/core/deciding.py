@@ -1,7 +1,5 @@
 """The default metric that decides a comparison of two commands: chosen by name and unit, never by value."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from .column_units import is_rate

@@ -4,8 +4,6 @@ Choosing the metric, the margin or the stopping time after seeing the values mak
 that they were not changed afterwards. It protects against self-deception, not against forgery.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

@@ -1,8 +1,6 @@
 """Names of the factors in an experiment file, measured or not. A part of the file, or a real system in place of its
 labs, leaves some out."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

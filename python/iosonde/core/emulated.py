@@ -1,7 +1,5 @@
 """Emulated clusters as runs know them: the requested rates of links and disks, and how far the real ones deviate."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any

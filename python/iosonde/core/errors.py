@@ -1,7 +1,5 @@
 """The exception tree. Every error states the place and the problem, and has a hint."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Self
 

@@ -4,8 +4,6 @@ It suits asymmetric intervals (a median, a percentile) as well as symmetric ones
 (~) MiB/s``.
 """
 
-from __future__ import annotations
-
 import math
 
 from .types import Estimate

@@ -1,7 +1,5 @@
 """The levels of a factor in a figure: in order, each with its text and its place on an axis."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

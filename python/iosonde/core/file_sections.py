@@ -1,7 +1,5 @@
 """The sections of a user's YAML file, read one by one; all mistakes are collected with their lines."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Any

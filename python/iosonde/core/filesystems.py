@@ -1,7 +1,5 @@
 """Classify file systems by their type and source in the mount table (proc_pid_mountinfo(5))."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 A room says ``front_end().warn(…)``; what becomes of it, a line on stderr or an ``IosondeWarning``, the front end knows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar

@@ -1,7 +1,5 @@
 """Values by key."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """The source name of hardware probes in a store, and the medium of messages between two ranks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ A *kind* is a metric without its clock: ``bandwidth`` represents ``bandwidth_las
 The reader of a tool's output names its kinds; a run keeps them for each operation.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 

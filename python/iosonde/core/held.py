@@ -4,8 +4,6 @@ A host of a lab has its own name spaces. From its machine it sees two directorie
 and the machine's /proc. The latter lists the processes of all its hosts, with the machine's numbers.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Format the level of a factor for people: 4 KiB and not 4096, if its unit is known."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from .column_units import split_unit

@@ -1,7 +1,5 @@
 """The confidence level: one check and one warning for every command and function."""
 
-from __future__ import annotations
-
 from .errors import InputError
 from .message import Message
 

@@ -1,7 +1,5 @@
 """The better direction of a metric, one rule for every analysis: first by unit, then by the field's words."""
 
-from __future__ import annotations
-
 import re
 
 from .column_units import is_rate

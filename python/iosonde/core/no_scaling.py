@@ -1,7 +1,5 @@
 """Operations without a scaling efficiency, because their rates on few and on many nodes measure different things."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .message import Message

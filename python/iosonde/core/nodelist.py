@@ -3,8 +3,6 @@
 The form is described in slurm.conf(5) (NodeName); ``scontrol show hostnames`` gives the same list.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 

@@ -1,7 +1,5 @@
 """Kinds of options that are numbers, quantities with units, values by name, files of figures."""
 
-from __future__ import annotations
-
 import math
 import numbers
 import os

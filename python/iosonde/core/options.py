@@ -13,8 +13,6 @@ tuple of texts. Type checkers know both types: that of ``__set__`` is taken, tha
 once: options never change (``frozen=True`` would say so, but makes mypy take one type for the other).
 """
 
-from __future__ import annotations
-
 import datetime
 import numbers
 import os

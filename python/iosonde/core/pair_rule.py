@@ -1,7 +1,5 @@
 """The rule of a paired comparison and when it stops; sealed before the first pair."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """``a=9,b=nfs``: values by name, as written in an option."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from .errors import InputError

@@ -1,7 +1,5 @@
 """A child process that ends when its parent does."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 

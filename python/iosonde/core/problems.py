@@ -1,7 +1,5 @@
 """All mistakes in a user's file at once, each with its place (file, line, key), the problem and a hint."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

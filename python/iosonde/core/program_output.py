@@ -1,7 +1,5 @@
 """Run another program with a limit of time and output, so that it can neither fill the memory nor hang iosonde."""
 
-from __future__ import annotations
-
 import errno
 import os
 import selectors

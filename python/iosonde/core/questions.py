@@ -4,8 +4,6 @@ Each names one analysis and its options. They change no measurement: the same ex
 same experiment.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

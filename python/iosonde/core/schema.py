@@ -10,8 +10,6 @@ History
 ``operations.parquet``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 STORE_VERSION = 2

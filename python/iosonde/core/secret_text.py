@@ -4,8 +4,6 @@ The formats are the published prefixes of the large issuers, as in the rules of 
 exact lengths. A text that begins like a token is hidden at any length.
 """
 
-from __future__ import annotations
-
 import re
 
 HIDDEN = "***"

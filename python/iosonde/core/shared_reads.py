@@ -4,8 +4,6 @@ Ranks on the node that wrote a shared file may read it from their own cache. The
 verified to be empty; else the rate is that of the other ranks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Options that describe a system on the command line, on the page and in Python: option → field and parser."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import NamedTuple

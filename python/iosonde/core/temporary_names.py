@@ -3,8 +3,6 @@
 ``<writer>`` identifies the writing process, so that leftovers of a dead one differ from files of a live one.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import secrets

@@ -1,7 +1,5 @@
 """Timestamps as stores and experiments write them."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 

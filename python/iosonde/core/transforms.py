@@ -1,7 +1,5 @@
 """Transforms of a column that an analysis accepts by name, such as ``log(Y)``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

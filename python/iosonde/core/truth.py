@@ -4,8 +4,6 @@
 of a rank has a character, in order of start. It encodes the index of its class, counted from ``0``.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ Base units are bytes, seconds (or integer ns), operations, bytes/s. Sizes follow
 ``4k`` and ``4K`` are 4096 (as in IOR, fio, dd), ``4kB`` and ``4KB`` are 4000 (SI).
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable

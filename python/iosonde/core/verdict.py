@@ -3,8 +3,6 @@
 The text of a claim may change; its state, direction and estimate are part of JSON and are scored by ``tests/truth``.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any

@@ -7,8 +7,6 @@ selects missing values. Incomplete runs of a store are left out unless a conditi
 all runs, ``complete=no`` only these.
 """
 
-from __future__ import annotations
-
 import difflib
 import operator
 import re

@@ -1,8 +1,6 @@
 """Names for network traffic and calls of servers: parts of a phase, their metrics, conclusions about reads and
 writes."""
 
-from __future__ import annotations
-
 # Parts of a phase that are counted separately: preparing caches and all else before the clock starts; the timed part
 # between its two barriers; flushing data that the client still held.
 PREPARING, TIMED, FLUSH = "preparing", "timed", "flush"

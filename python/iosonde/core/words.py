@@ -1,7 +1,5 @@
 """Format numbers in sentences: significant digits, percentages, ratios, counts. ``~`` means unknown."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Text columns whose cells are values with units, such as ``99.8 MB/s``; measured ones are converted to numbers."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

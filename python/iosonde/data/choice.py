@@ -1,7 +1,5 @@
 """Select the rows of a store by ``--clock`` and ``--metric``, or by default."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Sequence
 from typing import Any

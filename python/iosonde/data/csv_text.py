@@ -4,8 +4,6 @@ Ambiguous content is refused with file, line and column: ragged rows, duplicate 
 a header.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator
 from pathlib import Path

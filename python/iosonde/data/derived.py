@@ -5,8 +5,6 @@ Column names are matched first, so that ``write_MiB/s`` is not a division if the
 executed.
 """
 
-from __future__ import annotations
-
 import ast
 import operator
 import re

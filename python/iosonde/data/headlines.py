@@ -3,8 +3,6 @@
 A run stores them (``core.headlines``); runs of earlier versions use the usual names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

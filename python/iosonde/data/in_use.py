@@ -1,7 +1,5 @@
 """The setting of a system before a campaign changed anything, as read by its experiment (``read:`` of a factor)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from iosonde.core.level_text import same_level

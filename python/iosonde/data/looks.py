@@ -3,8 +3,6 @@
 Only names in the field's vocabulary count: ``bandwidth``, ``write_latency``, ``iops``.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

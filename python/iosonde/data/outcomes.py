@@ -4,8 +4,6 @@ In a table with repetitions, settings repeat too. A number without duplicates am
 therefore not set. Settings of a scattered design never repeat either; they differ from outcomes in their variation.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

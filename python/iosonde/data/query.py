@@ -1,7 +1,5 @@
 """The options of every analysis: the same words for the command line, the page and Python."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 LAST_DONE = "last_done"

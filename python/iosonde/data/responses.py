@@ -5,8 +5,6 @@ store an operation (``write``), a metric (``bandwidth_last_done``), both (``writ
 and expressions of them (``log(write)``, ``value/nodes``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ The guess from the values is always reported, and the user can override it (``--
 field's vocabulary count: a unit (``time (s)``), or a word that numbers trials (``run``, ``iteration``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

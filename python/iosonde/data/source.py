@@ -1,7 +1,5 @@
 """Opened DATA: a store, a ``.csv``, a ``.parquet``, or a table in memory, with one interface."""
 
-from __future__ import annotations
-
 import stat
 from collections.abc import Sequence
 from pathlib import Path

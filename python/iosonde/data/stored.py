@@ -4,8 +4,6 @@ Rows of single ranks are parts of a trial. A tool's own iterations are inside a 
 setting was executed only once, the iterations themselves are shown, and labelled as within one run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

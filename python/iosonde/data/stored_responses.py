@@ -1,7 +1,5 @@
 """Responses of a stored campaign: operations, metrics, both, ``value``, and expressions of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

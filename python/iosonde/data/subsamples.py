@@ -3,8 +3,6 @@
 Parts of a trial share its error: three trials of eight ranks are three repetitions, not 24.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

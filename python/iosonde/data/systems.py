@@ -1,8 +1,6 @@
 """Systems of a corpus: the runs of each, covariates that several share, the year of each run, and the user's
 own runs."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Responses of a table: its measured columns, and expressions of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Read a file, or a table in memory, into a Table: ``.csv``, ``.parquet``, or any Arrow stream."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

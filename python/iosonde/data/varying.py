@@ -3,8 +3,6 @@
 For a table they are columns that look set, for a store its factors. All commands use this function.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from iosonde.core.errors import DataError

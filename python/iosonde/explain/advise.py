@@ -4,8 +4,6 @@ Advice requires a gain, measured on data that did not choose it (``advise_gain``
 Otherwise ``advise_needs`` says what to measure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

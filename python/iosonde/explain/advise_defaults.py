@@ -4,8 +4,6 @@ The table compares a default with the best choice per instance by two means of i
 mean describes its usual quality, the harmonic mean its bad cases. Criteria may disagree; then each has its winner.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

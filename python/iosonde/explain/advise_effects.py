@@ -5,8 +5,6 @@ independent. Ratios are geometric means of speed; with several levels the interv
 few instances to hold any out the interval is valid for these alone, from the noise of their repeats.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -8,8 +8,6 @@ percent, so that its choice is included. With fewer than eight instances only th
 for these instances.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

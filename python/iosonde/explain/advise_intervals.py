@@ -7,8 +7,6 @@ choice. Shares of the best possible are from 0 to 1: an interval computed withou
 rarely if most shares are near 1.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Measurements that would decide an open advice: how many instances, which cells, how many trials of each."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ Repeats are split by whole slots, the k-th trials of all cells: a disturbance of
 side.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

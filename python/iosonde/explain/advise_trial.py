@@ -3,8 +3,6 @@
 Speeds are compared as ratios (geometric means), so that a new workload needs only these two settings.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Advice in a sentence: what is advised, with its gain; or that nothing is, and why."""
 
-from __future__ import annotations
-
 from iosonde.core.level_text import level_texts
 from iosonde.core.message import spell
 from iosonde.core.types import Estimate

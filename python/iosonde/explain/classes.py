@@ -5,8 +5,6 @@ the effect of an optimisation that was hit or missed. A small hill at the far ri
 with a density close to zero, are "unexpectedly slow".
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """``CLUSTER.yaml`` of ``iosonde upgrade``: read, checked with line numbers of all its mistakes, and built."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Collection, Mapping

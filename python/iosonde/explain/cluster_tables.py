@@ -1,7 +1,5 @@
 """The tables in a cluster file of ``iosonde upgrade``: CPUs, measured configurations, marks of systems, weights."""
 
-from __future__ import annotations
-
 from iosonde.core.errors import InputError
 from iosonde.core.file_sections import Sections
 from iosonde.core.message import Message

@@ -5,8 +5,6 @@ limit its bytes when more is written, a clock its seconds when the run gets long
 like this, the same is measured again.
 """
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Callable, Iterator, Mapping

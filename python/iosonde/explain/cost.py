@@ -10,8 +10,6 @@ both, is time of the run. It is an upper limit of the gain. If a slow operation 
 that fetches for later ones, a delayed write-behind), they cannot all be fast.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

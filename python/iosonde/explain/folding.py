@@ -1,7 +1,5 @@
 """Test for slow operations at the same places of a period: folded, learned on one half and judged on the other."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

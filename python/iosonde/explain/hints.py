@@ -8,8 +8,6 @@ Sources: ROMIO's hints file (one ``key value`` a line, ``#`` at the start of a l
 gluster(8) and the options' names of ``gluster volume set help``, mount(8), nfs(5), fio(1), IOR's manual.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence

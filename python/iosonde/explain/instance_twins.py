@@ -5,8 +5,6 @@ A setting that equals another one everywhere is counted once. Instances that mos
 piece of evidence. Equal values that are likely by chance are not duplicates (``stats.copies``).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

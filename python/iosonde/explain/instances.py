@@ -3,8 +3,6 @@
 Values are positive. ``lower``: smaller is better, as for a time but not for a bandwidth.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property

@@ -5,8 +5,6 @@ data. If every operation of a pass waited, nothing fetched ahead or buffered for
 own was lost there, not on the path.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

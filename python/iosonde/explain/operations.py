@@ -1,7 +1,5 @@
 """Operations that are diagnosed together, as columns: one kind and one size, in one phase of one trial."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

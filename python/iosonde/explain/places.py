@@ -1,7 +1,5 @@
 """Places of a class's operations: in the run, in the file, on which ranks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ servers did not wait (``at_client``). A whole period of bytes faster than any li
 transfer (``_read_single``). Between clear cases there is no interpretation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

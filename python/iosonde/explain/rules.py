@@ -3,8 +3,6 @@
 Conditions on one number are merged (``64 < size <= 256``). Every instance fulfils exactly one rule.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

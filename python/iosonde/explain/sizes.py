@@ -1,7 +1,5 @@
 """Interpretation of a number of bytes: a unit that the file system reports, or a common one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

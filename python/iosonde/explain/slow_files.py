@@ -7,8 +7,6 @@ placement on servers does not follow their order. (Runs test: Wald and Wolfowitz
 11, 147-162.)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ each at a random place (stratified: Cochran, Sampling Techniques, 1977, chapter 
 to include first touches.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

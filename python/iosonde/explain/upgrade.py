@@ -5,8 +5,6 @@ and after, fixed seed), and the gain's interval holds ``level`` of the draws. A 
 else limits is the trap of every purchase: it is shown with its gain after another change.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

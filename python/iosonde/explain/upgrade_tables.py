@@ -3,8 +3,6 @@
 None of them uses the bound: they hold benchmark results, measured times, and ratings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

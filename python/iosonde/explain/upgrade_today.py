@@ -1,7 +1,5 @@
 """Limits of a cluster today with their certainty: every term of its bound with an interval if inputs have one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

@@ -16,8 +16,6 @@ Operations of a rank that overlap (queue depth, threads) share the time that the
 durations, so that a rank's parts add up to its own time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

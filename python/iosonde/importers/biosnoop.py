@@ -7,8 +7,6 @@
 the same name prints no offset, size or direction: its latencies are only counted, and are not operations.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

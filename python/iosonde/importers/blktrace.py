@@ -8,8 +8,6 @@ loop), from its queueing (Q). Sectors have 512 bytes. A rank is the process that
 issued, which for write-behind is a kernel thread.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from functools import lru_cache

@@ -7,8 +7,6 @@ the creates, stats and deletes of files, each with ``cpu_utilization`` and ``lat
 measure: no value. Columns: bon_csv2txt(1), and the tables in bonnie++'s bon_csv2html.cpp.
 """
 
-from __future__ import annotations
-
 import re
 
 from iosonde.core.message import Message

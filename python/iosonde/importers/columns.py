@@ -6,8 +6,6 @@ damaged cell never becomes another number: a row with too few or too many cells 
 not a number marks its trial.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Its form is ``columns.schema.json`` in this directory; conditions beyond a schema are checked here, all at once.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

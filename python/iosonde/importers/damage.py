@@ -4,8 +4,6 @@ with which a tool, MPI or the kernel reports a failure.
 A damaged line never becomes another number: it is left out, and the run is marked.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

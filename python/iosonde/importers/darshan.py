@@ -9,8 +9,6 @@ bandwidth_by_slowest``: all bytes over the time of the slowest rank in I/O calls
 other counters of ``--total`` are facts of the run.
 """
 
-from __future__ import annotations
-
 import re
 
 from iosonde.core.message import Message

@@ -4,8 +4,6 @@ OUT.npz``.
 pydarshan's library ends the process on many damaged logs; so the parent survives and reports it.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import sys

@@ -9,8 +9,6 @@
 Times are printed with four digits: whole 0.1 ms.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime

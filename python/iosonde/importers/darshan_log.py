@@ -3,8 +3,6 @@
 pydarshan is an extra: ``pip install 'iosonde[darshan]'``.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

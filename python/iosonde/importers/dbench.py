@@ -8,8 +8,6 @@ becomes ``all bandwidth_last_done`` and ``latency_max``, and ``ntcreatex operati
 dbench's MB is 10^6 bytes (dbench.c multiplies the bytes by 1.0e-6).
 """
 
-from __future__ import annotations
-
 import re
 
 from iosonde.core.message import Message

@@ -6,8 +6,6 @@ becomes ``copy bytes``, ``time`` and ``bandwidth_last_done``: bytes over seconds
 digits. The output does not show whether an fsync is inside (``conv=fsync``). Each copy is one run.
 """
 
-from __future__ import annotations
-
 import re
 
 from iosonde.core.message import Message

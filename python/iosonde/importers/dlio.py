@@ -12,8 +12,6 @@ A per-epoch file has the times of epochs, blocks and checkpoints as one rank saw
 Definitions: DLIO's ``statscounter.py``; MLPerf Storage's Rules.md, 3.3.2.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import datetime

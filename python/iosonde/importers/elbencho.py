@@ -13,8 +13,6 @@ round to whole MiB/s; the JSON has bytes/s. Several blocks are several runs. Aft
 elbencho prints blocks that look normal: its own message marks them incomplete.
 """
 
-from __future__ import annotations
-
 from .parsed import CERTAIN, LIKELY, WEAK, Claim, Parsed
 from .text import Text
 

@@ -1,7 +1,5 @@
 """elbencho's ``--csvfile`` (a row for each phase) and ``--livecsv`` (a row for each interval)."""
 
-from __future__ import annotations
-
 import csv
 
 from iosonde.core.message import Message

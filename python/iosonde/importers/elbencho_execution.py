@@ -1,8 +1,6 @@
 """Join the results that elbencho wrote in several forms in one execution (``--jsonfile``, ``--csvfile``, ``--resfile``)
 to one run."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath

@@ -1,7 +1,5 @@
 """elbencho's ``--jsonfile``: an object for each phase, all numbers as texts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

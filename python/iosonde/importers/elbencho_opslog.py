@@ -7,8 +7,6 @@ Operations and bytes of each worker are counted. If some took a ms or more, all 
 shorter ones have no duration.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from datetime import datetime

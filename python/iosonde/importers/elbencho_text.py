@@ -1,7 +1,5 @@
 """elbencho's result table → Parsed. For the meaning of the rows see elbencho.py."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

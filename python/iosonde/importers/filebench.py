@@ -12,8 +12,6 @@ they overlap, as periods are not trials. "Run stopped early" marks the run incom
 summary. Source: ``stats.c``.
 """
 
-from __future__ import annotations
-
 import re
 
 from iosonde.core.message import Message

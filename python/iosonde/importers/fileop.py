@@ -6,8 +6,6 @@
 becomes ``mkdir rate_mean`` and so on in operations/s (A average, B best: ``rate_max``, W worst: ``rate_min``).
 """
 
-from __future__ import annotations
-
 import re
 
 from iosonde.core.message import Message

@@ -16,8 +16,6 @@ block the writes (fio HOWTO, "Terse output"); version 5 adds six fields to each,
 Version 2 does not name fio, and has its fields one place further left.
 """
 
-from __future__ import annotations
-
 import re
 
 from iosonde.core.message import Message

@@ -4,8 +4,6 @@ Each bin is printed under one time. A percentile is the first time up to which t
 (fio's ``calc_clat_percentiles``). So merged bins give the same as fio with group_reporting.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any

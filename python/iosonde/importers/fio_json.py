@@ -1,7 +1,5 @@
 """fio's JSON documents → Parsed. For the meaning of the rows see fio.py."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import partial

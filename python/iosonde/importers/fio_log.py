@@ -9,8 +9,6 @@ note says which unit is plausible. Latency logs become recorded operations; a lo
 the count, mean and extremes of its samples.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import PurePath
 from typing import Any

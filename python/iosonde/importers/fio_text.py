@@ -5,8 +5,6 @@ j: (groupid=0, jobs=2): err= 0: pid=4141: Sat Nov 21 09:32:21 2026
     clat (nsec): min=851, max=28722, avg=1226.29, stdev=506.30
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

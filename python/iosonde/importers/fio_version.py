@@ -4,8 +4,6 @@ The log lacks it. The output of the same job has it, and is mostly in the same d
 ``seqw/seqw_clat.log``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath

@@ -1,7 +1,5 @@
 """Tables printed with fixed widths, up to a hundred MB: digits of a column are read at once, or not at all."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

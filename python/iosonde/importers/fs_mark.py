@@ -7,8 +7,6 @@ becomes ``file_write rate_last_done`` of iteration 0 (create, write, fsync as th
 ``operations`` files of ``file_size`` bytes, and ``overhead`` (µs in its own bookkeeping, outside the rate) in s.
 """
 
-from __future__ import annotations
-
 import re
 
 from iosonde.core.message import Message

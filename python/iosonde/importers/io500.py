@@ -8,8 +8,6 @@ scores are geometric means over the phases, and are checked: ``score bandwidth``
 ``GB/s`` of 2019 is numerically GiB/s (checked against IOR's own files); ``[INVALID]`` marks the run incomplete.
 """
 
-from __future__ import annotations
-
 import re
 
 from iosonde.core.message import Message

@@ -5,8 +5,6 @@ They cover one measurement and become one run. The list gives the rates and the 
 open_time``, ``mdtest_easy_write_tree_creation rate_last_done``, single ranks. Duplicates are left out.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -4,8 +4,6 @@ Logs of 2017 to 2020 print each phase when it ends and all of them again before 
 measurement. If several attempts used one directory, these second lines cover all of them.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

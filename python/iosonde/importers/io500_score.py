@@ -4,8 +4,6 @@ It is the root of bandwidth × IOPS, each of them the geometric mean over its ph
 Markomanolis: Establishing the IO-500 benchmark, 2016). Lists of 2017 and 2018 print the product, under the same word.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

@@ -13,8 +13,6 @@ close; an fsync is inside with ``-e``), ``rate_last_done`` (accesses over their 
 ``-vv`` only, and a summary after each test.
 """
 
-from __future__ import annotations
-
 import math
 import re
 

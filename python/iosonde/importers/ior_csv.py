@@ -13,8 +13,6 @@ becomes the rows of the text form. It names neither the command nor the version,
 decimals is left out as unknown.
 """
 
-from __future__ import annotations
-
 from iosonde.core.message import Message
 
 from .damage import note_trouble

@@ -4,8 +4,6 @@
 n-th result of an access is iteration n (the JSON does not number them).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

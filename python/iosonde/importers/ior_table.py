@@ -1,7 +1,5 @@
 """IOR's two tables, by the names in their headers: one row for each iteration, and the summary of all tests."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -16,8 +16,6 @@ becomes one run with factors ``file_size`` and ``record_size``, and a result for
 report"``) repeat the table, and are read only if there is none.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -11,8 +11,6 @@ NUMBER 0x03 and LABEL 0x04 begin with row, column (2 bytes each) and 3 bytes of 
 File Format", section BIFF2, openoffice.org.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 from typing import NamedTuple

@@ -9,8 +9,6 @@ which a client's text has no total. The CSV has none, and its streams are added 
 becomes ``udp_receive`` with ``jitter``, ``lost`` and ``datagrams``.
 """
 
-from __future__ import annotations
-
 import re
 
 from iosonde.core.message import Message

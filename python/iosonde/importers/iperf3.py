@@ -7,8 +7,6 @@ becomes ``tcp_send bandwidth`` in bytes/s (bits by 8), ``bytes``, ``time``, ``re
 receiver, is not complete. UDP's ``jitter`` and ``lost`` come from the receiver (or ``sum``): the sender's are always 0.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

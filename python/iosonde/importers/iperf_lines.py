@@ -3,8 +3,6 @@
 Bytes are in steps of 1024 (``GBytes`` = 2^30), bits in steps of 1000 (``Gbits`` = 10^9), in both tools.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

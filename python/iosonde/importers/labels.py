@@ -1,7 +1,5 @@
 """Labels that launchers and log collectors put before every line: its rank, its time, a quote."""
 
-from __future__ import annotations
-
 import re
 
 # Each with the number of lines needed to accept it.

@@ -8,8 +8,6 @@ becomes ``benchmark time``, ``rate_last_done`` (iops/s), ``object_rate_last_done
 begin with their rank, are not read.
 """
 
-from __future__ import annotations
-
 import re
 
 from iosonde.core.message import Message

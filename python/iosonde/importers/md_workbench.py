@@ -9,8 +9,6 @@ brackets: min, 25 %, 50 %, 75 %, 90 %, 99 % and max, as ``benchmark_read latency
 the CSV of one kind of operation (``operation_csv``), which its name contains.
 """
 
-from __future__ import annotations
-
 import re
 
 from iosonde.core.message import Message

@@ -12,8 +12,6 @@ was done. Rows of zeros were not requested and are left out. The table of times 
 whatever 4.1 writes above it (``ms/op``).
 """
 
-from __future__ import annotations
-
 import re
 
 from iosonde.core.message import Message

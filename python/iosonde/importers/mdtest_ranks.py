@@ -7,8 +7,6 @@
 becomes ``directory_creation rate_last_done`` and ``time`` of the whole, ``rate_own`` and ``time`` of each rank.
 """
 
-from __future__ import annotations
-
 from iosonde.core.message import Message
 
 from .parsed import Parsed, Row

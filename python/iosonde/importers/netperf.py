@@ -12,8 +12,6 @@ becomes ``tcp_stream bandwidth`` in bytes/s and ``time``; a request/response tes
 UDP_STREAM is the received data: ``udp_stream_receive``. Several tests in one file are several runs.
 """
 
-from __future__ import annotations
-
 import re
 
 from iosonde.core.message import Message

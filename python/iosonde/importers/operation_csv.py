@@ -7,8 +7,6 @@ Begin and duration in seconds and, for IOR and mdtest, bytes/s, which times the 
 name contains the operation, if anything: then they become recorded operations; else they are only counted.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import PurePath
 from typing import Any, NamedTuple

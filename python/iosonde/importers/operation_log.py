@@ -1,7 +1,5 @@
 """Logs with a line for each operation, millions of them: read as columns of numbers, not line by line."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from iosonde.core.message import Message

@@ -1,8 +1,6 @@
 """Split of a text with several tools' outputs, such as a job's log: each tool reads its own lines, with their numbers
 in the file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from .text import Text

@@ -6,8 +6,6 @@ rest. A manifest is a CSV with a column ``file`` (a path relative to it, or a pa
 factor.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

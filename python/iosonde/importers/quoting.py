@@ -1,8 +1,6 @@
 """Sources and documents: tool output in a README, a script or a notebook is quoted, and not a result of its own. It is
 recognised by the name, by a script's first line, or by the mark of a quotation (a Markdown fence, ``code-block::``)."""
 
-from __future__ import annotations
-
 import re
 from pathlib import PurePath
 

@@ -1,7 +1,5 @@
 """Small parsers that several tools share: numbers, units, dates, command lines, JSON inside text."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

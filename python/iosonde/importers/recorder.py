@@ -7,8 +7,6 @@ become recorded operations. The text has no results. So failed calls, calls that
 ``read`` or ``write`` without one are unknown.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import PurePath
 

@@ -4,8 +4,6 @@ A package adds a tool with an entry point in the group ``iosonde.importers`` (do
 sure, the one whose evidence is first in the file reads it. So a log that wraps another tool's goes to the wrapper.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib
 from collections.abc import Callable, Iterator

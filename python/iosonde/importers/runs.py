@@ -4,8 +4,6 @@ Rows whose factors differ (record sizes of an IOzone table, jobs of fio) are dif
 own. Iterations of one setting stay together; ``Observation.repetition`` distinguishes them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Mapping

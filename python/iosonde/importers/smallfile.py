@@ -9,8 +9,6 @@ set. Rows of threads are ``…_own``. smallfile itself calls a test invalid if l
 the first thread ended; it is marked incomplete. Source: ``output_results.py``, ``smallfile.py``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

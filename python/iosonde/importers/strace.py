@@ -11,8 +11,6 @@ unknown (files opened earlier, ends of files that are appended to) the operation
 the like, /proc and /sys are not files: left out, and counted.
 """
 
-from __future__ import annotations
-
 import re
 from array import array
 from collections import Counter

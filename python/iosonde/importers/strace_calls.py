@@ -1,7 +1,5 @@
 """The system calls of a trace that touch files: their arguments are parsed exactly or not at all."""
 
-from __future__ import annotations
-
 import errno
 import re
 from collections.abc import Callable

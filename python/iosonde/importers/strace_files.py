@@ -1,7 +1,5 @@
 """Open files of the processes of a trace: the file of a number, and the offset of its next read."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from .strace_calls import Call

@@ -13,8 +13,6 @@ is over all events together, reads, writes and fsyncs: operation ``event``. Inte
 not trials. Zero rates of kinds outside the test have no row.
 """
 
-from __future__ import annotations
-
 import re
 
 from iosonde.core.message import Message

@@ -9,8 +9,6 @@ becomes ``command real``, ``user`` and ``sys`` in s; each sample is one run. Oth
 A failed command (``terminated abnormally``, ``exited with non-zero status``) makes its sample incomplete.
 """
 
-from __future__ import annotations
-
 import re
 
 from iosonde.core.message import Message

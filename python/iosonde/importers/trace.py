@@ -4,8 +4,6 @@ A trace of another tool is one run, with a phase for each operation that it name
 is not ``placed``.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -10,8 +10,6 @@ come from ``For loops`` and from the flatfile's columns. An RD without its ``avg
 ``FwdStats.java``, ``Flat.java``; Users Guide 5.04.07.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from datetime import datetime

@@ -11,8 +11,6 @@ merged, and exist only for a single window. ``total`` of a mix is the operation 
 trials. Any failed operation marks the run. Source: ``pkg/aggregate``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

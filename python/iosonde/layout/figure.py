@@ -1,7 +1,5 @@
 """A figure as data: its specification, title, and description in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

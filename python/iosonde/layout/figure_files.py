@@ -1,7 +1,5 @@
 """Figures as files: PNG, SVG or PDF, made without a browser and without the network."""
 
-from __future__ import annotations
-
 import re
 import struct
 import zlib

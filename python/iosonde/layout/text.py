@@ -2,8 +2,6 @@
 Estimates are formatted by ``core.estimate_text``.
 """
 
-from __future__ import annotations
-
 import textwrap
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence

@@ -3,8 +3,6 @@ Colours are those of light paper; ``page_spec`` replaces them by the page's vari
 expressions are constants of this module.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

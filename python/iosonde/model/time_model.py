@@ -9,8 +9,6 @@ memory, other socket): each may have variants, and every combination is its own 
 Limitation: an operation of mixed condition (part of it cached, part not) is assigned to the nearest pure one.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

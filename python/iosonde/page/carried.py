@@ -4,8 +4,6 @@ What several figures share (marks, axes, tooltips) is stored once and replaced b
 script restores it. Rows of data stay in place.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

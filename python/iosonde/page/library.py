@@ -3,8 +3,6 @@ Building the script takes seconds, so it is cached per user, one file per versio
 page: a file that is incomplete, or that somebody else could write, is rebuilt.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Positions of values and their intervals on a small axis in the rows of a table."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

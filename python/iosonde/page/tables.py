@@ -1,7 +1,5 @@
 """Tables of the figures, and the parts of a page: first screen, machine, sections that commands bring."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """Warnings and errors as sentences of a page, in which a message keeps its code and values."""
 
-from __future__ import annotations
-
 from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message, restore
 

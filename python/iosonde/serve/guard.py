@@ -5,8 +5,6 @@ request is answered only under a name that nobody else controls: a numeric addre
 or the configured one.
 """
 
-from __future__ import annotations
-
 import hmac
 import ipaddress
 import secrets

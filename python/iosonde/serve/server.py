@@ -4,8 +4,6 @@ No file is opened by its name in an address: paths are looked up in a table, and
 answers. Every response has a policy that lets a page load only resources of this server.
 """
 
-from __future__ import annotations
-
 import errno
 import gzip
 import socket

@@ -1,7 +1,5 @@
 """The displayed stores, and the index of their runs, updated in parallel with requests."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence

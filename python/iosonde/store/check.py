@@ -5,8 +5,6 @@ was written by a newer iosonde · D105 an experiment or a note is damaged · D10
 after a run of it was stored · D108 store.json was changed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any

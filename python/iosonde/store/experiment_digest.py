@@ -4,8 +4,6 @@ It is the SHA-256 of the canonical JSON of ``experiments/<id>.json``, first with
 Then follows each trial that was planned when the run was stored. A campaign appends trials and changes nothing else.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Collection, Mapping

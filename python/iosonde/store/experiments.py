@@ -1,7 +1,5 @@
 """The experiments of a store: one JSON file per question, replaced atomically."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from pathlib import Path
 

@@ -7,8 +7,6 @@ everywhere, in keys and values. Anything that looks like an address is replaced.
 word shown as ``host-3`` does no damage.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from collections.abc import Iterable, Mapping

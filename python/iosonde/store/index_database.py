@@ -1,7 +1,5 @@
 """The interface of the index to its database, with the words in which SQLite and PostgreSQL differ."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path

@@ -4,8 +4,6 @@ Conditions mean the same as for a store (core/where.py). Each is evaluated once 
 database then selects the runs with the matching levels.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """An index in one SQLite file: the library is part of Python, and reading works while a process writes."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """Allow one campaign at a time per experiment: two that resume the same experiment would measure each trial twice."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """``store.json``: marks a directory as a store of some version. From version 2 on it detects changes to itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

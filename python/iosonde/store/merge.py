@@ -1,7 +1,5 @@
 """Merge runs and experiments of several stores into one. All of them are checked before any is copied."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

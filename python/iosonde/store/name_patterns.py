@@ -1,7 +1,5 @@
 """Patterns of names, addresses and secrets: their keys, the words before them, their forms."""
 
-from __future__ import annotations
-
 import re
 
 from iosonde.core.secret_text import KEYWORD, PRIVATE_KEY_PATTERN, TOKEN_PATTERN

@@ -1,7 +1,5 @@
 """Tags and notes on runs: ``notes/<run-id>.json``, separate from the runs, which never change."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from datetime import UTC, datetime

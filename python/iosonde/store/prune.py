@@ -5,8 +5,6 @@ process are removed by the same command, and by the next one that writes. A mark
 being removed; without it, one without runs may still be waiting for its measurement.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Mapping
 from pathlib import Path

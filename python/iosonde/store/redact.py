@@ -5,8 +5,6 @@ original is only read. A run whose experiment was changed is reported in the cop
 uncheckable.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import getpass

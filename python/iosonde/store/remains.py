@@ -3,8 +3,6 @@
 This module hides nothing. It lists what to review before the copy is shared.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

@@ -5,8 +5,6 @@
 every access to the run, a hash when its file is read.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import platform

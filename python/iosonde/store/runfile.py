@@ -5,8 +5,6 @@ of run.json itself with that value written as 64 zeros. JSON has no NaN and no i
 ``{"$float": "nan"}``, ``"inf"`` or ``"-inf"``.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

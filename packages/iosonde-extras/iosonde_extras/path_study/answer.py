@@ -2,8 +2,6 @@
 diagnoses use ``studies(source)``, the models of a store's path studies. Each assigns any operation to a condition by
 its size and time (``models[direction].assign``)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Figure of a study of paths: the median time of each cell by size, and the line of each condition."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

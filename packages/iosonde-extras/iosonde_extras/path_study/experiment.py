@@ -4,8 +4,6 @@ Options are factors, so that ``--set`` changes them; incompatible levels are exc
 balanced fraction of the full matrix, measured once (docs/path-study.md).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

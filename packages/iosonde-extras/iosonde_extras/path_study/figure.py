@@ -1,7 +1,5 @@
 """Time against size, with the line of each condition of a study of paths: m, p, n, c and d as slopes and heights."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from iosonde.core.units import format_rate, format_size

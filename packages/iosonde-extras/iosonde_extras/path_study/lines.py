@@ -7,8 +7,6 @@ Gauss-Newton steps in ln a and ln b, so that both stay above 0. (P. J. Huber, An
 1-26).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -7,8 +7,6 @@ discarded, cached, not cached; written first, again). Unlike there, times are co
 than all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

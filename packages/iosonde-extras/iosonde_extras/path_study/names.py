@@ -4,8 +4,6 @@ Names are those of Kunkel, "Analysis of Input/Output Phenomena using Statistics 
 ``C-seq-stride8,8 R`` is a read of cached data, walking through memory, 8 MiB ± 8 MiB apart in the file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -7,8 +7,6 @@ operation is kept like the others, and random positions cover the whole file. Pu
 compute the same plan.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Cells of a path study on a scripted machine, with the class of every operation."""
 
-from __future__ import annotations
-
 from itertools import product
 from types import SimpleNamespace
 

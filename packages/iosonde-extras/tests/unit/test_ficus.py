@@ -1,7 +1,5 @@
 """Result lines of the Ficus project."""
 
-from __future__ import annotations
-
 from iosonde.importers import understand
 from iosonde.importers.text import Text
 

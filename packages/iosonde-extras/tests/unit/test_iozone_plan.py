@@ -1,7 +1,5 @@
 """A plan as IOzone's commands: the same work in its words, and back; and what IOzone cannot be asked for."""
 
-from __future__ import annotations
-
 import shlex
 
 import pytest

@@ -1,7 +1,5 @@
 """How a plan looks as IOzone's commands."""
 
-from __future__ import annotations
-
 from iosonde_extras.iozone_plan import IozoneCell, IozonePlan
 from iosonde_extras.iozone_plan_text import lines
 

@@ -1,7 +1,5 @@
 """Scripted machines: what they do is known of every operation, and the same for the same seed."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from iosonde.core import truth

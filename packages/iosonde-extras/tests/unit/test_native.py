@@ -1,7 +1,5 @@
 """``run 'COMMAND' --native`` from end to end: one rank, a real directory, the numbers by the tool's own definition."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The study of paths as an experiment: what the words mean, and a whole campaign on a scripted machine."""
 
-from __future__ import annotations
-
 from iosonde.campaign import document
 from iosonde.campaign.request import Request
 from iosonde.campaign.spec import file

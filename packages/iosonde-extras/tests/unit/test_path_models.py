@@ -1,7 +1,5 @@
 """Models of paths on scripted machines, whose costs and classes are known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from machine_cells import cells_of, matrix

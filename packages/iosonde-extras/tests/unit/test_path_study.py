@@ -1,7 +1,5 @@
 """The study of paths from a store to its text, on a machine whose read-ahead helps forward only."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

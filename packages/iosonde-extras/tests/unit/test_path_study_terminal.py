@@ -1,7 +1,5 @@
 """``iosonde run path-study``: a small campaign from the command to its tables, on a real directory and on a machine."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

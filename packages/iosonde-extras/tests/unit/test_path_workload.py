@@ -1,7 +1,5 @@
 """The study of paths: what its cells do, read from the positions that the engine really visited."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

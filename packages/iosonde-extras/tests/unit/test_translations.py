@@ -1,7 +1,5 @@
 """Other tools' command lines as workloads: what is translated, refused and ignored, and where every byte goes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Abilities of this machine that a lab needs, for ``iosonde doctor``."""
 
-from __future__ import annotations
-
 from iosonde.ranks.abilities.ability import Ability
 from iosonde_lab import api as labs
 

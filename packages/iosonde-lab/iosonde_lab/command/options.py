@@ -1,7 +1,5 @@
 """``iosonde lab``: an emulated cluster on this machine, with a real file system on it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Distribution of a directory's files over a lab's servers: uneven, or as chance would place them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """A lab as text: hosts with the measured rates of their links and disks; and the list of labs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any

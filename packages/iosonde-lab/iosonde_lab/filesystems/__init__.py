@@ -1,7 +1,5 @@
 """File systems that a lab can run: one module each, found by name."""
 
-from __future__ import annotations
-
 import importlib
 
 from iosonde.core.errors import InputError

@@ -3,8 +3,6 @@ The primary OSD of an object passes it on to the replicas: a client sends each b
 is reachable only from its own hosts.
 """
 
-from __future__ import annotations
-
 import json
 import uuid
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """State of an OSD by its admin socket: fast, whereas `ceph tell` starts Python for every query."""
 
-from __future__ import annotations
-
 import json
 import socket
 from pathlib import Path

@@ -2,8 +2,6 @@
 A file is striped over ``stripe_count`` objects, ``stripe_unit`` bytes to each in turn, until they have ``object_size``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from iosonde.core.errors import InputError

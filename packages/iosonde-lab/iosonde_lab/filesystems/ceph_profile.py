@@ -2,8 +2,6 @@
 Ceph keeps only sums: minimum and maximum latencies are unknown.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from contextlib import suppress

@@ -2,8 +2,6 @@
 Each function raises ValueError, LookupError or TypeError for an unknown answer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

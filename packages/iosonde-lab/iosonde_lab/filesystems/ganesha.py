@@ -1,7 +1,5 @@
 """NFS-Ganesha on a host of a lab, its export, and its mounts: by the kernel's client, or by our own."""
 
-from __future__ import annotations
-
 import glob
 import subprocess
 import time

@@ -1,7 +1,5 @@
 """GlusterFS: one brick on each server's disk, one volume, mounted by its FUSE client, or as NFS through a server."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as Xml
 from collections.abc import Collection, Mapping
 from contextlib import suppress

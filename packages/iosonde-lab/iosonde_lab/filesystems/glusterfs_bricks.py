@@ -1,7 +1,5 @@
 """State of Gluster's servers, from their own processes and files: never from a daemon that may hang."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Gluster's own command on a server, with its answer as XML."""
 
-from __future__ import annotations
-
 import shlex
 import time
 import xml.etree.ElementTree as Xml

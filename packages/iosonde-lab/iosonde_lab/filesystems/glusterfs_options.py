@@ -2,8 +2,6 @@
 `gluster volume set` returns when the servers know; clients fetch the new volume file a moment later.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 

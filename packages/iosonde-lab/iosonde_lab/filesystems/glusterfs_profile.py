@@ -2,8 +2,6 @@
 Parses the text, as the XML does not tell whether latencies are in microseconds (older versions) or nanoseconds.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

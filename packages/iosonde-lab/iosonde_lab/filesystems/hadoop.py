@@ -1,7 +1,5 @@
 """Hadoop on a host: location of its jars, its configuration, its daemons (one JVM each), queries of its name node."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -3,8 +3,6 @@ Each client runs its own gateway, as Hadoop recommends: a native HDFS client in 
 directly to the data nodes. It is mounted by our own NFS client. Data nodes pass copies on to each other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """State reported by HDFS's name node, as data."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

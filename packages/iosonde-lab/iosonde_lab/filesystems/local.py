@@ -1,7 +1,5 @@
 """A directory on the client's own disk: no network file system, to measure the lab itself."""
 
-from __future__ import annotations
-
 from iosonde_lab.hosts import LabHost
 from iosonde_lab.lab import Lab
 

@@ -2,8 +2,6 @@
 Chunk servers pass copies on to each other: a client sends each byte once, whatever the goal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar

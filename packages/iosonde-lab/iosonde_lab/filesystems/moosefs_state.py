@@ -1,7 +1,5 @@
 """State of chunk servers and chunks reported by MooseFS's master (`mfscli -n -p -s'|'`)."""
 
-from __future__ import annotations
-
 _SERVER, _CLASS = "chunk servers:", "chunkclass "
 _CHUNK_BYTES = 64 * 2**20  # each chunk of a file may be on other servers
 

@@ -1,7 +1,5 @@
 """Mount options changed while a lab is up: stored in its directory, where mounts read them."""
 
-from __future__ import annotations
-
 import json
 
 from iosonde_lab.lab import Lab

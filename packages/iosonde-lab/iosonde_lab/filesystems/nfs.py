@@ -2,8 +2,6 @@
 Our client (``nfs-mount/``) speaks version 3, and appears as type ``fuse.nfs`` in the mount table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path

@@ -3,8 +3,6 @@ Without Kerberos nobody is an administrator, and only administrators may write t
 its root's access list is changed from administrators to everybody, and it is restored.
 """
 
-from __future__ import annotations
-
 import shlex
 from contextlib import suppress
 

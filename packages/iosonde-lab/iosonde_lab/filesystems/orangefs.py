@@ -3,8 +3,6 @@ It has no Debian package. It is searched in ORANGEFS_HOME, else next to the ``pv
 /opt/orangefs. A file is striped over all servers; nothing is replicated.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

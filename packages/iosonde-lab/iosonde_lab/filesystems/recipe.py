@@ -3,8 +3,6 @@ A recipe gets hosts with names, links and disks, and needs nothing of the machin
 `RECIPE`, a line in `__init__.py`, a row in `docs/lab.md`, a test in `packages/iosonde-lab/tests/lab`.
 """
 
-from __future__ import annotations
-
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """SSHFS: one server's disk over SFTP, mounted by its FUSE client. A single copy on a single server."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

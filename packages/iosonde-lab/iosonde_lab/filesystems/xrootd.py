@@ -1,7 +1,5 @@
 """XRootD: a redirector, a data server on each server's disk, mounted by its FUSE client (xrootdfs)."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

@@ -4,8 +4,6 @@ end of their module, and what is left then fails the session.
 `lab_of("glusterfs", replica=2)` brings one up; a file system whose packages are missing is skipped with their names.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from pathlib import Path

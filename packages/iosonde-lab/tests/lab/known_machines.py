@@ -10,8 +10,6 @@ write-behind is off, read-ahead is off; or nothing. The lab (servers, links, dis
 (sizes, files, order, ranks) are drawn. Every trial is diagnosed by itself. Run it in this directory.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -1,7 +1,5 @@
 """What this machine lacks for a lab, a lab's command line, and what a lab has left behind."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -4,8 +4,6 @@ All are slow (100 to 250 Mbit/s, disks of 8 to 40 MB/s), so that the machine's o
 enough for a steady state: seconds, with fsync and close.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

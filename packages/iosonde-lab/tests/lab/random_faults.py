@@ -10,8 +10,6 @@ says what it lacks; what was acknowledged is read back as it was written; the la
 others on it are untouched. Ends with 1 if anything was breached.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -1,8 +1,6 @@
 """The life of a small lab, the same for every file system: up, two clients that see each other's files, a server that
 is killed and comes back, down; and what a lab has left behind. Labs are below a directory of their own."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import itertools

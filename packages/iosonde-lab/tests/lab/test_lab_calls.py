@@ -1,7 +1,5 @@
 """Calls to the servers for each operation of a client, as a campaign with `profile: true` counts them in each phase."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """``iosonde lab run FILE``: labs come and go with the trials that need them, whatever ends the command."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """CephFS in a lab: two copies of every object, one of which is enough to read."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

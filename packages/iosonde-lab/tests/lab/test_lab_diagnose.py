@@ -1,8 +1,6 @@
 """Known machines on a real GlusterFS: ``diagnose`` names what was done to them. The whole table is in
 docs/method/diagnosing.md, by ``python -m known_machines``."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

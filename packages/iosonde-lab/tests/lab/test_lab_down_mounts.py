@@ -1,7 +1,5 @@
 """`lab down` where somebody mounted something in the lab's directory: it ends and removes nothing, and says where."""
 
-from __future__ import annotations
-
 import shlex
 import subprocess
 

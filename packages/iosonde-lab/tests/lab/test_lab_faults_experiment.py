@@ -1,7 +1,5 @@
 """Faults of an experiment file on real file systems: what they did, what became of the data, and who heals the lab."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

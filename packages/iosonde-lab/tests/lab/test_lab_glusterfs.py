@@ -1,7 +1,5 @@
 """GlusterFS in a lab: its kinds of volume, options live, counts, placement, remounts, faults and healing."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """HDFS in a lab: a name node, data nodes, Hadoop's NFS gateway on each client."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

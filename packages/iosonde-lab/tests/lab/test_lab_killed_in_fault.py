@@ -1,7 +1,5 @@
 """Whoever inflicts a fault may be killed with ``kill -9`` while it is in force: the next command undoes it."""
 
-from __future__ import annotations
-
 import subprocess
 import time
 from pathlib import Path

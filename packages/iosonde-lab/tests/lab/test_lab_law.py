@@ -4,8 +4,6 @@ it names raises the rate where doubling the runner-up does not.
 `make test-lab` takes one of the first, `make test-lab-law` all.
 """
 
-from __future__ import annotations
-
 import law
 import pytest
 

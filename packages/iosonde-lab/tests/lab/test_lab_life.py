@@ -1,7 +1,5 @@
 """A lab comes whole or not at all, goes without a trace wherever it was ended, and touches nothing that is not its."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

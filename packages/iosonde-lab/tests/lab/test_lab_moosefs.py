@@ -1,7 +1,5 @@
 """MooseFS in a lab: two copies of everything, one of which is enough to read."""
 
-from __future__ import annotations
-
 import short_life
 
 from iosonde_lab import api as labs

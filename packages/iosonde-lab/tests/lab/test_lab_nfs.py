@@ -1,7 +1,5 @@
 """NFS in a lab: the server, and the client that the kernel has, or ours over FUSE, which must be an honest one."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import mmap

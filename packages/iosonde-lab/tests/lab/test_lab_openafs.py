@@ -1,7 +1,5 @@
 """OpenAFS in a lab: one server, all of whose processes are killed and come back."""
 
-from __future__ import annotations
-
 import pytest
 import short_life
 

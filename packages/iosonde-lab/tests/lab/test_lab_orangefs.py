@@ -1,7 +1,5 @@
 """OrangeFS in a lab, where the machine has it (ORANGEFS_HOME): files in strips over all servers, no copies."""
 
-from __future__ import annotations
-
 import pytest
 import short_life
 from lab_here import iosonde

@@ -1,7 +1,5 @@
 """A dozen campaigns on a real GlusterFS, each hit by a fault at random, some ended from outside; always the same."""
 
-from __future__ import annotations
-
 import pytest
 import random_faults
 from lab_here import why_not

@@ -1,7 +1,5 @@
 """The documents' experiments in a lab, quick: each is one command, and its page is there."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

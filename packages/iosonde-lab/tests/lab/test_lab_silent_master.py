@@ -1,7 +1,5 @@
 """A master that ended, hangs or is cut off: lab's own commands say so in time, and end as they promise."""
 
-from __future__ import annotations
-
 import json
 import time
 

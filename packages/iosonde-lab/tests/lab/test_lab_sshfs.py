@@ -1,7 +1,5 @@
 """SSHFS in a lab: one server, whose sshd is killed and comes back."""
 
-from __future__ import annotations
-
 import short_life
 
 from iosonde_lab.filesystems import recipe_of

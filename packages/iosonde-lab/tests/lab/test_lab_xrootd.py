@@ -1,7 +1,5 @@
 """XRootD in a lab: every file whole on one of two servers."""
 
-from __future__ import annotations
-
 import pytest
 import short_life
 

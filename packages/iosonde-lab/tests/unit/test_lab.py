@@ -1,8 +1,6 @@
 """A lab as text: what it is, what is wrong with it, what can be had; never wider than a terminal. The words themselves
 are a golden page (``tests/golden/lab.md``)."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

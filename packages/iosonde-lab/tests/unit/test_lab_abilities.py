@@ -1,7 +1,5 @@
 """The lines of doctor about labs."""
 
-from __future__ import annotations
-
 from iosonde.commands.doctor import answer as doctor_answer
 from iosonde.core.message import Message
 from iosonde.ranks import abilities

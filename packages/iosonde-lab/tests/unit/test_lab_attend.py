@@ -1,7 +1,5 @@
 """The faults of a trial are inflicted, undone and healed at their times, by hands that are no lab's."""
 
-from __future__ import annotations
-
 import threading
 import time
 from dataclasses import replace

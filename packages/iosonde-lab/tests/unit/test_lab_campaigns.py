@@ -1,7 +1,5 @@
 """``iosonde lab run`` of an experiment that asks for labs, with labs that are this machine itself."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Who brings a lab up is known by a lock that ends with that process, however it ends."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

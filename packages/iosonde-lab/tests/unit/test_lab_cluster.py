@@ -1,7 +1,5 @@
 """A lab drawn as a cluster: its hosts by role, its own rates, what limits of them."""
 
-from __future__ import annotations
-
 from iosonde.commands.upgrade.figure import cluster_plot, content
 from iosonde_lab.api import LabDescription
 from iosonde_lab.command.cluster import cluster_of

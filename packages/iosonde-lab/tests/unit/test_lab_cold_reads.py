@@ -1,7 +1,5 @@
 """Cold reads in a lab: clients that keep data themselves are mounted anew, unless it is said what is done before."""
 
-from __future__ import annotations
-
 import os
 from types import SimpleNamespace
 

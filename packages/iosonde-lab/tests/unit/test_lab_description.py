@@ -1,7 +1,5 @@
 """What a lab is made of, as people write it; whether a file system can be made so."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

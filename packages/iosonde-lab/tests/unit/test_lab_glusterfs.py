@@ -1,7 +1,5 @@
 """GlusterFS in a lab, as far as no lab is needed: the ways to a volume."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """What the commands about labs write, word for word."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from console import check

@@ -1,7 +1,5 @@
 """NFS in a lab, as far as no lab is needed: what it can be, what it needs, what it asks its hosts to do."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace

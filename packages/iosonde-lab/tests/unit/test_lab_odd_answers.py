@@ -1,7 +1,5 @@
 """What tools print when they are not well is an answer that is not known, of every file system, and never a crash."""
 
-from __future__ import annotations
-
 import pytest
 
 from iosonde.core.errors import IosondeError

@@ -1,7 +1,5 @@
 """Parts of a lab that need no root: where it lives, commands, warnings, the words of a run, faults' memory, counts."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """Answers are waited for within one limit, whoever waits is told, and nothing that was given up stays behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """Lab commands of a user who is not root, in a process that cannot be: a suite that runs as root would not see it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

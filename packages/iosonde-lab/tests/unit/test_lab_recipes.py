@@ -1,7 +1,5 @@
 """File systems of a lab, as far as no lab is needed: what their tools print, as data; what they can be and not be."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """Whether files of a lab lie as chance would have it: that depends on who chooses their servers."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -4,8 +4,6 @@
 For any factor, the order of trials is drawn so that every block is one pair in random order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

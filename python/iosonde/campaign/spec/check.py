@@ -1,8 +1,6 @@
 """Checks of an experiment beyond the schema: names without meaning, factors without effect, a missing target, settings
 that a workload refuses."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields

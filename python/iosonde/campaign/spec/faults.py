@@ -1,7 +1,5 @@
 """``faults`` and ``settle``: faults inflicted on the lab of an experiment, and the observation time afterwards."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import islice, product
 from typing import Any

@@ -5,8 +5,6 @@ becomes a ``Spec`` with its ``Terms``. ``to_document`` is the inverse: the store
 experiment.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path

@@ -6,8 +6,6 @@ cell have different clusters, and n counts clusters too. ``levels`` makes factor
 {disk: {slow: {disk_read: 81MB/s, disk_write: 100MB/s}, fast: {...}}}.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -4,8 +4,6 @@ A unit of ``bytes`` or ``s`` selects it; without a unit, levels that all carry o
 ``30s``, ``5min``). ``64k`` and ``5m`` stay text: tools interpret them differently.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from typing import Any

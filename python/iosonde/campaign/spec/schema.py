@@ -1,7 +1,5 @@
 """The form of an experiment: ``experiment.schema.json`` in this directory, and its violations as sentences."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Which setting to choose for which workload, and what that gains where it was not learned."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -2,8 +2,6 @@
 fractions of the best in each instance (a combination of workload levels). Each setting appears in words, and as
 ``set``, column → level in base units."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Shortfall of a decision tree of settings from the best possible, by its depth."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from iosonde.core.types import Estimate

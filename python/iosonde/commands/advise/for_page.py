@@ -1,7 +1,5 @@
 """From trials to the advised setting on a page. It selects and names; ``explain`` computes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

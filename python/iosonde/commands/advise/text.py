@@ -1,7 +1,5 @@
 """Advice as text: the defaults, the tree by depth, the rules, and a quotable sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The verdict of an advice: whether a setting, or rules, are advised."""
 
-from __future__ import annotations
-
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.explain.advise import NOTHING, RULES, Advice

@@ -1,7 +1,5 @@
 """Which factors the variation of a response belongs to: sums of squares, shares, F and p."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """An analysis of variance as text: the table, the contrasts, and findings against it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """The most that the hardware can deliver, what limits it, and what share of it each cell of DATA delivered."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Predicted time of an application by the bound of its cluster, against its measured time in each setting."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Figures of a bound: the roofline, a panel per operation and setting, or the waterfall of lost time."""
 
-from __future__ import annotations
-
 import math
 
 from iosonde.core.errors import InputError

@@ -1,8 +1,6 @@
 """Measured rates against the bound on a page. It selects and names; ``model`` and ``explain`` compute. The page bounds
 its own cells: by ``--bound``, or by the probe of a store."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches

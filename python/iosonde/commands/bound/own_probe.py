@@ -1,8 +1,6 @@
 """Inputs of a bound from the store itself: its own probe, used if no other is given, and the file system's layout from
 the runs of a cell (copies, parity, servers)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple

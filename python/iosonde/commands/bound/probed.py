@@ -3,8 +3,6 @@ netperf or iperf, a disk's rate R by IOzone. IOzone's table of file and record s
 into memory, nor does it hold the memory size. So memory is an input, and the largest file beyond it counts (Cheng,
 2004, slides 10 to 13: ``iozone -Rab local.xls -g 2048M``)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path

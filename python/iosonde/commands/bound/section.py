@@ -1,7 +1,5 @@
 """Shares of the bound as small bars in the rows of a table, and the loss waterfall as text; computes nothing."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from iosonde.core.units import human_scale, significant

@@ -1,7 +1,5 @@
 """Effect of whole files on a bound: who is counted and where a shared file lies, and where chance places many files."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,8 +1,6 @@
 """A bound as text: its terms, the bottleneck, its assumptions, and measurements as shares of it; loss waterfalls; the
 run time of an application."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from iosonde.core.level_text import format_levels, setting_text

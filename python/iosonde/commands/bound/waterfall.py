@@ -1,7 +1,5 @@
 """Where the time between bound and result was lost, for each cell with recorded operations."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from iosonde.answers.operations import Operations, visit

@@ -1,8 +1,6 @@
 """The cells of a response that are bounded, and the sources of a bound's numbers in words: the lab, a column, values
 given by hand, a probe."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

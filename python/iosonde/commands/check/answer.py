@@ -1,7 +1,5 @@
 """Can this data be trusted? Every finding with its evidence and its cure, or the noise passport."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

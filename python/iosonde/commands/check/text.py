@@ -1,8 +1,6 @@
 """An Examination as text: how the table was read, the findings with their cures, what could not be checked. A noise
 Passport as text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from iosonde.core.types import Estimate, Finding, Severity

@@ -2,8 +2,6 @@
 margin, level and primary metrics come from the seal. Its interval is valid whenever measuring ends. A fixed-n test
 would not be, so there is none."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar

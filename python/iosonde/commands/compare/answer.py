@@ -1,7 +1,5 @@
 """Is B different from A, by how much, and is the data sufficient?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 

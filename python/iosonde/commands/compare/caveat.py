@@ -1,7 +1,5 @@
 """A caveat of a comparison: its sentence, its code, and whether the claim still follows from the interval."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Settings that vary besides the group: which can be adjusted for, and which of their cells have both sides."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

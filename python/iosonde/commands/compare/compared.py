@@ -1,7 +1,5 @@
 """Results of a comparison: each cell with its wording, all operations together, and exclusions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar

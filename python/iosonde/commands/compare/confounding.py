@@ -1,7 +1,5 @@
 """Causes that cannot be separated from the sides: confounded factors, and the order in which trials were measured."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A comparison as a figure: B ÷ A of each cell with its interval, against 1 and the negligible margin."""
 
-from __future__ import annotations
-
 from iosonde.core.units import percent, ratio_text
 from iosonde.core.words import counted
 from iosonde.layout.figure import Figure

@@ -1,7 +1,5 @@
 """Gate of ``--fail-if``: every metric common to two sides, unless the query narrows it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from iosonde.core.deciding import Name, is_among

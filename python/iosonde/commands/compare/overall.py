@@ -2,8 +2,6 @@
 of benchstat, but with an interval. Each trial's logs are averaged over the operations, with times inverted, so effects
 shared by a trial's operations are in the interval."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

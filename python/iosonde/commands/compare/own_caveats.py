@@ -1,8 +1,6 @@
 """Caveats of a single comparison: its order; covariates; missing values, mostly of the worst trials (timeouts, killed
 runs); pairs that are a selection, as only the extreme units of one side were measured again, or kept."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ Covariates are columns of a table that are neither set nor measured by the trial
 hardly ever repeat, so they make no cells. If a covariate differs between the sides, it may explain the difference, and
 a caveat is added."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Sides of a comparison, the cells, and the margin of equality; a published side, and the second DATA among words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations

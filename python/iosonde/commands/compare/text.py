@@ -1,7 +1,5 @@
 """Comparisons as text: one in full, several as a table with Holm's p."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Preregistered pairs as text: a table of the numbers, remarks, and the verdict as the last sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from iosonde.core.units import human_scale, percent, ratio_text, significant

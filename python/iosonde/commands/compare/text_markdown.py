@@ -1,7 +1,5 @@
 """Comparisons as a Markdown table, to be pasted into a pull request."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from iosonde.layout.text import escape

@@ -1,8 +1,6 @@
 """Two DATA as A and B: each response in each cell of their common factors, and what only one of them has. They were
 measured apart, so other changes meanwhile are in the difference, too. A caveat with the dates says so."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

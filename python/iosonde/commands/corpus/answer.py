@@ -2,8 +2,6 @@
 the place of one's own result. Runs of one system belong together: each system counts once, and every interval is over
 systems."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -3,8 +3,6 @@ scores.
 Values are on logarithmic axes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Page of a corpus: which metric is drawn by which covariate, and its tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -2,8 +2,6 @@
 It is one self-contained file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

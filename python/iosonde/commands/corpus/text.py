@@ -1,7 +1,5 @@
 """A corpus as text: the spread of each metric over systems, what explains it, outliers, one's own place."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from iosonde.core.estimate_text import estimate_parts

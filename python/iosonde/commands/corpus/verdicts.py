@@ -1,7 +1,5 @@
 """Verdicts of a corpus: the effects of its covariates, and the side on which one's own result lies."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from iosonde.core.verdict import Direction, Verdict, VerdictState

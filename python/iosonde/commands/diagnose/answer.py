@@ -1,7 +1,5 @@
 """Why was this operation slow? Classes of operations by duration, what each has in common, and its cost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

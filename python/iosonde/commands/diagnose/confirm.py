@@ -1,7 +1,5 @@
 """The finding of a diagnosis that an experiment would confirm, and that experiment as the text of a file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from iosonde.core import yaml_text

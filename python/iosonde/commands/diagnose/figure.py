@@ -2,8 +2,6 @@
 Below, over time: the share of time of each class, and where in the file and on which rank it occurs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Classes of operations over the time of a trial: their shares, offsets in the file, and ranks."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Slow operations of the last trial, and their causes: the most costly classes, as in ``diagnose``."""
 
-from __future__ import annotations
-
 from iosonde.core.errors import DataError
 from iosonde.data.source import Source
 

@@ -3,8 +3,6 @@ then build a histogram of the durations of each group. With classes from these, 
 is exact. Common properties of operations are sought in stretches of the run (``explain.stretches``) and in a uniform
 sample of all of it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any

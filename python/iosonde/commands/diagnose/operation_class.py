@@ -1,7 +1,5 @@
 """A class of operations: its durations, costs, and explanations."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

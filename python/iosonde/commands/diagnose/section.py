@@ -1,7 +1,5 @@
 """The section of the page on slow operations: the last trial's classes, in a figure and tables."""
 
-from __future__ import annotations
-
 from iosonde.page.tables import PageSection, SectionTable
 
 from .answer import OperationCauses

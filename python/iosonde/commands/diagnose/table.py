@@ -1,7 +1,5 @@
 """A table with a row per operation (a CSV, a frame) as trials to diagnose, with the roles of its columns."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A diagnosis as text: the classes of each operation, their common properties, their costs, the certainty."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from iosonde.core.estimate_text import estimate_text

@@ -1,7 +1,5 @@
 """Trials of a store whose operations are diagnosed, one run after another."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from iosonde.core.errors import DataError

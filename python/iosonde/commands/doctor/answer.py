@@ -1,7 +1,5 @@
 """Abilities of this machine, tried and not guessed, and what to install for the rest."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Manual page of a finding."""
 
-from __future__ import annotations
-
 import difflib
 
 from iosonde.core.errors import InputError

@@ -1,7 +1,5 @@
 """``iosonde explain``: the manual page of a finding."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from iosonde.commands.command import command

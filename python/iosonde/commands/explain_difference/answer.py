@@ -1,7 +1,5 @@
 """Why two numbers of the same work disagree, in named parts that multiply to the whole."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Sides A and B of ``explain-difference``: a recorded run by a tool's definition, or a number in a tool's text."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -2,8 +2,6 @@
 of an IO500 phase are those of its command, which ``result.txt`` keeps as ``exe = ./ior … --posix.odirect``. A run's
 settings are those of its easy phase: ior-hard's 47,008 bytes are in its own command only."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Mapping, Sequence
 from functools import partial

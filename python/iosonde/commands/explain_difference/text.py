@@ -1,7 +1,5 @@
 """A difference as text: the sides A and B, the parts one below the other, the remainder, and a sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from iosonde.core.units import significant

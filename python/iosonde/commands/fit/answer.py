@@ -1,7 +1,5 @@
 """A model of DATA, chosen by cross-validation, and the unseen rows that its figures show."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any

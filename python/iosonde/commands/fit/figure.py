@@ -1,7 +1,5 @@
 """Figures of ``fit`` and ``validate``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A decision tree: questions above, leaves below, yes to the left; leaves of classes show the share of each class."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

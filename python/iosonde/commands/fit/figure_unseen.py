@@ -1,7 +1,5 @@
 """A model on unseen rows: predicted against observed, sorted rows, errors, the learning curve."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The answer of ``iosonde fit`` as text: the candidates, the chosen model and why, findings against it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from iosonde.core.types import Estimate

@@ -1,7 +1,5 @@
 """Outcome of an import, by file, as text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from iosonde.campaign.import_files import FileOutcome, Imported

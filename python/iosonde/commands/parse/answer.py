@@ -1,7 +1,5 @@
 """Importers' interpretation of other tools' output, without storing it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath

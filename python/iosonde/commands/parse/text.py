@@ -1,7 +1,5 @@
 """The text of ``iosonde parse``: a block per execution in a file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from iosonde.core.units import format_rate

@@ -1,7 +1,5 @@
 """The plan of a campaign as text: every command as it will be run, in order, and the trials."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 

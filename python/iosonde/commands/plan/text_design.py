@@ -1,8 +1,6 @@
 """A design as ``plan`` prints it: its cells and aliases, the time of each level, what fits a budget; or a plan as
 commands of IOzone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from iosonde.core.table import show

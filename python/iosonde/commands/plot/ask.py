@@ -1,7 +1,5 @@
 """Options and content of a plot, as data: the same for the terminal and for Python."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Responses of a figure by settings, over the known or named factors; by default one of each operation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,8 +1,6 @@
 """Content of figures, as data: metrics by the number of nodes, durations, ranks of a trial, responses against factors;
 ``iosonde plot --json`` has all that is drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Responses against factors, a panel for each pair: ``iosonde plot DATA --on …``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Figures by kind: a panel per metric, operation or phase; the activity of each rank in a phase of a trial."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -1,8 +1,6 @@
 """A metric by number of nodes: bars from zero with their intervals, and the trials as dots. Axes of panels that are to
 be compared: one unit and one range per scale."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Responses against factors: one panel per pair, or all responses in one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Every metric by two factors at once: a cell per setting, darker where the mean is higher."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

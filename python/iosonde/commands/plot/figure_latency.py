@@ -1,7 +1,5 @@
 """Durations of operations of one kind: distributions over logarithmic time, percentiles below."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from iosonde.core.types import Estimate

@@ -1,7 +1,5 @@
 """Phases of a trial over time: the rate above, durations of operations and their classes below."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

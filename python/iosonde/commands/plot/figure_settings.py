@@ -1,7 +1,5 @@
 """Every metric by the settings that varied: lines along sizes and numbers, bars along names, comparable panels."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

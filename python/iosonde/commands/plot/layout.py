@@ -3,8 +3,6 @@ levels goes along x; the next one that colours can separate is coloured; the oth
 panels of a factor would hold a point each, as in a fraction or a Latin hypercube, the factor has no place, and each
 point is one setting of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

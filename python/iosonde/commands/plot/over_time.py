@@ -1,7 +1,5 @@
 """Progress of a trial's phases over time: ``iosonde plot STORE --kind time``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -2,8 +2,6 @@
 recorded operations, or from a tool's output. A point is the mean of one percentile over the trials of a setting: n
 counts trials, never operations."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace

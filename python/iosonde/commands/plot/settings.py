@@ -2,8 +2,6 @@
 with its interval. Settings are never averaged. Notes list factors without a place along x, by colour or in a panel, and
 panels omitted for lack of room."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Content of a figure by settings: every metric at every setting, with its interval, its trials, best and worst."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Predictions of a fitted model, with an interval for one new trial; and its description."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,8 +1,6 @@
 """Predictions as text: a line per setting with the interval for one new trial, and remarks. With ``--describe``: a
 stored model, its errors, and the factors that it depends on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A probe as text: links and nodes with intervals; of many only the slowest and the fastest."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Factor rankings: shares of the response's variance, with intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -2,8 +2,6 @@
 base unit; shares are fractions. What-if changes each factor of a setting alone to its best other level; settings that
 break a constraint are not offered."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Importance of factors: S1 inside ST, each with its interval, and the S1 that a factor without effect may reach."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from iosonde.core.types import Estimate

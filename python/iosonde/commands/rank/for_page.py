@@ -1,8 +1,6 @@
 """Factors on a page, from trials: ranking, a judged model, its tree, what-if rows. It only selects and names. A page
 must not take minutes: beyond limits of rows and responses it names the command to use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar

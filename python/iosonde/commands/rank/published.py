@@ -1,7 +1,5 @@
 """Factor rankings from a published line: coefficients and tried levels → one ranking per metric."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rankings as text: shares, effects of levels, slopes, warnings, the sentence."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Tables of ``iosonde rank --block``: what each block adds, and its factors within the remaining variance."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from iosonde.core.types import Estimate

@@ -1,7 +1,5 @@
 """Effects on a response: least squares on the raw repeats, with diagnostics of its validity."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

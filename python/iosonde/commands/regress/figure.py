@@ -1,7 +1,5 @@
 """The four diagnostic plots of a regression: the fit, residuals by prediction and by order, normal Q–Q."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Regressions and allocations of variation on a page, from trials. It selects and names; ``stats`` computes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

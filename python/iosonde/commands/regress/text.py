@@ -1,7 +1,5 @@
 """A regression as text: explained variation, the coefficients, the predictions, findings against it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 from iosonde.core.types import Estimate

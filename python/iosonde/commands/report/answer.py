@@ -1,7 +1,5 @@
 """Page about DATA: the newest experiment of a store, or a user's table of measurements."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The x axis of a page's figures, and the titles of operations."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

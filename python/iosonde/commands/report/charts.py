@@ -1,8 +1,6 @@
 """Figures of a store's page: every metric by the number of nodes, and the durations of recorded operations, a series
 per node count; the metrics without a figure as a table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 

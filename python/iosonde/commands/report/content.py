@@ -5,8 +5,6 @@ Every value is in base units (bytes/s, operations/s, s), and every measured one 
 is missing and why. Each figure offers its data as a table to download.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """The experiment of a store that a page describes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Findings of a page: from the checks, the runs, the store and the regressions."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

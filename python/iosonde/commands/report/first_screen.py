@@ -1,8 +1,6 @@
 """First screen of a store's page: the headline, what was measured (trials, tools, factors, place and order), the
 result, its certainty, what looks wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Headline of a store's page: the range of each metric, the tool, and the settings."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 
 from iosonde.core.estimate_text import estimate_text

@@ -1,7 +1,5 @@
 """The page of any data: a store or table, a survey, or a corpus."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from iosonde.commands.corpus.for_page import CorpusPage

@@ -1,7 +1,5 @@
 """Facts of the machine in the last trial, and how to reproduce a page: command lines, seed, versions."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Page of one experiment of a store. Missing parts become sentences, never errors."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

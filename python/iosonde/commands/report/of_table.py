@@ -1,7 +1,5 @@
 """Page of a user's table of measurements: cells, regressions, findings."""
 
-from __future__ import annotations
-
 import hashlib
 import shlex
 from collections.abc import Sequence

@@ -4,8 +4,6 @@
 its ``section.py`` has ``build_section(part)``.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator, Mapping
 from typing import Any

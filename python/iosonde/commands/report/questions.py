@@ -1,7 +1,5 @@
 """Questions of an experiment, each answered by the analysis that it names, as the command would."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress

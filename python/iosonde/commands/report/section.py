@@ -4,8 +4,6 @@ Scripts run only if their hash is in the page's Content-Security-Policy, so that
 are data, drawn by the page's script when they come into view (``library``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any

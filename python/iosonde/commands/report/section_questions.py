@@ -1,7 +1,5 @@
 """Answers to the questions of an experiment: the text of their commands, or a figure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

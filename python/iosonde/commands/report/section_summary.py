@@ -1,7 +1,5 @@
 """A summary on the page: numbers as text in one unit, and each cell's interval on a shared strip."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

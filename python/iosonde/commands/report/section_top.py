@@ -4,8 +4,6 @@ columns by one of them. If neither is possible the cells are the first table (``
 share one axis: from zero, or logarithmic if values lie more than twenty-fold apart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

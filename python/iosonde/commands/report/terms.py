@@ -1,7 +1,5 @@
 """Default terms of a page's regressions and models: the settings that vary."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Timelines of a trial's ranks, from its phases: which trial, which ranks, who was late and who was last."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from iosonde.commands.plot.content import RankSpan, Timeline

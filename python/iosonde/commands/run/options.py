@@ -1,7 +1,5 @@
 """``iosonde run``: measure what an experiment file, a command or options say, keep every trial, show the outcome."""
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass
 
 from iosonde.campaign.request import Request

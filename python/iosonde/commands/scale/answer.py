@@ -1,7 +1,5 @@
 """Growth of a rate with the number of nodes, its limit, and the gain of more nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

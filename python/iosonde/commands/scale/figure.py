@@ -1,7 +1,5 @@
 """Rates by number of nodes, with the laws that are not ruled out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

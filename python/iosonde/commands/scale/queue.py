@@ -1,7 +1,5 @@
 """A network of queues given by hand: its limits, for any number of clients."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The fitted law of one queue as stations of a network: demands of an operation on client and server."""
 
-from __future__ import annotations
-
 from iosonde.core.column_units import bytes_per_s
 from iosonde.core.errors import InputError
 from iosonde.core.units import parse_size

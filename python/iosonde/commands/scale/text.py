@@ -1,7 +1,5 @@
 """The scaling of a series as text: measurements, laws, predictions, conclusion."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from iosonde.core.estimate_text import estimate_or_end, estimate_text

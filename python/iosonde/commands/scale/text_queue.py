@@ -1,7 +1,5 @@
 """A queueing network as text: rates by clients, the stations at the largest number of clients, the bottleneck."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from iosonde.core.units import format_rate, format_seconds, significant

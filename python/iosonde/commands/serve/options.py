@@ -1,7 +1,5 @@
 """``iosonde serve``: stores in the browser."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Content of a store: its experiments and runs, one run in detail, and exports to other tools."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

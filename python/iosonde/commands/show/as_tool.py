@@ -1,7 +1,5 @@
 """Recorded operations through another tool's definitions (``show STORE --as TOOL``), and totals by node count."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any

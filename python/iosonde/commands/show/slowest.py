@@ -1,7 +1,5 @@
 """The slowest operations, one by one: ``iosonde show STORE --slowest``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from heapq import nlargest

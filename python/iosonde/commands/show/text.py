@@ -1,7 +1,5 @@
 """The text of ``iosonde show``: a store at a glance, one run in detail; under 80 columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@ The first line says so, and differences keep it from being mistaken for the tool
 columns, no banner. Every function takes blocks (operation, iteration, rows) and yields lines under 80 columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The longest operations as a table under 80 columns."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Iterator

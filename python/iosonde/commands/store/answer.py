@@ -1,7 +1,5 @@
 """Maintenance of stores: check one, tag and annotate its runs, merge several, make a copy to give away."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO

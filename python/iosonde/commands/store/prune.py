@@ -1,7 +1,5 @@
 """Experiments of a store that are old enough to remove, and those that stay, with the reason."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime

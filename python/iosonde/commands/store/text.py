@@ -1,7 +1,5 @@
 """Answers of ``iosonde store`` as text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from iosonde.core.units import format_size

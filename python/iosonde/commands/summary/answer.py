@@ -1,7 +1,5 @@
 """Every metric with its interval, its number of trials, and findings."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Effects of faults: rate and durations before, during and after each, over trials; and the trial to draw."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

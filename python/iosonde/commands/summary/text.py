@@ -1,7 +1,5 @@
 """An Overview as text: shared facts once, a block per response, under 80 columns, a sentence at the end."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby

@@ -1,7 +1,5 @@
 """A table with a line per cell: its setting, n, mean and median with intervals, cv; a title per response."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """Effects of faults as text: a table of the parts of each phase, and a sentence; calls to the servers per operation of
 the clients: a table per phase and setting."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from iosonde.core.estimate_text import estimate_text

@@ -2,8 +2,6 @@
 The same on the terminal and on the page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar

@@ -1,7 +1,5 @@
 """A table of settings of two or more factors: columns by one of them, rows by the others, a block per response."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from iosonde.core.column_units import titled

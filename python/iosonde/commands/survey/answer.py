@@ -1,7 +1,5 @@
 """Content of a tree of files: sizes, ages and owners from a complete walk, kinds and compressibility from a sample."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Estimates of the whole tree from the files read: kinds, codecs, entropy, zeros, quantiles of sizes and ages."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

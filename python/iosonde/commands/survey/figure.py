@@ -1,7 +1,5 @@
 """Figures of a survey: capacity as areas, sizes and ages as lines, estimates as bars."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Simulated surveys of a known tree: estimates against the number of draws and the truth, and their scatter."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from iosonde.core.words import decimals

@@ -1,7 +1,5 @@
 """Content of a survey's page: counts, shares and their intervals; no names but those of the requested parts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

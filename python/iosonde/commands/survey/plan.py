@@ -1,7 +1,5 @@
 """Number of files that a survey has to read for a precision, and its cost, against reading everything."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A survey by all processes of a launcher: each walks its directories; the first draws, reads and answers."""
 
-from __future__ import annotations
-
 import errno
 import os
 import time

@@ -2,8 +2,6 @@
 intervals are narrow or time is over. The files read form the sample of the same seed with a smaller number, so the
 design and its intervals are the same. Speeds are by kind: from storage and from this node's memory, never mixed."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A sample of the whole tree: files drawn one way, by count or by size, with their contents; an estimate from it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

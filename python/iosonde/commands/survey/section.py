@@ -1,7 +1,5 @@
 """The page of a survey: areas, distributions, types and savings with intervals, in one self-contained file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

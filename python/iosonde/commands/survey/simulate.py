@@ -1,8 +1,6 @@
 """Accuracy of surveys of a tree: the truth from a full scan, against repeated samples. They are drawn by count, by
 size, and the wrong way, which uses equal draws for the capacity."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

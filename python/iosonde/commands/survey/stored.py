@@ -2,8 +2,6 @@
 history like any other. It contains no file name. The place is checked before the walk, so that an error does not waste
 hours of walking."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

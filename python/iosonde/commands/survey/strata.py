@@ -1,7 +1,5 @@
 """A survey of each part of a tree: projects or owners, each with its own draws, combined to the whole."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A survey under 80 columns: totals, kinds by count and by capacity, compression, missing answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from iosonde.core.units import format_seconds, format_size, significant

@@ -1,7 +1,5 @@
 """Bytes of files in a survey as text: codecs, zeros, duplicate blocks, and what-if scenarios."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

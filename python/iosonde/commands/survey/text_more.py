@@ -1,7 +1,5 @@
 """The plan and the simulation of a survey as text, under 80 columns."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from iosonde.core.units import format_rate, format_seconds, format_size, percent, significant

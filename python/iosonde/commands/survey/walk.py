@@ -1,7 +1,5 @@
 """Results of the walk of all files, without a sample: sizes, ages, owners, and what was not seen."""
 
-from __future__ import annotations
-
 import errno
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -3,8 +3,6 @@ files that a survey read, without reading again. The compressed part is a domain
 values that are 0 outside of it; its ratio is a quotient of two such means. The interval of the ratio is that of the
 linearised residual (Särndal, Swensson and Wretman, *Model Assisted Survey Sampling*, 1992, 5.6 and 5.8)."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """Parts of an operation's time, and the condition that an observed time indicates. The parts are given, or fitted to
 DATA by lines; with both, rows or operations are assigned to the nearest condition."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

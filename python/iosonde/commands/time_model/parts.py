@@ -1,7 +1,5 @@
 """Parts of the time model: from options as ``[VARIANT=]VALUE``, or from a document."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The time model as text: the parts under each condition, the diagnosis, its limits."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from iosonde.core.units import format_rate, format_size, human_scale, significant

@@ -1,7 +1,5 @@
 """Advice on what to buy: changes of a cluster by gain, by money and by watt; and the change that would gain nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property

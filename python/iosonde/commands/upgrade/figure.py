@@ -1,7 +1,5 @@
 """Content of the drawing of a cluster, from its file and its bound."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

@@ -2,8 +2,6 @@
 The bottleneck is marked three times: by colour, by thick lines and by a word.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

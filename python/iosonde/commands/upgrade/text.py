@@ -1,7 +1,5 @@
 """An upgrade as text: gains, refusals and why, the trap, what to buy first, and the tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 from iosonde.core import cluster_nodes

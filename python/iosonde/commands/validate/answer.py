@@ -1,7 +1,5 @@
 """Out-of-sample error: models judged on unseen rows, all on the same folds."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

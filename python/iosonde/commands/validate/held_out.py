@@ -1,7 +1,5 @@
 """A stored model judged by unseen DATA: its error, and the coverage of its intervals."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Models judged on unseen rows, and a stored model judged on new data, as text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from iosonde.commands.fit.text import (

@@ -1,7 +1,5 @@
 """Verification that a store's numbers follow from its operations."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

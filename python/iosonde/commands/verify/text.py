@@ -1,7 +1,5 @@
 """A verification as text: what was reproduced, what differs, and whether to trust the store."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from iosonde.commands.store.text import without_digest

@@ -1,7 +1,5 @@
 """Changes over the history of a store: when, by how much, with which commit, and whether it is a regression."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

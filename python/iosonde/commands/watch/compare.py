@@ -1,7 +1,5 @@
 """Comparison of the two sides of a change in a history: the points of its series before it with those after it."""
 
-from __future__ import annotations
-
 from iosonde.commands.compare.answer import compare
 from iosonde.commands.compare.compared import Comparisons
 from iosonde.commands.compare.sides import Sides

@@ -1,7 +1,5 @@
 """A series of a store's history: its points in time order, the level between changes, and the changes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from iosonde.core.types import Estimate

@@ -1,7 +1,5 @@
 """Series of a store: one metric of one operation at one setting, in the order of time, one point per look."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Changes over the history of a store, as text: a block per change, and the sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from iosonde.core.units import human_scale

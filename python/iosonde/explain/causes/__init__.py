@@ -7,8 +7,6 @@ interpretation, and an experiment that would confirm it. S410 compares trials an
 needs no other change in code; models of the path join here.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Sequence

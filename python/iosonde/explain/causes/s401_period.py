@@ -21,8 +21,6 @@ What to do
     and see whether the period follows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

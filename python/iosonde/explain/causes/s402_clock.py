@@ -22,8 +22,6 @@ What to do
     job that takes locks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

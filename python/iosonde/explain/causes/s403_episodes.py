@@ -18,8 +18,6 @@ What to do
     servers).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from iosonde.core.words import counted, percent

@@ -18,8 +18,6 @@ What to do
     both parts separately, and report which one is meant.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from iosonde.core.units import format_rate, format_size

@@ -19,8 +19,6 @@ What to do
     operations; else measure the first ones alone.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from iosonde.core.words import percent

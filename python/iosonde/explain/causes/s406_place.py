@@ -20,8 +20,6 @@ What to do
     of a multiple of the unit stay slow, look at the server that holds them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 import numpy as np

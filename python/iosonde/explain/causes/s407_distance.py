@@ -19,8 +19,6 @@ What to do
     writes also repeat them on a file that already exists.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

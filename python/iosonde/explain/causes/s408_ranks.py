@@ -19,8 +19,6 @@ What to do
     the disk), else the rank's node.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -19,8 +19,6 @@ What to do
     fewer ranks, or a file for each: this removes a lock on a shared file.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from iosonde.core.words import percent

@@ -17,8 +17,6 @@ What to do
     the nodes, other load, caches (iosonde show STORE RUN; iosonde check).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -21,8 +21,6 @@ What to do
     follows it.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -22,8 +22,6 @@ What to do
     is too small. Counters of caches during the run show hits and misses.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

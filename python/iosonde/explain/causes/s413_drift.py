@@ -21,8 +21,6 @@ What to do
     facts of the machine before and after (temperature, free space, memory).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Input and output of a finder, and the agreement of a rule or of groups with the slow operations."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Data of the figures of a diagnosis: the operations of its last trial in bins, and the density of all trials."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Groups of operations for a diagnosis, and the sources of their trials."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol

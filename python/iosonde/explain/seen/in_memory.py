@@ -3,8 +3,6 @@
 A property that most trials of a class show is a reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Summary of a group of a large run, a piece at a time: first span and histogram, then the rest."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

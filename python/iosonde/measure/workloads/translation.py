@@ -4,8 +4,6 @@ A translator reports all options that it cannot do, with a message each, and tho
 workload is run and recorded like any native one; numbers by the tool's own definitions come from ``stats.definitions``.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass

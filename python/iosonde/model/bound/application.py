@@ -5,8 +5,6 @@ random server, the busiest server decides. At best no rank waits for another, an
 I/O: then T is the larger of C and the rest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -7,8 +7,6 @@ a balls-into-bins process (Raab & Steger, RANDOM 1998), whose mean is estimated 
 are loads of their own: F·s·r. Where fixed groups of servers hold the same copies, it is the groups that are chosen.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import lru_cache

@@ -5,8 +5,6 @@ Every further term names its own source. A term with unknown inputs is left out 
 be lower than S.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ rate through the file system, including copies, caches and network. Disks are kn
 themselves, or if its target was a disk of the node.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

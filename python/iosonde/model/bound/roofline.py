@@ -3,8 +3,6 @@
 A panel holds cells of one operation whose systems differ only in the axis: each point stands under its own bound.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Measurements against the bound: what share of it each cell delivered, and which ones cannot be true."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Inputs of the bound: numbers of nodes and disks, their rates, and how the file system spreads its data."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace

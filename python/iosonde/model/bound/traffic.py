@@ -5,8 +5,6 @@ Sources: replication by the client is what GlusterFS does (AFR); chained replica
 Experience 27(9)); the small write that reads old data and parity first Patterson, Gibson & Katz, SIGMOD 1988.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from .system import READ, System

@@ -1,7 +1,5 @@
 """A bound in words: its case, its assumptions, and remedies for each limit."""
 
-from __future__ import annotations
-
 from iosonde.core.message import Message
 from iosonde.core.words import listed
 

@@ -4,8 +4,6 @@ A form is plain JSON data that a person can read; a prediction is computed from 
 loading a model executes nothing. ``OPTIONS`` are a family's options with their defaults.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Mapping
 from typing import Any, Protocol

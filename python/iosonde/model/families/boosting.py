@@ -4,8 +4,6 @@ Prediction: start + rate × the sum of the trees' values. Beyond 10,000 rows eac
 10,000 (stochastic gradient boosting: Friedman, Computational Statistics & Data Analysis 38, 2002).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

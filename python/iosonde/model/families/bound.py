@@ -5,8 +5,6 @@ Options are the fields of ``model.bound.system.System``, as in ``iosonde bound``
 rate of bytes; if its column has no unit, set it with ``unit=MB/s``. ``MB`` in a column is 10⁶ bytes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

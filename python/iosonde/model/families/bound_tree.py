@@ -4,8 +4,6 @@ The bound extends to unmeasured settings what is known of the hardware; the tree
 ``bound`` and of ``tree``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

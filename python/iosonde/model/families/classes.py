@@ -5,8 +5,6 @@ classifier (Gini). Each leaf keeps the class frequencies. Custom classes are giv
 and by names: ``ends=25,75 names=slow,avg,fast``.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from typing import Any

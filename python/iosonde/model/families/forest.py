@@ -4,8 +4,6 @@ A third of the columns is tried at each branch. Its form is its trees: readable,
 tree to explain.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -6,8 +6,6 @@ mean + sd × Σ weight·covariance, the weights being (K + noise)⁻¹ of the st
 spans more than a factor of ten is modelled by its logarithm (``log``), and never predicted below 0.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from typing import Any

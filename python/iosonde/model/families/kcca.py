@@ -7,8 +7,6 @@ Computation 16, 2004.) The prediction is the mean of the nearest settings in the
 of a setting are one point, their mean.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@
 for each coefficient its factors, its interval, and its direction in words.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any

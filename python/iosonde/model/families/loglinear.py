@@ -4,8 +4,6 @@ A prediction is e to the linear model: the median of the response, not its mean,
 even.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

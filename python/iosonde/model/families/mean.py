@@ -1,7 +1,5 @@
 """The mean of everything: the baseline that every model has to beat."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -5,8 +5,6 @@ two levels in proportion; so sizes by powers of two are as far apart as counts. 
 neighbour, their mean. Settings as far away as the k-th are neighbours too. A setting that was measured predicts itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -8,8 +8,6 @@ Trees learn from the rank of a value among the distinct values: the result depen
 scikit-learn's 32-bit columns. A threshold lies in the middle between two neighbouring levels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ levels at the best place, then each part. With several columns two may split the
 to scikit-learn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -4,8 +4,6 @@ A leaf predicts the mean of its measurements. ``depth`` limits the questions, ``
 ``min_leaf`` 0 means one in a thousand rows, so that a tree of many rows stays readable.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

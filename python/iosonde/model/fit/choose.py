@@ -5,8 +5,6 @@ A line that predicts speeds below 0 is passed over if another is as good. The ru
 for it. Nested folds therefore choose anew without the test rows (Varma & Simon, BMC Bioinformatics 7, 2006).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

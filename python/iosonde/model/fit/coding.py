@@ -4,8 +4,6 @@ A text with two levels has one column (is it the second?). A form names its fact
 prediction needs nothing but the form.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

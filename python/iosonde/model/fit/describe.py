@@ -5,8 +5,6 @@ All designs of the tried levels have equal weight: S = V(E(f | factor)) ÷ V(f),
 describes the measurements.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

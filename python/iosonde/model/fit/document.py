@@ -4,8 +4,6 @@ Reading one executes nothing. A text of another version, truncated or edited, is
 would look like computed ones.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping

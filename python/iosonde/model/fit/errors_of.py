@@ -3,8 +3,6 @@
 The references are the mean of everything and the noise of repeats.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ A prediction beyond the range warns and has no interval. Farther out than the ra
 level, there is none. A response that is never below 0 is never predicted below 0.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

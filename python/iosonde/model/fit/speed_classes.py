@@ -5,8 +5,6 @@ machine learning", ISC 2015). Its text allows two readings: the *width* of a cla
 classes), or its *upper end* does (``bound``: 42 classes).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

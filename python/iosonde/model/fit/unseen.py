@@ -1,7 +1,5 @@
 """Unseen rows for plots: by their classes, and against one factor with others fixed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Cross-validation: Stone, J. Royal Statistical Society B 36, 1974. Inverse folds 
 make a learning curve; folds of whole levels test predictions at unseen levels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise

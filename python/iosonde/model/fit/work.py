@@ -1,7 +1,5 @@
 """Progress of a choice among models: rows × cost of a row for a family, fit by fit."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -12,8 +12,6 @@ In an open network operations arrive at a given rate, independent of completions
 (Jackson 1957, Operations Research 5, 518-521; Erlang's C for the wait).
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Sequence

@@ -11,8 +11,6 @@ Exact where nobody waits (T is the expected maximum of N gamma times), for a sin
 for one operation each at one exponential queue; between these an approximation, tested against a simulation.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

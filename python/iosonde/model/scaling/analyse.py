@@ -1,7 +1,5 @@
 """Scaling of one series, from trials by size: changes of regime, laws, limits, predictions."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

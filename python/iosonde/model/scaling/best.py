@@ -4,8 +4,6 @@ The best setting for few nodes may not be best for many, and the best rate per n
 (Kunkel 2017, "Analysis of I/O phenomena": 6 GiB/s per node on few nodes, 1.25 GiB/s on many.)
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -9,8 +9,6 @@ is Erlang's loss formula: the chance that the server has nothing to do. λ = 1/(
 Both have rate λ at N = 1. λ is found in closed form (logs), θ on a grid and then exactly.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache

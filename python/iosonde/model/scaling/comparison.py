@@ -7,8 +7,6 @@ law's profile. The linear law is a case of every other: the F test of their para
 AICc.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

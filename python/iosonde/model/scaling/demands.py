@@ -5,8 +5,6 @@ With C the ceiling and λ the rate of one node, an operation of work W needs D =
 operations recorded at one client is W/λ only: the shared part of it remains unknown.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -5,8 +5,6 @@ neither (N^0.8, log N). So the upper end is at least the continued growth of the
 logs, of slope 1 at most. Any rate whose growth slackens stays below it.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

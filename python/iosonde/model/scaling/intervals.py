@@ -8,8 +8,6 @@ Bootstrap: the percentiles of fits to trials resampled within each size. It assu
 is too narrow for few trials: docs/method/scaling.md has the coverages.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import lru_cache

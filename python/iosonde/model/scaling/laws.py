@@ -1,8 +1,6 @@
 """The scaling laws behind one form: fit, the rate at any size, and the least sum of squares with one value fixed (for a
 profile likelihood)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

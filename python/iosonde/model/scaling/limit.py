@@ -1,7 +1,5 @@
 """Detection of a limit: sizes that bring less than in proportion, or a rate that falls."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -12,8 +12,6 @@ Hanson). The value that a profile likelihood fixes (a parameter, the place of th
 case one linear equation in (a, b, c), so that one function fits them all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -11,8 +11,6 @@ Two changes hide each other from a search for one, so every pair of borders is t
 also have a smaller AICc than one.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Split a table into series: the rates of the trials at each number of nodes, one series for each other setting."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The scaling laws in sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from iosonde.core.estimate_text import estimate_parts

@@ -5,8 +5,6 @@ Hastie, Tibshirani & Friedman, The Elements of Statistical Learning, 2009, 5.2).
 are one weighted point, so nothing here depends on the number of repeats.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

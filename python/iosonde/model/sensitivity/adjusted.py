@@ -6,8 +6,6 @@ and Computing 13, 2003.) An additive model of all factors loses this share witho
 is S1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

@@ -5,8 +5,6 @@ They are known before measuring, from the angle between the columns of the main 
 a regular fraction it is 0 or 90°; in Plackett-Burman designs and Latin squares it may be between.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations

@@ -7,8 +7,6 @@ they give the noise, and interactions are a part of their own: the parts add up 
 interactions are one part, used as the noise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

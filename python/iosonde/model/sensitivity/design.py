@@ -5,8 +5,6 @@ but levels are balanced in every pair of factors. *grid*: a good part of them, r
 *scattered*: anything else, as samples of ranges.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

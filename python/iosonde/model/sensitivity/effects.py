@@ -4,8 +4,6 @@
 practical step are shown with the share.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

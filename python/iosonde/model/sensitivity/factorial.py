@@ -5,8 +5,6 @@ cells: that would give a design that nobody measured. A group mean of G groups c
 corrected shares omit: for one factor of a balanced design that is ω² (Hays, Statistics, 1963, §12).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 import numpy as np

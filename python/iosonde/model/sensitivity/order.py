@@ -1,7 +1,5 @@
 """Groups of factors whose order is inconclusive, and the ranking in a sentence with its uncertainty."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ With repeats they give the noise; without, it is the model's residual. If settin
 come from influence functions, else from sums of squares (``noncentral``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -9,8 +9,6 @@ factorial p is that of the F test inside the settings of the others. The zero li
 factors are noise to each other there, and a dummy that was not varied independently has a large one.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

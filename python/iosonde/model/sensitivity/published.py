@@ -4,8 +4,6 @@ Over a balanced full factorial of the levels, a line's S1 and ST are equal, bᵢ
 variances. They are shares of what the *line* explains, not of what was measured.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ S1 = V(E(Y|X))/V(Y), the first-order share; ST = 1 - V(E(Y|X₋ᵢ))/V(Y), the t
 show it (Saltelli et al., Global Sensitivity Analysis, 2008, ch. 1 and 4).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The result of ``rank``: every factor with its shares, coefficients and effects, and their order."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

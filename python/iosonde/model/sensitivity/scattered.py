@@ -5,8 +5,6 @@ resampled (a cluster bootstrap: Davison & Hinkley 1997, 3.8), and the part of th
 from the spread of its settings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

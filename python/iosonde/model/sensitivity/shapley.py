@@ -5,8 +5,6 @@ Uncertainty Quantification 2, 2014; Song, Nelson & Staum, ibid. 4, 2016.) c(u) i
 enough, else by forests out of the bag (Williamson & Feng, ICML 2020); for many factors by an additive model.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ with its reverse, and the Monte Carlo error is known. (Castro, Gómez & Tejada, 
 Mitchell et al., J. Machine Learning Research 23, 2022.)
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Variances of group means: V(E(Y|G)) for one response or for many resampled ones at once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Raw and standardised coefficients of the straight line in all factors, and their tested effects."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from iosonde.core.errors import DataError

@@ -6,8 +6,6 @@ factors must be independent. The interval includes what the forest leaves unexpl
 any factor.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 

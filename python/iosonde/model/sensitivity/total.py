@@ -1,7 +1,5 @@
 """Total shares: by group means in a factorial, by a forest surrogate for scattered settings, or refused."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Shares of variance as differences of V(E(Y|G)), plug-in and corrected for noise; their intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

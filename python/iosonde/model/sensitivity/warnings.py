@@ -1,7 +1,5 @@
 """A ranking in words: one sentence, and the warnings against reading it too simply."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np

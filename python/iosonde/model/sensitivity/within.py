@@ -5,8 +5,6 @@ Scattered settings are never equal in F, so groups by F and X together would hol
 everything. There an additive model removes F, and S1 is computed from its residual.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """All pages: path of an address → function; style, script and drawing library come from the package only."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import resources
 

@@ -1,7 +1,5 @@
 """Compare any two sets of runs, as ``iosonde compare``: each is a store and conditions on its runs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from iosonde.commands.compare import answer as compare_answer

@@ -1,7 +1,5 @@
 """The history of every series with its changes, as found by ``iosonde watch``, with figures; a change compared."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from iosonde.commands.compare import figure as compare_figure

@@ -3,8 +3,6 @@
 The target is not accessed: all data is from the store and from the spool of ranks on this machine.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The page of ``iosonde report`` for one experiment or run."""
 
-from __future__ import annotations
-
 from iosonde.commands.report import answer as report_answer
 from iosonde.commands.report import html as report_html
 from iosonde.core.errors import InputError

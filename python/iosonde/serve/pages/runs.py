@@ -1,7 +1,5 @@
 """Experiments; runs selected by conditions, page by page; and a single run, as in ``iosonde show STORE RUN``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

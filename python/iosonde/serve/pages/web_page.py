@@ -3,8 +3,6 @@
 Text from a store is escaped: control characters are made visible, then HTML's own by the template.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -13,8 +13,6 @@
    resolve 10⁻⁶, which permutations cannot.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

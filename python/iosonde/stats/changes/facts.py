@@ -1,7 +1,5 @@
 """Facts about the system that differ between the runs before and after a change."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

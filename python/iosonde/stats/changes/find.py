@@ -3,8 +3,6 @@
 also detect a temporary dip. Benjamini & Hochberg limit the false discovery rate among the series. The levels before
 and after a change, and their ratio, have intervals that know the autocorrelation."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 No finding does not mean clean data: gaps list the checks that had too few trials or facts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime

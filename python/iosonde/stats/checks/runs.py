@@ -1,7 +1,5 @@
 """Data of stored runs for checks: phases by setting, and facts about the cache during reads."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -19,8 +19,6 @@ What to do
     where it ended), or request a half-width with --until 'ci<5%'.
 """
 
-from __future__ import annotations
-
 from iosonde.core.types import Finding, Severity
 
 from ..estimate.summarise import least_trials_for_median

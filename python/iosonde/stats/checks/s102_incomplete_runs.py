@@ -19,8 +19,6 @@ What to do
     does not matter, --incomplete includes such runs in every command.
 """
 
-from __future__ import annotations
-
 from iosonde.core.message import spell
 from iosonde.core.stored import fate_of_incomplete
 from iosonde.core.types import Finding, Severity

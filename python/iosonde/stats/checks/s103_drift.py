@@ -23,8 +23,6 @@ What to do
     still does not cover tomorrow's value.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from iosonde.core.message import Message

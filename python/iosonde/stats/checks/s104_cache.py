@@ -21,8 +21,6 @@ What to do
     them. Else report the numbers as reads with a warm cache.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -20,8 +20,6 @@ What to do
     rate counts only the time in which all ranks were active.
 """
 
-from __future__ import annotations
-
 from iosonde.core.arrays import middle
 from iosonde.core.types import Finding, Severity
 

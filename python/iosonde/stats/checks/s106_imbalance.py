@@ -26,8 +26,6 @@ What to do
     report which one you mean.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace

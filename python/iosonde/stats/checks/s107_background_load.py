@@ -24,8 +24,6 @@ What to do
     before excluding any.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from iosonde.core.message import Message

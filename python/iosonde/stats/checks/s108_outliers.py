@@ -23,8 +23,6 @@ What to do
     because of its value.
 """
 
-from __future__ import annotations
-
 from iosonde.core.types import Finding, Severity
 from iosonde.core.units import significant
 

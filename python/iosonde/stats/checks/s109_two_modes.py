@@ -26,8 +26,6 @@ What to do
     shares instead of one mean.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

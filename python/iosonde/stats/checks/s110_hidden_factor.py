@@ -19,8 +19,6 @@ What to do
     purpose and report that.
 """
 
-from __future__ import annotations
-
 from iosonde.core.message import Message, spell
 from iosonde.core.types import Finding, Severity
 

@@ -21,8 +21,6 @@ What to do
     OMPIO takes no ROMIO hints: choose its ROMIO with OMPI_MCA_io=^ompio.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -24,8 +24,6 @@ What to do
     its own file, with ${RANK} in the name.
 """
 
-from __future__ import annotations
-
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.types import Finding, Severity

@@ -19,8 +19,6 @@ What to do
     (fio with group_reporting and --on single).
 """
 
-from __future__ import annotations
-
 from iosonde.core.message import Message
 from iosonde.core.types import Finding, Severity
 

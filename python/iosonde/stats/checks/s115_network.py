@@ -31,8 +31,6 @@ What to do
     measured.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -21,8 +21,6 @@ What to do
     volume with one copy must fail.
 """
 
-from __future__ import annotations
-
 import re
 
 from iosonde.core.stored import StoredRun

@@ -23,8 +23,6 @@ What to do
     share a cell: they are compared (--by health), not averaged.
 """
 
-from __future__ import annotations
-
 from iosonde.core.message import Message, spell
 from iosonde.core.schema import HEALTH, WELL
 from iosonde.core.stored import StoredRun

@@ -21,8 +21,6 @@ What to do
     rates by ten and keeps the bottleneck the same. Measure on an idle machine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -19,8 +19,6 @@ What to do
     More trials inside one bring-up do not help.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

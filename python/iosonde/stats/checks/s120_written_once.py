@@ -18,8 +18,6 @@ What to do
     true, or the tool's own check such as ior -R).
 """
 
-from __future__ import annotations
-
 from iosonde.core.filesystems import WRITTEN_ONCE
 from iosonde.core.message import Message
 from iosonde.core.types import Finding, Severity

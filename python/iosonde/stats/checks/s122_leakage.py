@@ -20,8 +20,6 @@ What to do
     settings out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from iosonde.core.types import Finding, Severity

@@ -23,8 +23,6 @@ What to do
     variance, choose the type of sums of squares.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product

@@ -23,8 +23,6 @@ What to do
     independent trials.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

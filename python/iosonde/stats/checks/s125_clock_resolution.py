@@ -20,8 +20,6 @@ What to do
     from unrounded times.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

@@ -22,8 +22,6 @@ What to do
     write the unit into the column's name.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from itertools import combinations

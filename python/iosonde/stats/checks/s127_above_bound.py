@@ -27,8 +27,6 @@ What to do
     more than the memory. Else check how bytes and seconds were counted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -22,8 +22,6 @@ What to do
     number of trials.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

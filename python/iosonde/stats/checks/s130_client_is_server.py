@@ -19,8 +19,6 @@ What to do
     measure with and without, and compare.
 """
 
-from __future__ import annotations
-
 from iosonde.core.message import Message, spell
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Finding, Severity

@@ -20,8 +20,6 @@ What to do
     Correct the file, or choose other nodes with --hosts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from iosonde.core.message import spell

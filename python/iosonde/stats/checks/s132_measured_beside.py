@@ -18,8 +18,6 @@ What to do
     Measure again, alone: --wait 2h waits until the other one has ended.
 """
 
-from __future__ import annotations
-
 from iosonde.core.message import spell
 from iosonde.core.types import Finding, Severity
 

@@ -21,8 +21,6 @@ What to do
     the index of each setting.
 """
 
-from __future__ import annotations
-
 from iosonde.core.estimate_text import estimate_text
 from iosonde.core.message import Message
 from iosonde.core.types import Finding, Severity

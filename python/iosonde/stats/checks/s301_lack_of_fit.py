@@ -21,8 +21,6 @@ What to do
     factor (C(a)), or fit a smaller range.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from iosonde.core.types import Finding, Severity

@@ -19,8 +19,6 @@ What to do
     new observation only roughly.
 """
 
-from __future__ import annotations
-
 from iosonde.core.types import Finding, Severity
 
 from ..estimate.normality import MOST

@@ -17,8 +17,6 @@ What to do
     Use robust standard errors (--robust, HC3), or the log of the response.
 """
 
-from __future__ import annotations
-
 from iosonde.core.message import spell
 from iosonde.core.types import Finding, Severity
 

@@ -21,8 +21,6 @@ What to do
     drift to the model (a time or block column).
 """
 
-from __future__ import annotations
-
 from iosonde.core.types import Finding, Severity
 
 from ..regression.types import FitSubject

@@ -18,8 +18,6 @@ What to do
     only for a reason independent of its value.
 """
 
-from __future__ import annotations
-
 from iosonde.core.types import Finding, Severity
 
 from ..regression.types import FitSubject

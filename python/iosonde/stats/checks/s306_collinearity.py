@@ -18,8 +18,6 @@ What to do
     they differ.
 """
 
-from __future__ import annotations
-
 from iosonde.core.types import Finding, Severity
 
 from ..regression.types import FitSubject

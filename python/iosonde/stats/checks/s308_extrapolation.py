@@ -16,8 +16,6 @@ What to do
     interval that is too narrow.
 """
 
-from __future__ import annotations
-
 from iosonde.core.types import Finding, Severity
 
 from ..regression.types import FitSubject

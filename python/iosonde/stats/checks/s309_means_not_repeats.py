@@ -17,8 +17,6 @@ What to do
     Regress on the raw repeats. If only means are left, report that with R².
 """
 
-from __future__ import annotations
-
 from iosonde.core.types import Finding, Severity
 
 from ..regression.types import FitSubject

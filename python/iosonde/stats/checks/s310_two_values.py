@@ -15,8 +15,6 @@ What to do
     Measure at least one value between them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from iosonde.core.types import Finding, Severity

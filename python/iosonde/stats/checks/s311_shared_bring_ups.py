@@ -21,8 +21,6 @@ What to do
     bring-ups. Factors that change inside bring-ups are tested correctly here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from iosonde.core.arrays import Indices

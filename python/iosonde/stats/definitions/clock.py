@@ -5,8 +5,6 @@ operation inside it is cut off; between them it is cut out, and what follows on 
 be applied to the same operations, and each single step between two clocks has a value.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -6,8 +6,6 @@ of the work itself and of attributes that neither gives. The parts depend on the
 telescoping product).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -7,8 +7,6 @@ the clock and closed after it. An fsync is never inside: elbencho syncs in a pha
 numbers.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -6,8 +6,6 @@
 Percentiles are of single operations over all jobs; fio's own come from buckets up to 1.6 % wide, these are exact.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

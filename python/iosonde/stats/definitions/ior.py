@@ -6,8 +6,6 @@ the best task's mean, not a percentile. ``open``, ``wr/rd`` and ``close`` are ea
 over the tasks; they overlap and do not add up to ``total``.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -9,8 +9,6 @@ writer flushes and closes before it ends (with ``-c`` and without ``-e`` it does
 parent's polling (1 ms) is not recorded and left out.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,8 +1,6 @@
 """Content of the results file described in ``core/many_task.py``, by its own definition: totals are sums of the ranks'
 own rates, repetitions are averaged."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 

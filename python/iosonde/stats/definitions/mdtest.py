@@ -6,8 +6,6 @@ longest time. Open, write, fsync (``-y``) and close of a file are inside. Max, M
 one) are over the iterations, never over tasks.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass

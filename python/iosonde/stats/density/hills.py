@@ -10,8 +10,6 @@ Hills are counted at 32 bandwidths. The count that is constant over the widest r
 middle bandwidth; the share of this range is ``stability``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Silverman (1982), Algorithm AS 176: Kernel density estimation using the fast Fou
 93-99. Bandwidths are of natural logarithms: 0.1 is about 10 % of a value.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -6,8 +6,6 @@ So the hills of the fitted curve, by the same rule, are compared with those of t
 Data Analysis and Classification 4, 3-34, on merging components).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -9,8 +9,6 @@ with modes counted in a bounded interval: here the middle 99 % of the values.
 Values are assumed independent; consecutive operations are not quite, which makes p too small.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

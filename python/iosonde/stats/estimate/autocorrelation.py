@@ -6,8 +6,6 @@ series in the order of measurement. So a slow change of the system is detected e
 The null distribution permutes the trials inside their cells.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

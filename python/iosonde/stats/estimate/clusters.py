@@ -5,8 +5,6 @@ the number of clusters (cluster summaries: Donner & Klar, Design and Analysis of
 6). An exact binomial interval over the values would be far too narrow.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -6,8 +6,6 @@ the same error, and each mean may be off by half a tick. The tick of a column is
 resolution, rounding and chance ties.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

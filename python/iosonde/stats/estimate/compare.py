@@ -5,8 +5,6 @@ that is set in advance. If values of 0 or below, or logarithms, have no ratio, t
 decides against 0. Tests are reported as further evidence; a warning is given if they disagree with the interval.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace

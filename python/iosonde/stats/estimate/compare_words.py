@@ -1,8 +1,6 @@
 """A comparison as one quotable sentence: faster or slower, more or less than the base, by how much, over how many
 trials."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from iosonde.core.level_text import setting_text

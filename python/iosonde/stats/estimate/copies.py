@@ -5,8 +5,6 @@ distribution of the same precision (``ticks.chance_of_ties``). If more is known 
 times and latencies of a tool's run, a copy repeats all of it: a rate that recurs alone was rounded.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

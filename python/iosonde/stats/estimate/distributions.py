@@ -4,8 +4,6 @@ Each takes scalars. SciPy is imported inside the functions, because it loads mor
 commands need. Quantiles are cached: many groups of a table have the same degrees of freedom.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Back-transformation of estimates of logarithms."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

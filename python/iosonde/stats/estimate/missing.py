@@ -1,7 +1,5 @@
 """Missing values: whether one side has more of them, and the worst case of their effect."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

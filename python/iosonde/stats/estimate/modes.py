@@ -6,8 +6,6 @@ one (as for Hartigan's dip), simulated with a fixed seed: the same data always g
 both the values and their logs must be significant: skew alone makes one or the other look split.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Multiple tests: p-values adjusted for a family of tests."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

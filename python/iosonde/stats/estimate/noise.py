@@ -5,8 +5,6 @@ is a false alarm. Random splits test the distribution; splits into first and sec
 as in before-and-after measurements. The smallest detectable difference is the inverse of the power of ``compare``.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

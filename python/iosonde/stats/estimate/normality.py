@@ -3,8 +3,6 @@
 ``scipy.stats`` has the test, too, but takes a second of CPU to import.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

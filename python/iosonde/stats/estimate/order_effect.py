@@ -1,7 +1,5 @@
 """Effect of the order of two sides measured one after the other: drift within them, and a step between them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Outliers: Rosner's generalised extreme Studentised deviate (Technometrics 25, 1983, 165-172)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

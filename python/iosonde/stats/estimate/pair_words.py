@@ -1,7 +1,5 @@
 """The result of pairs as one quotable sentence; A is always the base."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from iosonde.core.column_units import is_rate

@@ -1,7 +1,5 @@
 """Runs of A and B → pairs → verdicts on each metric, by anytime-valid intervals."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

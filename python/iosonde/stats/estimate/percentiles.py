@@ -6,8 +6,6 @@ and right-skewed, which logs correct. Unlike the order-statistic interval it exi
 geometric mean of the trials' percentiles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

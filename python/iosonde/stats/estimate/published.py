@@ -1,7 +1,5 @@
 """A side of a comparison that is known only from a published summary."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

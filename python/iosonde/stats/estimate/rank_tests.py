@@ -1,7 +1,5 @@
 """Rank tests, and the shift between two samples that belongs to them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache

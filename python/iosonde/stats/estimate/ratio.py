@@ -4,8 +4,6 @@ Below 20 trials on a side logarithms are used: a percentile bootstrap of five tr
 Fieller's interval assumes normal means, which few skewed trials do not have.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@
 (see ``ratio``): the trials at one node are part of the uncertainty.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from iosonde.core.types import Estimate

@@ -3,8 +3,6 @@
 Values selected because they are low include more bad luck than others, which a second measurement does not repeat.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -13,8 +13,6 @@ looks that nobody takes. ``threshold`` computes it for the looks that are taken,
 sequential t tests (1991, Biometrika 78, 133-141). docs/method/against.md has simulations.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

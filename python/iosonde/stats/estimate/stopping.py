@@ -5,8 +5,6 @@ narrow enough" stops when the spread happens to look small, and its 95 % interva
 is Stein's, too: all trials' mean, the pilot's standard deviation and its degrees of freedom.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

@@ -4,8 +4,6 @@ Every function takes the values of a cell, one per trial, and the confidence lev
 deliberate choice. Values are in any unit; results are in the same. ``n`` counts trials.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from collections.abc import Sequence

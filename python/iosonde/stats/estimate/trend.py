@@ -4,8 +4,6 @@ Each cell is compared only with itself, so cells may have different means, and t
 seasonal Kendall test (Hirsch, Slack & Smith 1982, Water Resources Research 18, 107-121), with cells as seasons.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ Design and Analysis of Experiments, 8th ed., §4.1). Positive values are compare
 averaged.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Load balance of servers (or devices) in a trial: the busiest ÷ the mean, and its possible cost."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Cost of a client's operation for the servers: their calls by kind ÷ operations of the phase."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

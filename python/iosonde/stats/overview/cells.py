@@ -3,8 +3,6 @@
 A cell is the unit of a statistic: one response at one combination of the grouping columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload

@@ -1,7 +1,5 @@
 """Cells measured by a clock whose tick is as large as their spread: half a tick is added to their intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ Davison & Hinkley, Bootstrap Methods, 4.2: p = (1 + draws as uneven) ÷ (1 + dra
 few files are seldom even.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

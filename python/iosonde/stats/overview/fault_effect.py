@@ -6,8 +6,6 @@ ordered, the earliest possible effect, until it was undone. Work across a cut co
 time inside; a duration counts where its operation began.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

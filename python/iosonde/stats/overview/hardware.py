@@ -1,7 +1,5 @@
 """Repetitions of a probe → Estimates of every pair and node; the newest probe of given nodes in a store."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The order of measurement of the rows of a table, if one of its columns gives it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from datetime import datetime
 from typing import Any

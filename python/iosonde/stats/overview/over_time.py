@@ -4,8 +4,6 @@ An operation across the edge of two bins counts in each by the share of its time
 its duration counts where it began. The last bin ends with the phase: it is half a bin longer or shorter.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

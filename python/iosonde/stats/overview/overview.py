@@ -4,8 +4,6 @@ For a store the cells are operation × metric × the settings that vary; for a p
 columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

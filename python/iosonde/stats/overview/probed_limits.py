@@ -1,7 +1,5 @@
 """Upper limits of a run's rates, by direction, from a probe of the same nodes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath

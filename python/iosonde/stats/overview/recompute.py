@@ -4,8 +4,6 @@ On purpose this does not call the code that measured. It implements the definiti
 arrays, so that a mistake in one place shows as a difference.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

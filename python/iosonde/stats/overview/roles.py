@@ -1,7 +1,5 @@
 """Comparison of runs with a cluster file: nodes and their roles."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

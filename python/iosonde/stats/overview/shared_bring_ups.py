@@ -5,8 +5,6 @@ repetitions. If other settings vary inside bring-ups, a bring-up's mean is adjus
 bring-ups and cells), so that a missing trial does not shift it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The longest operations of a trial, and a summary of those that were not recorded."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

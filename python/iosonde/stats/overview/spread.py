@@ -1,7 +1,5 @@
 """Spread of the trials of one cell: quantiles, the distribution, the geometric mean."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ The effects, their tests and blocks are those of ``regression.effects``. All tes
 responses are one family, whichever of them are shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby

@@ -1,8 +1,6 @@
 """Statistics over many systems, of which some have several runs: spread, explaining covariates, outlying systems, and
 the rank of a value among them. Each system counts once, and every interval is over systems."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

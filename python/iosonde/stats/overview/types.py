@@ -1,7 +1,5 @@
 """Types of a summary: a Row per cell, Latency, Efficiency, and the Overview of them all, with their JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any

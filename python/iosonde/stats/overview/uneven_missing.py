@@ -1,7 +1,5 @@
 """Values missing more often at one setting than at the others: the remaining ones may be a biased sample."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

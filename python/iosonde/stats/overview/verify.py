@@ -1,7 +1,5 @@
 """Recomputation of every stored number: rates from operations, the summary from those rates, and their differences."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Iterable, Sequence

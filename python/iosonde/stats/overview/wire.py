@@ -3,8 +3,6 @@
 Counters are exact, not a sample: the share is that of all trials together, its range that of single phases.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from iosonde.core.message import Message

@@ -4,8 +4,6 @@ Linearity (lack of fit against the pure error of repeats), normal residuals, equ
 order, no influential point, no collinear predictors.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field

@@ -6,8 +6,6 @@ is zero between two factors unless one of them takes part. Nearly: Cramér's V o
 canonical correlation of their columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 

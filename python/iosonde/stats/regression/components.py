@@ -1,7 +1,5 @@
 """Variance components of a nested design: between trials, and between the ranks of a trial."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Cells of an analysis of variance, and differences between the least-squares means of a factor's levels."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -5,8 +5,6 @@ A term is a column, a transformed column, ``C(column)`` (categorical, even for n
 name looks like a term is the column.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Simpson's paradox (1951, JRSS B 13, 238-241): a file system that is slower over 
 model with further columns is fitted to the residuals of both sides on these (Frisch & Waugh 1933; Lovell 1963).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

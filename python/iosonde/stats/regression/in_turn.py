@@ -1,7 +1,5 @@
 """Factors whose levels were measured one after the other: is their effect confounded with a drift?"""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

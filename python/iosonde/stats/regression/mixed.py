@@ -8,8 +8,6 @@ in Agriculture, 2002). Otherwise degrees of freedom are Satterthwaite's; those o
 Fai & Cornelius (Journal of Statistical Computation and Simulation 54, 1996, 363-378).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

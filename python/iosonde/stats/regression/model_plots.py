@@ -1,8 +1,6 @@
 """Data of the four diagnostic plots of a regression: scatter with both bands, residuals by prediction and by order,
 Q-Q."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ Linear Algebra and its Applications 88/89, 1987): as accurate as QR, without sto
 robust errors HC3: MacKinnon & White, J. Econometrics 29, 1985.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

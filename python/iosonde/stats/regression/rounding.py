@@ -4,8 +4,6 @@ Counts of bytes and calls are often identical in every repetition. Their least-s
 of floating-point arithmetic, and an F against them would be arbitrarily large.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from iosonde.core.arrays import Array

@@ -1,7 +1,5 @@
 """Terms of an analysis of variance over rows that share bring-ups, and the error of each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

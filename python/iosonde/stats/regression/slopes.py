@@ -6,8 +6,6 @@ own line is compared with that of the regression on all factors. If factors chan
 first is not the effect of this factor alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ inside are compared within bring-ups, whose error cancels (Montgomery, Design an
 Bring-ups inside bring-ups (split-split plots) are further strata.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Regression from published sums: n, Σx, Σx², b0, b1, SSR, SSE, for a single predictor."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A regression as input of checks: the fit, its assumptions, and predictions at points."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

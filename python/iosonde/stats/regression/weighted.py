@@ -9,8 +9,6 @@ freedom: n minus its share of the leverage. So campaigns without common factors 
 single step: Carroll and Ruppert, Transformation and Weighting in Regression, 1988, 2.4.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The same regression without named rows, shown in addition, never instead (Jain, 1991, 'outliers')."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any

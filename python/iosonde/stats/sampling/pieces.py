@@ -11,8 +11,6 @@ value counts as much as a j-th hit would raise Clopper and Pearson's limit. For 
 known to be conservative (Panel on Nonstandard Mixtures of Distributions, Statistical Science 4, 1989, 2-33).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A fully known tree of files: the true values of survey estimates, and simulated readings of its files."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol

@@ -5,8 +5,6 @@ The interval inverts a test: it contains each value whose interval of the mass a
 distribution and needs no density.
 """
 
-from __future__ import annotations
-
 import bisect
 import math
 from collections.abc import Callable

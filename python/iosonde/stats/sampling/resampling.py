@@ -1,8 +1,6 @@
 """Simulated repeated surveys of a fully known tree: drawn by count, by size, with replacement, and by the wrong method;
 per part; until intervals are narrow. Estimates are those of a survey, compared with the truth."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

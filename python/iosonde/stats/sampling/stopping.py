@@ -1,8 +1,6 @@
 """Stopping rules of a survey: the intervals of all shares are narrow, or its time is over. Sample sizes for a given
 precision of a share: Cochran, *Sampling Techniques*, 3rd ed. 1977, 4.4."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

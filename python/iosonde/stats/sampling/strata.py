@@ -5,8 +5,6 @@ only the spread within strata. The interval of a share is Clopper and Pearson's 
 stratum takes one degree of freedom (Korn and Graubard, Survey Methodology 24, 1998, 193-201).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """``iosonde lab …`` of a lab that is up: options, counts, placement, mounts, faults."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from pathlib import Path
