@@ -13,7 +13,8 @@ import pytest
 from test_bound_lab import lab, stored
 from test_diagnose_path import ALIKE, diagnosed
 
-from iosonde.commands import labs, plug_ins
+from iosonde.commands import about_of, labs, package_of
+from iosonde.core import plugins
 from iosonde.core.errors import InputError, SystemFaultError
 from messages import raises
 
@@ -116,22 +117,22 @@ def plug_in(tmp_path, monkeypatch) -> Callable[[str], None]:
         info.joinpath("entry_points.txt").write_text(
             f"[console_scripts]\ntoys = x:y\n\n[iosonde.commands]\n# a folder\ntoys = {module}\n"
         )
-        plug_ins.find_plug_ins.cache_clear()
+        plugins.read_groups.cache_clear()
 
     monkeypatch.syspath_prepend(tmp_path)
     yield install
-    plug_ins.find_plug_ins.cache_clear()
+    plugins.read_groups.cache_clear()
 
 
 def test_a_plug_in_is_found_by_its_entry_point(plug_in):
     plug_in("iosonde.commands.run")
-    assert plug_ins.find_plug_ins()["toys"] == "iosonde.commands.run" and plug_ins.load_about("toys").place == 0
+    assert package_of("toys") == "iosonde.commands.run" and about_of("toys").place == 0
 
 
 def test_a_plug_in_that_cannot_load_is_named(plug_in):
     plug_in("no_such_module")
-    with raises("plugin-load-failed", SystemFaultError, command="toys", entry_point="no_such_module"):
-        plug_ins.load_about("toys")
+    with raises("plugin-load-failed", SystemFaultError, kind="command", name="toys", entry_point="no_such_module"):
+        about_of("toys")
 
 
 def test_another_module_that_is_missing_is_no_missing_package():

@@ -20,6 +20,7 @@ import source
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "iosonde"
 LAB = ROOT / "packages" / "iosonde-lab" / "iosonde_lab"
+DISTRIBUTIONS = {path.name for path in (ROOT / "packages").glob("*/iosonde_*")}
 # The only file of the product that knows the distribution for labs.
 KNOWS_LAB = "commands/labs.py"
 
@@ -68,13 +69,13 @@ class Facts:
 
 @cache
 def modules() -> tuple[Path, ...]:
-    """Those of the product, then those of labs."""
+    """Those of the product, then those of the other distributions."""
     return tuple(house.all_files())
 
 
 def parts_of(path: Path) -> tuple[str, ...]:
     """The names from the room to the file."""
-    return path.relative_to(LAB.parent if path.is_relative_to(LAB) else PACKAGE).parts
+    return path.relative_to(PACKAGE if path.is_relative_to(PACKAGE) else path.parents[-len(ROOT.parts) - 2]).parts
 
 
 def name_of(path: Path) -> str:
@@ -83,8 +84,8 @@ def name_of(path: Path) -> str:
 
 
 def room_of(path: Path) -> str:
-    """The room a module lies in; '' for the package itself. What starts the room ``serve`` is of that room; the
-    distribution for labs is one room."""
+    """The room a module lies in; '' for the package itself. What starts the room ``serve`` is of that room; each
+    other distribution is one room."""
     parts = parts_of(path)
     if parts[:2] == ("commands", "serve"):
         return "serve"
@@ -136,8 +137,8 @@ def _absolute(path: Path, node: ast.ImportFrom) -> str:
 def our_room(name: str) -> str | None:
     """The room that an imported name of ours belongs to; None for foreign names and the package itself."""
     parts = name.split(".")
-    if parts[0] == LAB.name:
-        return LAB.name
+    if parts[0] in DISTRIBUTIONS:
+        return parts[0]
     if parts[0] != "iosonde" or len(parts) < 2:
         return None
     return parts[1] if (PACKAGE / parts[1]).is_dir() else None
@@ -155,7 +156,7 @@ MAP = map_of_rooms()
 
 def test_every_room_is_on_the_map_and_every_room_on_the_map_exists():
     rooms = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
-    assert set(MAP) == rooms | {LAB.name}
+    assert set(MAP) == rooms | DISTRIBUTIONS
 
 
 def test_a_room_imports_only_what_the_map_allows():
@@ -181,13 +182,11 @@ def test_one_file_of_the_product_imports_labs_and_it_does_so_late():
 
 def test_no_room_imports_a_plugin():
     """A plug-in is found by its entry point (``core/plugins.py``), and may be missing."""
-    plugins = {path.name for path in (ROOT / "packages").glob("*/iosonde_*")} - {LAB.name}
-    assert plugins
     assert not [
         (name_of(path), one.line, one.name)
         for path in modules()
         for one in imports_of(path, types=True)
-        if one.name.split(".")[0] in plugins and room_of(path) not in plugins
+        if our_room(one.name) in DISTRIBUTIONS - {LAB.name, room_of(path)}
     ]
 
 
@@ -202,7 +201,7 @@ def may_import(room: str, other: str | None) -> bool:
 @pytest.mark.slow
 def test_the_drawn_rooms_are_those_of_the_imports():
     rooms = rooms_figure.imported()
-    assert set(rooms) | {LAB.name} == set(MAP)
+    assert set(rooms) | DISTRIBUTIONS == set(MAP)
     assert all(rooms_figure.reached(rooms, name) <= below(name) | {"core", "engine"} for name in rooms)
     assert rooms_figure.FIGURE.read_text(encoding="utf-8") == rooms_figure.svg(rooms), "make golden writes it"
 
@@ -261,7 +260,7 @@ def rooms_in(path: Path) -> set[str]:
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    ours = {name for name in names if name.split(".")[0] in ("iosonde", LAB.name)}
+    ours = {name for name in names if name.split(".")[0] in {"iosonde", *DISTRIBUTIONS}}
     return {our_room(name) or "commands" for name in ours}
 
 
@@ -419,7 +418,7 @@ UNSAFE_METHODS = {"rglob", "extractall", "unpack_archive"}
 # Each with the reason why it may.
 TOUCHES_TREES_ITSELF = {
     "cli/main.py",  # standard streams, by descriptor
-    "commands/plug_ins.py",  # metadata of installed packages, before anything else is loaded
+    "core/plugins.py",  # metadata of installed packages, before anything else is loaded
     "core/program_output.py",  # a file in memory, by descriptor
     "measure/rank/output.py",  # by a descriptor that followed no link
     "survey/from_list.py",  # a list of files may come by a pipe
@@ -506,7 +505,7 @@ def reached_from(start: Path, uses: dict[Path, set[Path]]) -> set[Path]:
 
 def dotted(path: Path) -> str:
     """``iosonde.core.table``; of a package, the package."""
-    top = () if path.is_relative_to(LAB) else ("iosonde",)
+    top = ("iosonde",) if path.is_relative_to(PACKAGE) else ()
     return ".".join([*top, *parts_of(path)]).removesuffix(".py").removesuffix(".__init__")
 
 

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.plugins import find_entry_points
+from iosonde.core.plugins import read_groups
 from iosonde.importers import Text, read, registry, understand
 from iosonde.importers import text as text_module
 from iosonde.importers.damage import checked
@@ -239,7 +239,7 @@ def test_parse_shows_no_control_character_of_a_file(tmp_path):
 
 def forget_plugins():
     registry.importers.cache_clear()
-    find_entry_points.cache_clear()
+    read_groups.cache_clear()
 
 
 def test_a_plug_in_adds_a_tool(tmp_path, monkeypatch):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import shutil
 from pathlib import Path
@@ -24,21 +23,13 @@ STORE = Path(__file__).parents[1] / "golden" / "data" / "two-tools" / "store"
 def install(monkeypatch):
     """Make these the only entry points: group → name → value."""
 
-    def forget():
-        plugins.find_entry_points.cache_clear()
+    def replace(**values_by_group):
+        groups = {f"iosonde.{group}": values for group, values in values_by_group.items()}
+        monkeypatch.setattr(plugins, "read_groups", lambda: groups)
         registry.importers.cache_clear()
 
-    def replace(**values_by_group):
-        def entry_points(group):
-            values = values_by_group.get(group.removeprefix("iosonde."), {})
-            return [importlib.metadata.EntryPoint(name, value, group) for name, value in values.items()]
-
-        monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
-        forget()
-
     yield replace
-    monkeypatch.undo()
-    forget()
+    registry.importers.cache_clear()
 
 
 def test_entry_points_are_sorted_and_loaded_by_name(install):

@@ -1,7 +1,6 @@
 """Checks of the settings that the workloads of other tools share."""
 
-from dataclasses import fields
-from typing import Any
+from typing import Any, get_type_hints
 
 from iosonde.measure.workloads.settings import SettingError, read_count
 
@@ -12,19 +11,19 @@ def read_settings(settings: Any) -> None:
 
     Raises SettingError.
     """
-    for field in fields(settings):
-        name, value = field.name, getattr(settings, field.name)
-        if field.type == "int":
+    for name, kind in get_type_hints(type(settings)).items():
+        value = getattr(settings, name)
+        if kind is int:
             object.__setattr__(settings, name, read_count(name, value, size=True, least=0))
-        elif field.type == "bool" and not isinstance(value, bool):
+        elif kind is bool and not isinstance(value, bool):
             raise SettingError(
                 (name,), "not-a-boolean", "{name} is {setting!r}", "write true or false", name=name, setting=value
             )
-        elif field.type == "str" and not isinstance(value, str):
+        elif kind is str and not isinstance(value, str):
             raise SettingError(
                 (name,), "not-a-string", "{name} is {setting!r}", "write a word", name=name, setting=value
             )
-        elif field.type == "tuple[str, ...]":
+        elif kind == tuple[str, ...]:
             if not isinstance(value, (list, tuple)) or not all(isinstance(word, str) for word in value):
                 raise SettingError(
                     (name,), "not-a-list", "{name} is {setting!r}", "write a list of words", name=name, setting=value

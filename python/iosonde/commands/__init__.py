@@ -9,23 +9,26 @@ A package adds a folder with an entry point in the group ``iosonde.commands``: `
 import importlib
 import pkgutil
 
+from iosonde.core.plugins import find_entry_points, load_plugin
+
 from .about import GROUPS, About
 from .labs import COMMAND, missing_package
-from .plug_ins import find_plug_ins, load_about
+
+GROUP = "iosonde.commands"
 
 
 def abouts() -> dict[str, About]:
     """Return folder → what its command is about, in the order of the list of commands."""
     every = {folder: _own_about(folder) for folder in _own_folders()}
-    every |= {folder: load_about(folder) for folder in find_plug_ins() if folder not in every}
+    every |= {folder: _load_about(folder) for folder in find_entry_points(GROUP) if folder not in every}
     return dict(sorted(every.items(), key=lambda item: (GROUPS.index(item[1].group), item[1].place)))
 
 
 def find_folder(command: str) -> str | None:
     """Return the folder of a command, as a terminal has it; None if there is none. Plug-ins are read only for what
     is no command of ours. Raises InputError for a command whose package is not installed."""
-    for list_folders in (_own_folders, find_plug_ins):
-        for folder in list_folders():
+    for folders in (_own_folders(), find_entry_points(GROUP)):
+        for folder in folders:
             if command_name(folder) == command:
                 return folder
     if command == COMMAND:
@@ -35,12 +38,12 @@ def find_folder(command: str) -> str | None:
 
 def about_of(folder: str) -> About:
     """Return what the command of a folder is about."""
-    return _own_about(folder) if folder in _own_folders() else load_about(folder)
+    return _own_about(folder) if folder in _own_folders() else _load_about(folder)
 
 
 def package_of(folder: str) -> str:
     """Return the dotted name of a folder."""
-    return f"{__name__}.{folder}" if folder in _own_folders() else find_plug_ins()[folder]
+    return f"{__name__}.{folder}" if folder in _own_folders() else find_entry_points(GROUP)[folder]
 
 
 def home_of(function: str) -> str | None:
@@ -48,8 +51,8 @@ def home_of(function: str) -> str | None:
     for folder in _own_folders():
         if function in _own_about(folder).functions:
             return f"{__name__}.{folder}.options"
-    for folder, module in find_plug_ins().items():
-        if function in load_about(folder).functions:
+    for folder, module in find_entry_points(GROUP).items():
+        if function in _load_about(folder).functions:
             return f"{module}.options"
     return None
 
@@ -61,6 +64,11 @@ def command_name(folder: str) -> str:
 
 def _own_folders() -> list[str]:
     return [module.name for module in pkgutil.iter_modules(__path__) if module.ispkg]
+
+
+def _load_about(folder: str) -> About:
+    about: About = load_plugin(GROUP, folder).ABOUT
+    return about
 
 
 def _own_about(folder: str) -> About:

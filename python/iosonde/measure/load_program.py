@@ -21,7 +21,7 @@ from iosonde.core.errors import InputError, SystemFaultError
 from iosonde.core.message import Message
 from iosonde.ranks import processes
 
-from . import one_sentence
+from . import error_sentence
 from .target.workspace import Workspace
 from .user_commands import in_turn
 
@@ -225,5 +225,5 @@ def main(words: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    one_sentence.for_errors()
+    error_sentence.for_errors()
     main()

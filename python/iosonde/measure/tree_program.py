@@ -11,7 +11,7 @@ from iosonde.core.errors import InputError, SystemFaultError
 from iosonde.core.units import format_size
 from iosonde.foreign.walking import walk_files
 
-from . import one_sentence
+from . import error_sentence
 from .rank import cache
 from .source_tree import SourceTree
 
@@ -89,5 +89,5 @@ def main(words: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    one_sentence.for_errors()
+    error_sentence.for_errors()
     main()

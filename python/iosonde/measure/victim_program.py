@@ -8,7 +8,7 @@ as steps around the benchmark.
 import argparse
 from pathlib import Path
 
-from . import one_sentence
+from . import error_sentence
 from .target.workspace import Workspace
 
 ON_TARGET = "target"
@@ -36,5 +36,5 @@ def main(words: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    one_sentence.for_errors()
+    error_sentence.for_errors()
     main()

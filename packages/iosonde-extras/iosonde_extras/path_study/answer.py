@@ -3,7 +3,7 @@ diagnoses use ``studies(source)``, the models of a store's path studies. Each as
 its size and time (``models[direction].assign``)."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,35 +22,14 @@ from iosonde.layout.vocabulary import Spec
 from . import figure, text
 from . import models as path_models
 from .drawn import DrawnPaths, drawn_paths
-from .models import Confusion, PathCell, PathModels, PathPart, PatternRow
+from .models import PathCell, PathModels
 from .names import CACHED, FACTORS, OPERATION, UNCACHED, WORKLOAD
+from .study_tables import Study, StudyTables
 
 _RESIDENT = 0.99
 _LIMITS = ("operations", "bytes", "time_limit")
 # Text of `measure/rank/cache.py`.
 COLD_VERIFIED = "cold-verified"
-
-
-@dataclass(frozen=True)
-class Study:
-    """All cells of the study at one setting of everything else (``name``), with the fitted models. ``notes``: states
-    that could not be established."""
-
-    name: str
-    cells: tuple[PathCell, ...] = field(repr=False)
-    models: dict[str, PathModels]
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class StudyTables:
-    """Tables of one study: its pattern rows, the confusion of states, the parts of a read's time, and the figure."""
-
-    study: Study
-    rows: tuple[PatternRow, ...]
-    confusion: tuple[Confusion, ...]
-    parts: tuple[PathPart, ...]
-    drawn: tuple[DrawnPaths, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,11 +60,11 @@ class FittedPathStudy(PathStudy):
 
     def lines(self) -> Iterator[str]:
         """Return the tables as text."""
-        return text.lines(self)
+        return text.lines(self.studies, self.level)
 
     def short_lines(self) -> Iterator[str]:
         """Return the largest losses as text."""
-        return text.in_short(self)
+        return text.in_short(self.studies)
 
     def figure(self) -> Figure:
         """Draw time against size, with the line of each condition."""

@@ -1,32 +1,28 @@
 """The study of paths as text: lines of the conditions, the table of patterns, confusion of states by time alone."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate, format_size, human_scale, significant
 from iosonde.core.words import decimals
 from iosonde.layout.text import CANNOT_TELL, estimate_parts, table, wrapped
 
-if TYPE_CHECKING:
-    from .answer import FittedPathStudy, StudyTables
-    from .models import Confusion, PathModels, PatternRow
+from .models import Confusion, PathModels, PatternRow
+from .study_tables import StudyTables
 
 # Seconds per byte (1 TB/s) below which bytes cost nothing.
 _NO_COST = 1e-12
 _OFTEN = 0.3
 
 
-def lines(path_study: FittedPathStudy) -> Iterator[str]:
+def lines(studies: Sequence[StudyTables], level: float) -> Iterator[str]:
     """The lines of the text."""
-    for place, study in enumerate(path_study.studies):
+    for place, study in enumerate(studies):
         if place:
             yield ""
         if study.study.name:
             yield from wrapped(f"{study.study.name}:")
-        yield from _format_study(study, path_study.level)
+        yield from _format_study(study, level)
 
 
 def _format_study(study_tables: StudyTables, level: float) -> Iterator[str]:
@@ -57,9 +53,9 @@ def _pattern_lines(study_tables: StudyTables, level: float) -> Iterator[str]:
         yield ""
 
 
-def in_short(path_study: FittedPathStudy) -> Iterator[str]:
+def in_short(studies: Sequence[StudyTables]) -> Iterator[str]:
     """Yield the largest loss of each study, and where the tables are: for a diagnosis of single operations."""
-    for study in path_study.studies:
+    for study in studies:
         name = f"{study.study.name}: " if study.study.name else ""
         yield from wrapped(f"{name}{_most_lost(study) or 'no pattern took longer than its best case.'}")
     yield from wrapped("The time of each condition and pattern, with intervals: iosonde time-model of this store.")

@@ -48,7 +48,7 @@ def test_the_table_says_which_patterns_lose_and_every_row_sums_to_one(made):
 
 
 def test_the_text_fits_a_terminal_and_names_the_worst(made):
-    lines = list(text.lines(made))
+    lines = list(text.lines(made.studies, made.level))
     assert max(map(len, lines)) < 80
     said = " ".join(line.strip() for line in lines)
     assert "U-off0-reverse R" in said.partition("Most")[2].partition(".")[0]
@@ -58,7 +58,9 @@ def test_the_text_fits_a_terminal_and_names_the_worst(made):
 
 
 def test_a_diagnosis_says_what_was_lost_most_and_leaves_the_tables_to_time_model(made):
-    tables = {line for line in text.lines(made) if line.startswith(("pattern ", "U-off0", "reads: "))}
+    tables = {
+        line for line in text.lines(made.studies, made.level) if line.startswith(("pattern ", "U-off0", "reads: "))
+    }
     assert len(tables) > 6
     lines = list(diagnose_text.lines(OperationCauses((), made, 0.95, ())))
     assert not tables & set(lines) and max(map(len, lines)) < 80
