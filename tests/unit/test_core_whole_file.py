@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
-from iosonde.core.errors import InputError
+from iosonde.core.errors import InputError, SystemFaultError
 from iosonde.core.whole_file import replace_file, write_atomically
 from messages import raises
 
@@ -18,7 +19,7 @@ def test_what_ends_half_way_leaves_what_was_there_and_nothing_beside_it(tmp_path
     path = tmp_path / "page.html"
     if before is not None:
         path.write_bytes(before)
-    with pytest.raises(InputError if isinstance(error, OSError) else type(error)), write_atomically(path) as file:
+    with pytest.raises(SystemFaultError if isinstance(error, OSError) else type(error)), write_atomically(path) as file:
         file.write(b"half")
         file.flush()
         raise error
@@ -48,9 +49,14 @@ def test_a_link_is_followed_and_a_pipe_is_written_to(tmp_path):
 
 @pytest.mark.parametrize("place", ["absent/f", "."])
 def test_a_place_that_cannot_be_written_is_named(tmp_path, place):
-    with raises("unwritable-file", path=tmp_path / place):
+    with raises("unwritable-file", InputError, path=tmp_path / place):
         replace_file(tmp_path / place, b"x")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_no_mistake_of_the_user():
+    with raises("unwritable-file", SystemFaultError, path=Path("/dev/full")):
+        replace_file(Path("/dev/full"), b"x")
 
 
 @pytest.mark.parametrize("name", ["out", "x" * 250])

@@ -1,5 +1,6 @@
 """Write files atomically."""
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -7,15 +8,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from .errors import InputError
+from .errors import InputError, SystemFaultError
 from .temporary_names import dead_names, name_of_writer
 
+_DISK_FAULTS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 _LONGEST_BYTES = 150  # of a name, to leave room for that of its writer
 
 
 def replace_file(path: Path, content: bytes) -> Path:
-    """Replace the file ``path`` by ``content``, as ``write_atomically`` does. Raises InputError if that
-    is impossible."""
+    """Replace the file ``path`` by ``content``, as ``write_atomically`` does, and raises as that."""
     with write_atomically(path) as file:
         file.write(content)
     return path
@@ -23,7 +24,8 @@ def replace_file(path: Path, content: bytes) -> Path:
 
 @contextmanager
 def write_atomically(path: Path) -> Iterator[BinaryIO]:
-    """Open a file next to ``path`` that replaces it when the block succeeds. Raises InputError if that is impossible.
+    """Open a file next to ``path`` that replaces it when the block succeeds. Raises InputError if that is impossible,
+    SystemFaultError if the disk is full or fails.
 
     A link is followed, and special files (``/dev/stdout``, a pipe) are written to: neither is replaced.
     """
@@ -44,13 +46,13 @@ def write_atomically(path: Path) -> Iterator[BinaryIO]:
             with suppress(FileNotFoundError):
                 temporary.unlink()
     except OSError as error:
-        raise InputError(
-            "unwritable-file",
-            "cannot write {path}: {reason}",
-            "name a file in an existing directory that is writable and has space",
-            path=path,
-            reason=error.strerror,
-        ) from error
+        kind, hint = (
+            (SystemFaultError, "make room there, or name a file on another disk")
+            if error.errno in _DISK_FAULTS
+            else (InputError, "name a file in an existing directory that is writable")
+        )
+        template = "cannot write {path}: {reason}"
+        raise kind("unwritable-file", template, hint, path=path, reason=error.strerror) from error
 
 
 def _remove_leftovers(directory: Path, name: str) -> None:
