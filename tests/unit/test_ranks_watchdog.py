@@ -172,8 +172,8 @@ def test_progress_on_another_node_is_not_idle(tmp_path, monkeypatch):
 
 
 def test_a_node_tells_what_is_news_and_one_of_those_that_move(tmp_path):
-    def told(*beats):
-        for one in beats:
+    def told(*written):
+        for one in written:
             last_words.write_beat(tmp_path, one)
         os.write(writing, b"something else\n")
         speaker.look()

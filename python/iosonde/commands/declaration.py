@@ -45,7 +45,8 @@ class Command:
         """Whether it answers with something that has a stable JSON, and declares no option ``json`` of its own."""
         if any(option.flag == "json" for option in self.declarations):
             return False
-        return str(inspect.signature(self.answer).return_annotation) not in ("None", "str", "int")
+        kind = inspect.signature(self.answer).return_annotation  # a class, or postponed: its name
+        return kind not in (None, str, int, "None", "str", "int")
 
 
 @dataclass(frozen=True)
