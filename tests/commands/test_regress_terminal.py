@@ -92,6 +92,7 @@ def test_a_perfect_line_is_json(tmp_path):
         ((*ARGS, "--at", "9"), "--at: '9' is not NAME=VALUE"),
         ((*ARGS, "--at", "replica=9"), "lacks replicas"),
         ((*ARGS, "--new", "0"), "below 1"),
+        ((*ARGS, "--new", "3"), "--new is for --at"),
         ((*ARGS, "--level", "0"), "confidence level"),
         ((CP, "--response", "real_s", "--on", "replica"), "unknown column 'replica'"),
         (("--sums", "none.json"), "cannot read none.json"),

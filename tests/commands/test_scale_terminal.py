@@ -181,6 +181,12 @@ def test_a_figure_that_cannot_be_written_is_said(tmp_path, name, code):
         invoke(*ARGS, "--where", "fs=NFS", "--plot", str(tmp_path / name))
 
 
+@pytest.mark.parametrize("option", [("--by", "fs"), ("--of-time",), ("--as-stations", "1"), ("--plot", "f.svg")])
+def test_options_of_data_are_refused_where_stations_are_given(option):
+    with raises("option-requires-data", option=option[0]):
+        invoke("--station", "disk=3ms", "--at", "4", *option)
+
+
 def queue_table(tmp_path, largest: int = 32) -> str:
     """One server that needs 0.5 ms, clients that think for 4 ms: create_ops/s, and the same in 64 KiB writes."""
     from iosonde.model.queues.queueing import Kind, Station, solve

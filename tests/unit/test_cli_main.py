@@ -11,7 +11,9 @@ import time
 
 import pytest
 import store_samples
+from click.testing import CliRunner
 
+from iosonde.cli.group import cli
 from iosonde.store import Store
 from terminal import command_of
 
@@ -277,3 +279,10 @@ def test_an_interrupt_at_any_moment_shows_nothing_of_ours(delay_s):
     process.send_signal(signal.SIGINT)
     _, complaint = process.communicate(timeout=60)
     assert "iosonde" not in complaint
+
+
+@pytest.mark.parametrize("group", ["store", "survey", "lab"])
+def test_the_commands_of_a_group_are_listed_with_whole_sentences(group):
+    done = CliRunner().invoke(cli, [group, "-h"])
+    assert done.exit_code == 0 and "..." not in done.stdout.partition("Commands:")[2]
+    assert max(map(len, done.stdout.splitlines())) < 80

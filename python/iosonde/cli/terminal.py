@@ -83,7 +83,7 @@ def folder_command(folder: str) -> click.Command:
     if name in commands:
         return click_command(commands[name])
     about: CommandGroup = module.GROUP
-    group_class = partial(FirstByDefault, about.default) if about.default else click.Group
+    group_class = partial(FirstByDefault, about.default) if about.default else _Group
     return group_class(
         name=name,
         commands={command.name.split()[-1]: click_command(command) for command in commands.values()},
@@ -188,7 +188,17 @@ def _for_terminal(command: Command, text: str) -> str:
 _HELP = ("-h", "--help")
 
 
-class FirstByDefault(click.Group):
+class _Group(click.Group):
+    """A group of commands, listed with the first sentence of each, whole."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, self.commands[name].get_short_help_str(10**6)) for name in sorted(self.commands)]
+            )
+
+
+class FirstByDefault(_Group):
     """The first word is a path for the ``default`` command unless it is a command.
 
     A directory of a command's name is that path where what the command needs does not follow.

@@ -84,6 +84,8 @@ def _regress(options: RegressOptions) -> LeastSquares:
     from .answer import AtPoints
     from .answer import regress as answer
 
+    if options.new > 1 and not options.at:
+        raise InputError("option-requires-option", "{spell.new} is for {spell.at}", "say where: {spell.at:nodes=8}")
     predicted = AtPoints(options.at or (), options.new, options.robust)
     if isinstance(options.data, Mapping):
         return _regress_sums(options, options.data, predicted)

@@ -127,12 +127,13 @@ def _check_network(options: ScaleOptions) -> None:
     """Check options without DATA. Raises InputError."""
     if options.data is not None:
         raise InputError("conflicting-options", "DATA and {spell.station} are both given", "leave one out")
-    if options.plot or options.as_stations:
+    for_data = {"plot": options.plot, "as_stations": options.as_stations, "by": options.by, "of_time": options.of_time}
+    if options.stations and (ignored := [name for name, value in for_data.items() if value]):
         raise InputError(
             "option-requires-data",
             "{option} is for DATA",
             "leave it out",
-            option=str(spell.plot if options.plot else spell.as_stations),
+            option=str(getattr(spell, ignored[0])),
         )
     if not options.stations:
         raise InputError(
