@@ -283,6 +283,6 @@ def test_an_interrupt_at_any_moment_shows_nothing_of_ours(delay_s):
 
 @pytest.mark.parametrize("group", ["store", "survey", "lab"])
 def test_the_commands_of_a_group_are_listed_with_whole_sentences(group):
-    done = CliRunner().invoke(cli, [group, "-h"])
+    done = CliRunner().invoke(cli, [group, "-h"], terminal_width=79)
     assert done.exit_code == 0 and "..." not in done.stdout.partition("Commands:")[2]
     assert max(map(len, done.stdout.splitlines())) < 80
