@@ -199,7 +199,7 @@ def test_wrong_input_to_report(whole, tmp_path):
 def test_a_page_that_cannot_be_written_leaves_the_old_one(whole, tmp_path, monkeypatch):
     (tmp_path / "page.html").write_text("old")
     monkeypatch.setattr("iosonde.cli.output.Path.replace", _full)
-    assert run(report, whole, "-o", tmp_path / "page.html")[0] == 2
+    assert run(report, whole, "-o", tmp_path / "page.html")[0] == 3
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("page.html", "old")]
 
 
