@@ -9,12 +9,12 @@ import re
 import numpy as np
 import pytest
 
-from iosonde.commands.advise.figure import depth_figure
+from iosonde.commands.advise.figure import draw_loss_by_depth
 from iosonde.commands.bound.figure import roofline_figure
 from iosonde.commands.fit.figure_unseen import ModelErrors, errors_figure
 from iosonde.commands.plot.content import Bars, Cell
 from iosonde.commands.plot.figure import timeline_figure
-from iosonde.commands.plot.figure_bars import bars_figure, bars_reach
+from iosonde.commands.plot.figure_bars import bars_figure, compute_axis_ends
 from iosonde.commands.plot.figure_factors import FactorPanel, PanelSeries, factor_figure
 from iosonde.commands.plot.figure_heatmap import heatmap_figure
 from iosonde.commands.plot.figure_latency import latency_figure
@@ -93,7 +93,7 @@ def renamed(name: str) -> list[Figure]:
         scaling_figure(
             ScalingPlot(name, name, name, [(1, 2.0), (2, 3.0)], [Curve(name, [1, 2], [2, 3], 2, 3)], [], [1.5], 1)
         ),
-        depth_figure([0.2, 0.1], [around(0.3), None], 1, name),
+        draw_loss_by_depth([0.2, 0.1], [around(0.3), None], 1, name),
         *(settings_figure(sample_plot(name, bars)) for bars in (False, True)),
         heatmap_figure(sample_plot(name)),
         errors_figure(ModelErrors(name, [name, "b"], [(1.0, 0.9, 1.1), (2.0, None, None)], 0.5, 3.0)),
@@ -250,7 +250,7 @@ def test_every_value_is_within_the_axis_whatever_its_sign(means, ends):
     """A label outside of it made the image as high as the value is far away, until the process was ended."""
     cells = tuple(Cell(nodes, Estimate(v, v - abs(v) / 10, v + abs(v) / 10, 0.95, 3)) for nodes, v in enumerate(means))
     bars = Bars("op", "m", "op, m", "", cells)
-    assert bars_reach(bars) == pytest.approx(ends)
+    assert compute_axis_ends(bars) == pytest.approx(ends)
     assert len(bars_figure(bars, "node").image("png")) < 2**20
 
 

@@ -11,7 +11,7 @@ import pytest
 pytest.importorskip("iosonde.engine._native")
 from iosonde.campaign.import_files import ImportPlan, import_all, iterate_file_groups
 from iosonde.commands.diagnose.answer import diagnose
-from iosonde.commands.plot.settings import settings_plot
+from iosonde.commands.plot.settings import build_settings_plot
 from iosonde.commands.report.machine import reproduce_of
 from iosonde.commands.show.answer import choose
 from iosonde.commands.show.slowest import slowest_of
@@ -148,7 +148,7 @@ def imported_sweep(tmp_path: Path) -> Source:
 
 
 def test_iterations_of_one_run_a_setting_are_drawn_as_its_points(tmp_path):
-    drawn = settings_plot(imported_sweep(tmp_path), ResponseQuery())
+    drawn = build_settings_plot(imported_sweep(tmp_path), ResponseQuery())
     points = [point for panel in drawn.panels for point in panel.points]
     assert {len(point.trials) for point in points} == {3} and all(point.mean.within_run for point in points)
 

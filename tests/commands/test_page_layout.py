@@ -13,7 +13,7 @@ import pytest
 
 from iosonde.commands.bound.figure import waterfall_figure
 from iosonde.commands.plot.content import Bars, Cell
-from iosonde.commands.plot.figure_bars import scale_of
+from iosonde.commands.plot.figure_bars import choose_scale
 from iosonde.commands.report.section import page_document, render
 from iosonde.commands.report.section_top import top_tables
 from iosonde.core.types import Estimate
@@ -283,9 +283,9 @@ def test_one_unit_for_a_row_without_a_leading_zero():
             "x", "m", "X", "bytes/s", tuple(Cell(i, Estimate(v, None, None, 0.95, 1)) for i, v in enumerate(values))
         )
 
-    assert scale_of(bars(600 * MiB, 1200 * MiB)) == (MiB, "MiB/s")
-    assert scale_of(bars(5 * MiB, 9000 * MiB)) == (1024 * MiB, "GiB/s")
-    assert scale_of(bars()) == (1.0, "B/s")
+    assert choose_scale(bars(600 * MiB, 1200 * MiB)) == (MiB, "MiB/s")
+    assert choose_scale(bars(5 * MiB, 9000 * MiB)) == (1024 * MiB, "GiB/s")
+    assert choose_scale(bars()) == (1.0, "B/s")
 
 
 def test_nouns():

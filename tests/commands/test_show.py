@@ -11,7 +11,7 @@ pytest.importorskip("iosonde.engine._native")
 import store_samples
 
 from iosonde.cli.output import show_json
-from iosonde.commands.explain.answer import codes, page
+from iosonde.commands.explain.answer import get_page, list_first_lines
 from iosonde.commands.explain_difference.answer import explain_difference
 from iosonde.commands.parse.answer import Parse, Parses, parse
 from iosonde.commands.show.answer import choose, detail, listing, printed
@@ -85,9 +85,9 @@ def test_a_file_against_itself_has_nothing_to_explain():
 
 
 def test_every_code_has_a_page_and_others_are_refused():
-    assert all(page(line.split()[0].strip(":#")) for line in codes() if line[:1] in "SD")
+    assert all(get_page(line.split()[0].strip(":#")) for line in list_first_lines() if line[:1] in "SD")
     with raises("unknown-finding"):
-        page("S9999")
+        get_page("S9999")
 
 
 @pytest.mark.parametrize("text", ["\x9b31m", "a\u202eb", "\ud800", "\u2028"])

@@ -41,7 +41,9 @@ def command(
                 try:
                     bound = signature.bind(*args, **values)
                 except TypeError as error:
-                    raise TypeError(f"iosonde.{answer.__name__}(): {error}{_suggest(signature, values)}") from None
+                    raise TypeError(
+                        f"iosonde.{answer.__name__}(): {error}{_suggest_keyword(signature, values)}"
+                    ) from None
                 with _refusing_long_names():
                     result = answer(options(*bound.args, **bound.kwargs))
                     python.finish(result)
@@ -57,7 +59,7 @@ def command(
     return declare
 
 
-def _suggest(signature: inspect.Signature, given: Iterable[str]) -> str:
+def _suggest_keyword(signature: inspect.Signature, given: Iterable[str]) -> str:
     """Return the keyword that an unknown one resembles, as a question; '' without one."""
     unknown = [name for name in given if name not in signature.parameters]
     near = difflib.get_close_matches(unknown[0], signature.parameters, 1) if unknown else []

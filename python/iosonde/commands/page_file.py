@@ -46,7 +46,7 @@ class Report:
         return page_document(self.page)
 
 
-def check_place_of_page(path: str | None) -> None:
+def check_page_is_writable(path: str | None) -> None:
     """Check before anything is measured. Raises InputError where the page could not be written afterwards."""
     if path and not Path(path).resolve().parent.is_dir():
         raise InputError(
@@ -64,10 +64,10 @@ def write_page(page: Page | SurveyPage | CorpusPage, path: str) -> None:
     front_end().note(f"the page: {replace_file(Path(path), html_of(page, front_end().note).encode())}")
 
 
-def write_page_of(store: str, experiment: str, level: float, path: str) -> None:
+def write_experiment_page(store: str, experiment: str, level: float, path: str) -> None:
     """Write the page of one experiment, as ``iosonde report`` does. Raises InputError, DataError."""
-    from .opened import opener
+    from .opened import build_opener
     from .report.answer import ReportQuery, command_again, report
 
     query = ReportQuery(store, experiment=experiment, level=level)
-    write_page(report(replace(query, again=command_again(query, path)), opener(store)), path)
+    write_page(report(replace(query, again=command_again(query, path)), build_opener(store)), path)

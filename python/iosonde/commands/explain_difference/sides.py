@@ -16,7 +16,7 @@ from iosonde.stats.definitions.difference import Side
 from iosonde.store import Store
 
 from . import stated_numbers
-from .stated_numbers import incomplete_note
+from .stated_numbers import build_incomplete_note
 
 DEFINITIONS = ("iosonde", "ior", "mdtest", "iozone", "iozone/parent", "fio", "elbencho", "elbencho/first")
 DEFINITION_TITLES = {
@@ -30,7 +30,7 @@ DEFINITION_TITLES = {
 REQUIRED_SETTINGS = ("threads", "record size", "bytes of each", "record order", "O_DIRECT", "client cache")
 
 
-def sides(text: str, store: str | None) -> dict[str, Side]:
+def read_sides(text: str, store: str | None) -> dict[str, Side]:
     """Map operations to the numbers of the side ``text``. Raises InputError, DataError."""
     base, at, definition = text.partition("@")
     if at and definition not in DEFINITIONS:
@@ -119,7 +119,7 @@ def _read_file_sides(name: str, number: str) -> dict[str, Side]:
             )
         runs = [runs[int(number)]]
     if len(runs) != 1:
-        what = "; ".join(f"#{i} {_cell(run)}" for i, run in enumerate(runs[:6])) or "none"
+        what = "; ".join(f"#{i} {_format_last_factors(run)}" for i, run in enumerate(runs[:6])) or "none"
         raise InputError(
             "ambiguous-result",
             "{name} has {n_results} results: {results}",
@@ -132,7 +132,7 @@ def _read_file_sides(name: str, number: str) -> dict[str, Side]:
     return _read_stated_sides(runs[0], understood.format, f"{tool}, {Path(name).name}")
 
 
-def _cell(run: Run) -> str:
+def _format_last_factors(run: Run) -> str:
     return ", ".join(f"{name}={run.factors[name]}" for name in list(run.factors)[-2:])
 
 
@@ -164,8 +164,8 @@ def _measure_phases(store: Store, run: StoredRun, definition: str) -> dict[str, 
                 clock=clock,
                 at=at,
                 prefix=1 if counted else 2**20,
-                settings=_settings_of_work(run, phase, work),
-                notes=tuple(map(incomplete_note, run.missing[:1])),
+                settings=_collect_work_settings(run, phase, work),
+                notes=tuple(map(build_incomplete_note, run.missing[:1])),
                 work=(str(store.path), run.id, name),
             )
     return by_phase
@@ -186,7 +186,7 @@ def _select_clock(definition: str, phase: StoredPhase, work: Work, flags: frozen
     return ior.CLOCK if tool == "ior" else fio.CLOCK
 
 
-def _settings_of_work(run: StoredRun, phase: StoredPhase, work: Work) -> dict[str, Any]:
+def _collect_work_settings(run: StoredRun, phase: StoredPhase, work: Work) -> dict[str, Any]:
     settings: dict[str, Any] = {"threads": work.ranks, "shared file": phase.shared}
     factors = run.factors
     if factors.get("client_cache"):
@@ -208,7 +208,7 @@ def _settings_of_work(run: StoredRun, phase: StoredPhase, work: Work) -> dict[st
 
 
 def _read_stated_sides(run: Run, tool: str, name: str) -> dict[str, Side]:
-    by_operation = stated_numbers.sides(run, tool, name)
+    by_operation = stated_numbers.build_stated_sides(run, tool, name)
     if not by_operation:
         raise DataError(
             "no-rate", "{name} has no rate that could be explained", "'iosonde parse' shows what it has", name=name

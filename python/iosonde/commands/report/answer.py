@@ -7,10 +7,10 @@ from pathlib import Path
 from iosonde.answers.operations import visit
 from iosonde.answers.trials import with_computed
 from iosonde.commands.advise.for_page import Choosing
-from iosonde.commands.bound.for_page import start
+from iosonde.commands.bound.for_page import start_bound
 from iosonde.commands.corpus.answer import corpus
-from iosonde.commands.corpus.for_page import CorpusPage, corpus_page
-from iosonde.commands.plot.settings import settings_plot
+from iosonde.commands.corpus.for_page import CorpusPage, build_corpus_page
+from iosonde.commands.plot.settings import build_settings_plot
 from iosonde.commands.plot.settings_plot import SettingsPlot
 from iosonde.commands.survey.for_page import SurveyPage
 from iosonde.commands.survey.stored import are_surveys, page_of_surveys
@@ -109,7 +109,9 @@ def _build_corpus_page(options: ReportQuery, store: Store, opened: Opener) -> Co
     source = opened(store, options.where, options.experiment)
     if not holds_many_systems(source.runs):
         return None
-    return corpus_page(corpus(source, ResponseQuery((), options.on, options.clock, options.level, options.metric)))
+    return build_corpus_page(
+        corpus(source, ResponseQuery((), options.on, options.clock, options.level, options.metric))
+    )
 
 
 def _build_store_page(options: ReportQuery, store: Store, opened: Opener) -> Page | SurveyPage:
@@ -136,9 +138,9 @@ def _build_store_page(options: ReportQuery, store: Store, opened: Opener) -> Pag
     page = replace(page, settings=settings_of(source, cells), questions=answers)
     if options.choosing is None:
         return page
-    from iosonde.commands.advise.for_page import advice_of_store
+    from iosonde.commands.advise.for_page import build_store_advice
 
-    return replace(page, advice=advice_of_store(source, page.bars.items, options.choosing, cells))
+    return replace(page, advice=build_store_advice(source, page.bars.items, options.choosing, cells))
 
 
 def _build_table_page(options: ReportQuery, opened: Opener) -> Page:
@@ -148,10 +150,10 @@ def _build_table_page(options: ReportQuery, opened: Opener) -> Page:
         table, options.data, TableOptions(responses, by, options.on, options.level, options.again, options.constraints)
     )
     if options.choosing:
-        from iosonde.commands.advise.for_page import advice_of_table
+        from iosonde.commands.advise.for_page import build_table_advice
 
-        page = replace(page, advice=advice_of_table(table, responses, by, options.choosing, options.level))
-    bounding = start(
+        page = replace(page, advice=build_table_advice(table, responses, by, options.choosing, options.level))
+    bounding = start_bound(
         source,
         options.bound,
         ResponseQuery(options.response, options.by or (), options.clock, options.level, options.metric),
@@ -183,6 +185,6 @@ def _rows(source: Source, options: ReportQuery) -> tuple[Table, Sequence[str], S
 def settings_of(source: Source, query: ResponseQuery) -> SettingsPlot | None:
     """Return the figure, or None if there is nothing to draw: the sections below say why."""
     try:
-        return settings_plot(source, query)
+        return build_settings_plot(source, query)
     except IosondeError:
         return None

@@ -7,7 +7,7 @@ from iosonde.answers.constraints import SettingConstraints
 from iosonde.answers.operations import Percentiles, visit
 from iosonde.answers.tools import list_tool_clocks, own_clock
 from iosonde.answers.trials import measured
-from iosonde.commands.bound.for_page import start
+from iosonde.commands.bound.for_page import start_bound
 from iosonde.commands.plot.content import Bars, Latency, Timeline
 from iosonde.commands.plot.over_time import OverTimePlot, build_run_plot
 from iosonde.commands.rank.for_page import InfluenceOptions, influences_of_store
@@ -55,7 +55,7 @@ def page_of_store(
     operations of each run are read once."""
     runs, level = source.runs, query.level
     percentiles, shapes = Percentiles(source, level), Shapes(measured(source, query).by)
-    bounding = start(source, bound, query)
+    bounding = start_bound(source, bound, query)
     hit = FaultEffects(level)
     visit(source, [percentiles, shapes, bounding.losses, hit])
     overview = store_overview(source, query, percentiles.by_run)

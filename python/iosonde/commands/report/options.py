@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.opened import opener
+from iosonde.commands.opened import build_opener
 from iosonde.commands.page_file import Report, write_page
 from iosonde.core.option_kinds import Setting
 from iosonde.core.options import Data, Flag, NameList, Names, Text
@@ -65,7 +65,7 @@ class ReportOptions(DataOptions):
         query = self.build_query(name, self.experiment or experiment)
         if not is_path and (data.where or not Path(name).exists()):  # no command writes it again
             query = replace(query, again=())
-        return Report(report(query, opener(data)), Path(self.output))
+        return Report(report(query, build_opener(data)), Path(self.output))
 
     def build_query(self, name: str, experiment: str | None) -> ReportQuery:
         """Return what the answer takes, of DATA with this name. Raises InputError."""

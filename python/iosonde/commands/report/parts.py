@@ -8,7 +8,7 @@ import importlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from iosonde.commands import abouts, package_of
+from iosonde.commands import get_package_name, load_abouts
 from iosonde.data.source import Source
 from iosonde.page.tables import PageSection
 
@@ -27,8 +27,8 @@ def build_sections(parts: Mapping[str, PagePart]) -> dict[str, PageSection]:
 
 
 def _folders() -> Iterator[tuple[str, str]]:
-    return ((about.page, folder) for folder, about in abouts().items() if about.page)
+    return ((about.page, folder) for folder, about in load_abouts().items() if about.page)
 
 
 def _load(folder: str, module: str) -> Any:
-    return importlib.import_module(f"{package_of(folder)}.{module}")
+    return importlib.import_module(f"{get_package_name(folder)}.{module}")

@@ -11,15 +11,15 @@ from typing import Any
 from iosonde.answers.answer import Answer
 from iosonde.commands.advise.answer import Advising, advise
 from iosonde.commands.anova.answer import anova
-from iosonde.commands.bound.application import predicted_times
-from iosonde.commands.bound.inputs import SystemDescription, own_probe
-from iosonde.commands.bound.inputs import read as inputs_of
+from iosonde.commands.bound.application import predict_times
+from iosonde.commands.bound.inputs import SystemDescription, find_own_probe
+from iosonde.commands.bound.inputs import read_inputs as inputs_of
 from iosonde.commands.bound.lab_truth import LabTruths
 from iosonde.commands.compare.answer import Sides, compare
 from iosonde.commands.diagnose.answer import diagnose
 from iosonde.commands.path_study import analyse_path_study, is_path_study_request
 from iosonde.commands.plot.layout import PlotRoles
-from iosonde.commands.plot.settings import settings_plot
+from iosonde.commands.plot.settings import build_settings_plot
 from iosonde.commands.rank.answer import rank
 from iosonde.commands.regress.answer import AtPoints, regress
 from iosonde.commands.summary.answer import Summary, summary
@@ -193,7 +193,7 @@ def _answer_advice(source: Source, query: ResponseQuery, question: DeclaredQuest
 
 def _answer_plot(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
     roles = PlotRoles(str(question.words.get("x", "")), ",".join(question.names("color")), question.names("panel"))
-    return settings_plot(source, query, roles)
+    return build_settings_plot(source, query, roles)
 
 
 def _time_model(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
@@ -203,10 +203,10 @@ def _time_model(source: Source, query: ResponseQuery, question: DeclaredQuestion
 
 
 def _answer_bound(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
-    own = own_probe(source)
+    own = find_own_probe(source)
     statement = SystemDescription(probes=() if own is None else (own,), lab_fields=LabTruths.from_source(source).names)
     inputs = inputs_of(statement, source.table, query.level)
-    return predicted_times(source, inputs, query, pairs_of(question.names("application"), "application"))
+    return predict_times(source, inputs, query, pairs_of(question.names("application"), "application"))
 
 
 def _select_terms(query: ResponseQuery, question: DeclaredQuestion) -> ResponseQuery:

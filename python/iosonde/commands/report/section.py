@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from iosonde.commands.bound.figure import roofline_figure, waterfall_figure
-from iosonde.commands.bound.section import BAR_HEIGHT, BAR_WIDTH, losses_of, shares_of
+from iosonde.commands.bound.section import BAR_HEIGHT, BAR_WIDTH, build_loss_drawings, build_share_drawings
 from iosonde.commands.corpus.for_page import CorpusPage
 from iosonde.commands.fit.figure_tree import TreeDrawing, is_cut, tree_figure
 from iosonde.commands.fit.figure_unseen import LearningCurve, Predicted, curve_figure, predicted_figure
@@ -18,7 +18,7 @@ from iosonde.commands.plot.figure import timeline_figure
 from iosonde.commands.plot.figure_bars import bars_figure
 from iosonde.commands.plot.figure_latency import latency_figure
 from iosonde.commands.plot.figure_over_time import over_time_figure
-from iosonde.commands.plot.figure_settings import lines_of, settings_figure
+from iosonde.commands.plot.figure_settings import list_subtitle_lines, settings_figure
 from iosonde.commands.rank.content import Influence, JudgedModel
 from iosonde.commands.rank.figure import Bar, Importance, importance_figure, share_parts
 from iosonde.commands.regress.figure import TITLES, regression_figures, scale_of
@@ -73,11 +73,11 @@ def render(
         share_parts=share_parts,
         bar_size=(BAR_WIDTH, BAR_HEIGHT),
         tree_is_cut=is_cut,
-        shares_of=shares_of,
-        losses_of=losses_of,
+        shares_of=build_share_drawings,
+        losses_of=build_loss_drawings,
         plot_titles=TITLES,
         significant=significant,
-        settings_lines=[] if page.settings is None else lines_of(page.settings),
+        settings_lines=[] if page.settings is None else list_subtitle_lines(page.settings),
         question_text=question_text,
         folded_lines=FOLDED,
         question_sentences=question_sentences,

@@ -11,7 +11,7 @@ from iosonde.commands.compare import text as compare
 from iosonde.commands.compare.compared import Comparisons
 from iosonde.commands.diagnose import text as diagnose
 from iosonde.commands.path_study import PathStudy
-from iosonde.commands.plot.figure_settings import lines_of, settings_figure
+from iosonde.commands.plot.figure_settings import list_subtitle_lines, settings_figure
 from iosonde.commands.plot.settings_plot import SettingsPlot
 from iosonde.commands.rank import text as rank
 from iosonde.commands.regress import text as regress
@@ -56,7 +56,7 @@ def question_text(question: AnsweredQuestion) -> list[str]:
 def question_sentences(question: AnsweredQuestion) -> list[str]:
     """Return the sentences above the answer."""
     if isinstance(question.answer, SettingsPlot):
-        return lines_of(question.answer)
+        return list_subtitle_lines(question.answer)
     template = "Only one level of {factors} was tried: its effect is unknown."
     tried = Message("constant-factors", template, factors=listed(question.constant)) if question.constant else ""
     return [sentence for sentence in (question.sentence, *_closing_sentences(question.answer), tried) if sentence]
@@ -68,7 +68,7 @@ def _closing_sentences(answer: Answer | None) -> list[str]:
         return [answer.overview.sentence]
     if not isinstance(answer, Comparisons) or not answer.items:
         return []
-    closing = answer.items[0].sentence if len(answer.items) == 1 else compare.tally(answer)
+    closing = answer.items[0].sentence if len(answer.items) == 1 else compare.format_verdict_counts(answer)
     return [closing, *(each.sentence for each in answer.overall)]
 
 

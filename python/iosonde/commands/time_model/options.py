@@ -99,7 +99,7 @@ def time_model(options: TimeModelOptions) -> Result[TimeModel] | Result[PathStud
     --------
     >>> iosonde.time_model(size="256KiB", copy="10GB/s", network="125MB/s", observed="2.5ms")
     """
-    from iosonde.commands.files import figure_writer
+    from iosonde.commands.files import build_figure_writer
     from iosonde.commands.path_study import analyse_path_study, is_path_study_request
 
     from .answer import time_model as answer
@@ -108,7 +108,7 @@ def time_model(options: TimeModelOptions) -> Result[TimeModel] | Result[PathStud
     source = None if options.data is None else options.open_last_experiment()
     if source is not None and is_path_study_request(source, options.response, operation.parts):
         study = analyse_path_study(source, options.level)
-        writer = figure_writer(options.plot, study.figure)
+        writer = build_figure_writer(options.plot, study.figure)
         return Result(study, lambda study: study.lines(), lambda study: study.figure(), writer)
     if options.plot is not None:
         raise InputError(
