@@ -22,7 +22,7 @@ from iosonde.commands.plot.figure_over_time import over_time_figure
 from iosonde.commands.plot.figure_settings import settings_figure
 from iosonde.commands.plot.over_time import OverTimePlot, PhaseOverTime
 from iosonde.commands.rank.content import FactorShare, Influence, JudgedModel, LearningPoint, ResponseRanking, Tree
-from iosonde.commands.report.section import page_specs
+from iosonde.commands.report.section import build_page_specs
 from iosonde.commands.scale.figure import Curve, ScalingPlot, scaling_figure
 from iosonde.core.option_kinds import FIGURE_FORMATS, figure_format
 from iosonde.core.types import Estimate
@@ -122,7 +122,7 @@ def evaluated(name: str) -> list[list[str]]:
     """What would be evaluated of each kind of figure, of files and of the page."""
     models = model_page().models
     page = dataclasses.replace(model_page(), influences=dataclasses.replace(models, items=(influence(name),)))
-    specs = [*(one.to_dict() for one in renamed(name)), *page_specs(page).values()]
+    specs = [*(one.to_dict() for one in renamed(name)), *build_page_specs(page).values()]
     return [list(expressions(vega_of({**spec, "width": 300}))) for spec in specs]
 
 

@@ -32,7 +32,7 @@ def command(
     def declare(answer: Callable[[OptionsT], ResultT]) -> Callable[P, ResultT]:
         assert isinstance(options, type)
         declared = Command(name, answer.__name__ if in_python else "", options, answer, example)
-        signature, key = python.signature_of(declared), f"{answer.__module__}.{answer.__name__}"
+        signature, key = python.build_signature(declared), f"{answer.__module__}.{answer.__name__}"
 
         @functools.wraps(answer)
         def call(*args: P.args, **values: P.kwargs) -> ResultT:
@@ -49,7 +49,7 @@ def command(
                     python.finish(result)
                 return result
 
-        call.__doc__ = python.docstring_of(declared)
+        call.__doc__ = python.build_docstring(declared)
         vars(call)["__signature__"] = signature
         if in_python:
             call.__module__ = "iosonde"  # where pickle and readers find it

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from iosonde.commands.plot.content import Bars
-from iosonde.commands.report.axis import metric_title
+from iosonde.commands.report.axis import format_metric_title
 from iosonde.commands.report.terms import select_metric
 from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message
@@ -46,7 +46,7 @@ def build_store_advice(
     metrics = dict.fromkeys((bars.operation, bars.metric, bars.unit) for bars in displayed_bars)
     tables = []
     for operation, metric, unit in metrics:
-        title = metric_title(operation, metric)
+        title = format_metric_title(operation, metric)
         tables.append((title, metric_of(metric, unit), select_metric(trials, rows[operation, metric], title, unit)))
     return _build_section(tables, choosing, varying, query.level)
 

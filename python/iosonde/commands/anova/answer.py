@@ -8,7 +8,7 @@ from iosonde.answers.answer import Answer
 from iosonde.answers.besides import Besides, besides_factors
 from iosonde.answers.caveats import caveats
 from iosonde.answers.trials import collect_other_p_values
-from iosonde.commands.regress.answer import explained
+from iosonde.commands.regress.answer import choose_response_and_terms
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict, VerdictState
@@ -48,7 +48,8 @@ class AnalysisOfVariance(Answer):
         """Which factors explain the variation."""
         twins = {column: f"{column} or {twin}" for twin, column in self.besides.twins}
         taken = self.besides.taken(self._term_effects) - set(twins)
-        return f"{describe_explanatory_terms(self.anova, self.other_p_values, taken, twins)} {self.besides.sentence}".rstrip()
+        terms = describe_explanatory_terms(self.anova, self.other_p_values, taken, twins)
+        return f"{terms} {self.besides.sentence}".rstrip()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -106,7 +107,7 @@ def anova(source: Source, query: ResponseQuery, how: SumsOfSquares | None = None
     """Analyse the variance of one response of DATA by the terms ``query.on``; by default by the factors of a store.
     Raises InputError, DataError."""
     how = how or SumsOfSquares()
-    response, terms = explained(source, query, [*([how.block] if how.block else []), *how.bring_ups])
+    response, terms = choose_response_and_terms(source, query, [*([how.block] if how.block else []), *how.bring_ups])
     if how.block and not query.on:
         terms = [name for name in terms if name != response.rows.column(how.block).name]
     _refuse_bring_up_factors(how, response.rows, terms)

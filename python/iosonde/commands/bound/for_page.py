@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from iosonde.commands.report.axis import is_part, metric_title, place, title
+from iosonde.commands.report.axis import format_metric_title, get_operation_sort_key, is_part_of_another, title
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.level_text import format_levels
 from iosonde.core.message import Message, spell
@@ -145,10 +145,10 @@ def _collect_bounds(
             inputs[operation] = read
             notes |= dict.fromkeys((*read.notes, *doubts))
     if not source.has_response_columns:
-        measured_shares = [share for share in measured_shares if not is_part(share.operation)]
+        measured_shares = [share for share in measured_shares if not is_part_of_another(share.operation)]
     if not measured_shares:
         raise DataError("no-rate-column", "nothing in DATA is a rate of bytes", "name the column with {spell.response}")
-    return sorted(measured_shares, key=lambda share: place(share.operation)), inputs, list(notes)
+    return sorted(measured_shares, key=lambda share: get_operation_sort_key(share.operation)), inputs, list(notes)
 
 
 def _read_inputs(
@@ -178,7 +178,7 @@ def _choose_axis(inputs: Mapping[str, Inputs]) -> str:
 
 
 def _format_title(share: MeasuredShare) -> str:
-    return metric_title(share.operation, share.metric) if share.operation else share.metric
+    return format_metric_title(share.operation, share.metric) if share.operation else share.metric
 
 
 def _build_bound_share(share: MeasuredShare, names: Sequence[str]) -> BoundShare:

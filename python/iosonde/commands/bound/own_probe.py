@@ -80,8 +80,8 @@ class OwnProbe(NamedTuple):
 
 
 def read_with_own_probe(description: SystemDescription, source: Source | None, level: float) -> Inputs:
-    """Return the systems that ``description`` describes, as ``read_inputs`` does. A probe of the same nodes in the store fills
-    unset fields. Raises InputError, DataError."""
+    """Return the systems that ``description`` describes, as ``read_inputs`` does. A probe of the same nodes in the
+    store fills unset fields. Raises InputError, DataError."""
     table = source.table if source else None
     probe = (
         None

@@ -4,7 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.commands.parse.answer import understand_file
-from iosonde.commands.show.as_tool import flags_of, rows_of, settings_of, works
+from iosonde.commands.show.as_tool import (
+    compute_tool_rows,
+    get_iozone_clock_parts,
+    get_workload_settings,
+    iterate_phase_work,
+)
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.types import Run
@@ -141,12 +146,12 @@ def _format_last_factors(run: Run) -> str:
 
 def _measure_phases(store: Store, run: StoredRun, definition: str) -> dict[str, Side]:
     by_phase = {}
-    for phase, work, _ in works(store, run):
+    for phase, work, _ in iterate_phase_work(store, run):
         if work is None:
             continue
         name = phase.name
         counted = mdtest.operation_of(name, work) if phase.measures == "rate" else None
-        clock = _select_clock(definition, phase, work, flags_of(run))
+        clock = _select_clock(definition, phase, work, get_iozone_clock_parts(run))
         if clock is None or (counted is None and not work.directions()):
             continue
         done = work.count_of(counted[1]) if counted else work.bytes_of(work.directions()[0])
@@ -177,7 +182,7 @@ def _select_clock(definition: str, phase: StoredPhase, work: Work, flags: frozen
         return Clock(frozenset(PARTS), LAST_DONE)
     if tool == "mdtest":
         return mdtest.CLOCK if mdtest.operation_of(phase.name, work) else None
-    if not rows_of(tool, phase, work, flags)[0]:
+    if not compute_tool_rows(tool, phase, work, flags)[0]:
         return None
     if tool == "iozone":
         return iozone.parent_clock(flags) if variant else Clock(flags, iozone.CLOCK.stops)
@@ -193,7 +198,7 @@ def _collect_work_settings(run: StoredRun, phase: StoredPhase, work: Work) -> di
         settings["client cache"] = "cold" if str(factors["client_cache"]).startswith("cold") else "warm"
     if "nodes" in factors:
         settings["nodes"] = factors["nodes"]
-    run_settings = settings_of(run)
+    run_settings = get_workload_settings(run)
     if "direct" in run_settings:
         settings["O_DIRECT"] = bool(run_settings["direct"])
     for way in work.directions()[:1]:

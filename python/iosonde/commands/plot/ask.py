@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.commands.plot.layout import BY_SETTINGS, FACTORS, OF_PAGE, OVER_TIME, PAGE
-from iosonde.commands.show.answer import choose
+from iosonde.commands.show.answer import open_chosen_runs
 from iosonde.commands.show.as_tool import build_thesis_document
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.many_task import IOZONE_NAMES, KB_PER_S
@@ -150,13 +150,13 @@ def _plot_factors(source: Source, on: tuple[str, ...], options: PlotQuery) -> Dr
 
 
 def _draw_page_figures(source: Source, options: PlotQuery) -> Drawn:
-    from iosonde.commands.report.of_store import figures_of_store
+    from iosonde.commands.report.of_store import build_store_figures
 
     source.require_campaign(
         "{name} is a table, but these figures need a store", "name factors, as {spell.on} nodes", name=source.name
     )
     kinds = OF_PAGE if options.kind == PAGE else (options.kind,)
-    figures = figures_of_store(source, ResponseQuery(clock=options.clock, level=options.level), kinds)
+    figures = build_store_figures(source, ResponseQuery(clock=options.clock, level=options.level), kinds)
     sections: tuple[Section[Any], ...] = (figures.bars, figures.latencies, figures.timelines)
     selected, gone = [], []
     for kind, section in zip(OF_PAGE, sections, strict=True):
@@ -197,7 +197,7 @@ def collect_totals(
     if path.is_file():
         results = load_plugin(_READERS, "thesis-results", "reading a results file")(path)
     else:
-        document = build_thesis_document(choose(data, experiment=experiment, where=where))
+        document = build_thesis_document(open_chosen_runs(data, experiment=experiment, where=where))
         results = {int(nodes): entry for nodes, entry in document.items()}
     items = [bar for bar in build_bars(results, level) if not names or bar.operation in names]
     if not items:

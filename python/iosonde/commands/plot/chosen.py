@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from iosonde.commands.report.axis import is_part
+from iosonde.commands.report.axis import is_part_of_another
 from iosonde.core.errors import DataError, IosondeError
 from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import SPEEDS
@@ -91,7 +91,7 @@ def select_headlines(candidates: Sequence[Response]) -> list[Response]:
     chosen = [
         response
         for operation, group in operations.items()
-        if not is_part(operation)
+        if not is_part_of_another(operation)
         for response in _select_headline(group)
     ]
     return chosen or list(candidates)

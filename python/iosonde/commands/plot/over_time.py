@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from iosonde.answers.answer import Answer
 from iosonde.commands.diagnose.answer import DiagnosedOperations, diagnose_trial
-from iosonde.commands.report.axis import place, title
+from iosonde.commands.report.axis import get_operation_sort_key, title
 from iosonde.core.errors import DataError
 from iosonde.core.level_text import setting_text
 from iosonde.core.message import Message
@@ -153,7 +153,7 @@ def build_run_plot(source: Source, run: StoredRun, of: int, names: Sequence[str]
         )
     rows_by_phase = [
         (phase, phase_rows(phase, operations, _native.KINDS))
-        for phase in sorted(chosen, key=lambda phase: place(phase.operation))
+        for phase in sorted(chosen, key=lambda phase: get_operation_sort_key(phase.operation))
     ]
     there = [(phase, rows) for phase, rows in rows_by_phase if rows is not None]
     phases = tuple(

@@ -10,7 +10,7 @@ from itertools import islice
 from iosonde.answers.caveats import caveats
 from iosonde.answers.trials import cells_of, headline_responses
 from iosonde.commands.report.axis import title as operation_title
-from iosonde.commands.summary.answer import pilot_of
+from iosonde.commands.summary.answer import count_pilot_trials
 from iosonde.core.factor_levels import NAMES, PERCENTILE, FactorLevels, levels_of
 from iosonde.core.headlines import metric_words
 from iosonde.core.message import Message
@@ -85,7 +85,7 @@ def plot_responses(
     levels = _collect_factor_levels(responses, roles.factors)
     settings = [cell.by for response_cells in cells for cell in response_cells]
     places = lay_out_factors(levels, settings, roles, fits.hues, fits.shades)
-    pilot = pilot_of(source)
+    pilot = count_pilot_trials(source)
     measurements = [
         _Measured(
             response,
@@ -135,7 +135,7 @@ def _build_stories(
     level: float,
     family: Sequence[Response],
 ) -> tuple[ResponseStory, ...]:
-    every, pilot = [cell for response_cells in cells for cell in response_cells], pilot_of(source)
+    every, pilot = [cell for response_cells in cells for cell in response_cells], count_pilot_trials(source)
     family_cells = [cell for response in family for cell in cells_of(response)]
     impossible = ProbedLimits((), level).impossible(every, source.runs)
     return stories(rows_of(every, level, pilot), every, level, family_cells, impossible, responses[0].together)

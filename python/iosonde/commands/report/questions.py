@@ -64,7 +64,7 @@ def _list_declared_names(experiment: Experiment) -> frozenset[str]:
     return frozenset(factor.name for factor in experiment.factors) | declared_names(data)
 
 
-def answered(
+def answer_questions(
     question_list: Iterable[DeclaredQuestion], opened: Open, how: ResponseQuery, name: str = "DATA"
 ) -> tuple[AnsweredQuestion, ...]:
     """Answer each question in order; give the reason if these data cannot answer it. ``opened`` gives DATA under more
@@ -145,7 +145,7 @@ def _is_constant_factor(source: Source, word: str, name: str, declared: frozense
         ) from error
 
 
-def _summary(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
+def _answer_summary(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
     answer = summary(source, query, question.names("by") or None)
     columns = question.words.get("columns")
     if columns and columns not in answer.overview.by:
@@ -196,7 +196,7 @@ def _answer_plot(source: Source, query: ResponseQuery, question: DeclaredQuestio
     return build_settings_plot(source, query, roles)
 
 
-def _time_model(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
+def _answer_time_model(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
     if is_path_study_request(source, (), ()):
         return analyse_path_study(source, query.level)
     return time_model(source, query, SingleOperation(), question.names("by"))
@@ -214,7 +214,7 @@ def _select_terms(query: ResponseQuery, question: DeclaredQuestion) -> ResponseQ
 
 
 _ASK: dict[str, _Ask] = {
-    questions.SUMMARY: _summary,
+    questions.SUMMARY: _answer_summary,
     questions.COMPARE: _answer_comparison,
     questions.REGRESS: _answer_regression,
     questions.ANOVA: lambda source, query, question: anova(source, _select_terms(query, question)),
@@ -223,6 +223,6 @@ _ASK: dict[str, _Ask] = {
     questions.VALIDATE: lambda source, query, question: validate(source, _select_terms(query, question)),
     questions.PLOT: _answer_plot,
     questions.DIAGNOSE: lambda source, query, question: diagnose(source, query.level, question.metric),
-    questions.TIME_MODEL: _time_model,
+    questions.TIME_MODEL: _answer_time_model,
     questions.BOUND: _answer_bound,
 }

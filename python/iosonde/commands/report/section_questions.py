@@ -42,7 +42,7 @@ _LINES: dict[str, Callable[[Any], Iterable[str]]] = {
 }
 
 
-def question_text(question: AnsweredQuestion) -> list[str]:
+def format_question_text(question: AnsweredQuestion) -> list[str]:
     """Return the lines that the command prints, wider; none for a figure."""
     answer = question.answer
     if answer is None or isinstance(answer, SettingsPlot):
@@ -53,16 +53,16 @@ def question_text(question: AnsweredQuestion) -> list[str]:
         return list(answer.lines() if isinstance(answer, PathStudy) else _LINES[question.kind](answer))
 
 
-def question_sentences(question: AnsweredQuestion) -> list[str]:
+def list_question_sentences(question: AnsweredQuestion) -> list[str]:
     """Return the sentences above the answer."""
     if isinstance(question.answer, SettingsPlot):
         return list_subtitle_lines(question.answer)
     template = "Only one level of {factors} was tried: its effect is unknown."
     tried = Message("constant-factors", template, factors=listed(question.constant)) if question.constant else ""
-    return [sentence for sentence in (question.sentence, *_closing_sentences(question.answer), tried) if sentence]
+    return [sentence for sentence in (question.sentence, *_list_closing_sentences(question.answer), tried) if sentence]
 
 
-def _closing_sentences(answer: Answer | None) -> list[str]:
+def _list_closing_sentences(answer: Answer | None) -> list[str]:
     """Return the closing sentences of the text of a table."""
     if isinstance(answer, Summary):
         return [answer.overview.sentence]
@@ -72,7 +72,7 @@ def _closing_sentences(answer: Answer | None) -> list[str]:
     return [closing, *(each.sentence for each in answer.overall)]
 
 
-def question_figure(question: AnsweredQuestion) -> Figure | None:
+def draw_question_figure(question: AnsweredQuestion) -> Figure | None:
     """Return the figure of a question that asks for one."""
     return (
         settings_figure(question.answer)

@@ -52,12 +52,12 @@ def summary(options: SummaryOptions) -> Result[Summary]:
     --------
     >>> iosonde.summary("runs.csv", "real_s", by="replicas")
     """
+    from .answer import add_spread
     from .answer import summary as answer
-    from .answer import with_spread
     from .text import lines
 
     source = options.open_last_experiment(alike=False)
     announce_analysis("summary", len(source.table), len(source.table.columns))
     cells = answer(source, options.query, options.by)
     layout = partial(lines, every=options.every, columns=options.columns, unit=options.unit)
-    return Result(with_spread(cells) if options.quantiles else cells, layout)
+    return Result(add_spread(cells) if options.quantiles else cells, layout)

@@ -164,10 +164,10 @@ def _survey(options: SurveyOptions, survey_all: Callable[..., Survey | None]) ->
 
 
 def _page_writer(survey: Survey, path: str | None) -> Callable[[], None] | None:
-    from .for_page import survey_page
+    from .for_page import build_survey_page
     from .section import save_survey
 
-    return (lambda: save_survey(survey_page(survey), path, front_end().note)) if path else None
+    return (lambda: save_survey(build_survey_page(survey), path, front_end().note)) if path else None
 
 
 @dataclass
@@ -233,8 +233,8 @@ def survey_plan(options: SurveyPlanOptions) -> Result[SurveyPlan]:
     Result[SurveyPlan]
         One row a precision, the last for reading everything.
     """
-    from .plan import plan
+    from .plan import plan_survey
     from .text_more import plan_lines
 
-    survey_plan = plan(options.population, options.capacity, options.rate, options.per_file, level=options.level)
+    survey_plan = plan_survey(options.population, options.capacity, options.rate, options.per_file, level=options.level)
     return Result(survey_plan, plan_lines)

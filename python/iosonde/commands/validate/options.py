@@ -128,7 +128,7 @@ def _validate(options: ValidateOptions) -> Result[Validation]:
 def _judge(model: Model, options: HeldOutOptions | ValidateCommandOptions) -> Result[HoldoutAnswer]:
     from iosonde.answers.model_file import example
 
-    from .held_out import held_out as answer
+    from .held_out import judge_held_out as answer
     from .text import format_unseen_error
 
     source = select_last_experiment(options.open(options.data), tuple(example(model)))

@@ -35,9 +35,9 @@ class WatchOptions(DataOptions):
     @property
     def watching(self) -> Watching:
         """What counts as a change, and which are new. Raises InputError."""
-        from .answer import watching
+        from .answer import build_watching
 
-        return watching(self.least, self.min_segment, self.newest, self.since, self.false_alarms, self.looks)
+        return build_watching(self.least, self.min_segment, self.newest, self.since, self.false_alarms, self.looks)
 
 
 @command("watch", WatchOptions, "watch nightly --since 2026-11-01")
