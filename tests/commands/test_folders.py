@@ -197,8 +197,8 @@ def test_editors_find_every_function():
 def test_the_list_of_commands_loads_none_of_them():
     code = """
         import sys
-        from iosonde.commands import abouts
-        abouts()
+        from iosonde.commands import load_abouts
+        load_abouts()
         print(*sorted(name for name in sys.modules if name.endswith(".options")))
         print(*sorted({"numpy", "pandas", "click"} & set(sys.modules)))
     """

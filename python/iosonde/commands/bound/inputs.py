@@ -38,8 +38,8 @@ class SystemDescription:
     """User's description of a system. ``fields``: field → text, a number with its unit or a column of DATA. ``words``:
     further fields, parsed (see :func:`parse_system_words`). ``probes``: files of ``iosonde probe --json`` or of other
     tools, and stores; the first that has a field wins. ``cluster``: a file as ``iosonde upgrade`` reads it, or its
-    content. ``lab_fields``: fields that a probe must not set, since a lab does. ``memory_bytes``: memory of the machine whose
-    disk another tool measured."""
+    content. ``lab_fields``: fields that a probe must not set, since a lab does. ``memory_bytes``: memory of the machine
+    whose disk another tool measured."""
 
     fields: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[str, Any] = field(default_factory=dict)
