@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from iosonde.commands.explain_difference.stated_numbers import sides
+from iosonde.commands.explain_difference.stated_numbers import build_stated_sides
 from iosonde.importers import read, understand
 from iosonde.importers.runs import runs_of
 from iosonde.stats.estimate import summarise
@@ -105,7 +105,7 @@ def the_tools(command: str, directory: str, mpiexec: str) -> dict[str, float]:
     text = read(io.BytesIO(done.stdout), words[0])
     (run,) = runs_of(understand(text), text, "bench")
     found = {}
-    for name, side in sides(run, words[0], words[0]).items():
+    for name, side in build_stated_sides(run, words[0], words[0]).items():
         if words[0] == "iozone":
             parent = next(
                 row.value for row in run.observations if (row.operation, row.metric) == (name, "bandwidth_last_done")

@@ -13,7 +13,7 @@ from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from iosonde.commands import abouts, command_name, find_folder, package_of
+from iosonde.commands import find_folder, folder_to_command, get_package_name, load_abouts
 from iosonde.commands.declaration import COMMANDS, Command
 from iosonde.core.options import Option, options_of
 from iosonde.data.options import SHARED, DataOptions
@@ -36,13 +36,13 @@ tables show a keyword that is called otherwise.
 
 def folder_commands(folder: str) -> list[Command]:
     """Return the declared commands of a folder, in the order of its files."""
-    package = importlib.import_module(f"{package_of(folder)}.options").__package__
+    package = importlib.import_module(f"{get_package_name(folder)}.options").__package__
     return [command for command in COMMANDS.values() if command.answer.__module__.startswith(f"{package}.")]
 
 
 def commands_by_name() -> dict[str, Command]:
     """Return all commands of the terminal, by their full name."""
-    every = [command for folder in abouts() for command in folder_commands(folder) if command.name]
+    every = [command for folder in load_abouts() for command in folder_commands(folder) if command.name]
     return {command.name: command for command in every}
 
 
@@ -139,8 +139,8 @@ def render_page(text: str) -> str:
 def render_index() -> str:
     """Return the page of all commands."""
     lines = [_HEAD]
-    for group, members in itertools.groupby(abouts().items(), lambda item: item[1].group):
-        names = [(command_name(folder), about.brief) for folder, about in members]
+    for group, members in itertools.groupby(load_abouts().items(), lambda item: item[1].group):
+        names = [(folder_to_command(folder), about.brief) for folder, about in members]
         rows = (f"| [{name}]({name}.md) | {brief} |" for name, brief in names)
         lines += [f"## {group}\n", "| command | what it does |", "|---|---|", *rows, ""]
     shared = sorted(filter(_is_shared, options_of(DataOptions)), key=lambda option: not option.is_argument)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import iosonde
-from iosonde.commands import abouts
+from iosonde.commands import load_abouts
 
 STUB = Path(__file__).parents[1] / "python" / "iosonde" / "__init__.pyi"
 HEAD = "# Written by `make golden` from commands/*/__init__.py.\n"
@@ -18,7 +18,7 @@ def stub() -> str:
 
 
 def _imports() -> Iterator[str]:
-    homes = {name: f"commands.{folder}.options" for folder, about in abouts().items() for name in about.functions}
+    homes = {name: f"commands.{folder}.options" for folder, about in load_abouts().items() for name in about.functions}
     for name, home in (iosonde._HOMES | {"__version__": "core.version"} | homes).items():
         yield f"from .{home} import {name} as {name}"
 

@@ -40,10 +40,10 @@ def __getattr__(name: str) -> Any:
     """Load a function when it is first asked for (PEP 562)."""
     if name == "__all__":
         return _names()
-    from .commands import home_of
+    from .commands import find_home_module
 
     ours = _HOMES.get(name)
-    home = f"{__name__}.{ours}" if ours else None if name.startswith("__") else home_of(name)
+    home = f"{__name__}.{ours}" if ours else None if name.startswith("__") else find_home_module(name)
     if home is None:
         raise AttributeError(f"module 'iosonde' has no attribute '{name}'")
     return getattr(importlib.import_module(home), name)
@@ -54,6 +54,6 @@ def __dir__() -> list[str]:
 
 
 def _names() -> list[str]:
-    from .commands import abouts
+    from .commands import load_abouts
 
-    return sorted([*_HOMES, *(name for about in abouts().values() for name in about.functions)])
+    return sorted([*_HOMES, *(name for about in load_abouts().values() for name in about.functions)])

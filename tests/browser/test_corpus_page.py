@@ -6,8 +6,8 @@ import pytest
 
 import corpus_sample as sample
 from iosonde.commands.corpus.answer import HowCorpus, corpus
-from iosonde.commands.corpus.for_page import corpus_page
-from iosonde.commands.corpus.section import corpus_html
+from iosonde.commands.corpus.for_page import build_corpus_page
+from iosonde.commands.corpus.section import render_corpus
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
 
@@ -30,7 +30,7 @@ def file(tmp_path_factory):
         HowCorpus(mine="submission=s05-0"),
     )
     page = place / "page.html"
-    page.write_text(corpus_html(corpus_page(made)), encoding="utf-8")
+    page.write_text(render_corpus(build_corpus_page(made)), encoding="utf-8")
     return page
 
 

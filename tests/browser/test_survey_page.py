@@ -8,8 +8,8 @@ import pytest
 
 import survey_tree
 from iosonde.commands.survey.answer import SurveyQuery, survey
-from iosonde.commands.survey.for_page import survey_page
-from iosonde.commands.survey.section import survey_html
+from iosonde.commands.survey.for_page import build_survey_page
+from iosonde.commands.survey.section import render_survey
 
 pytestmark = pytest.mark.browser
 
@@ -26,7 +26,7 @@ def test_figures_are_drawn_and_nothing_of_a_name_runs(browser, tmp_path):
     os.utime(evil / "text", (0, 0))
     made = survey(SurveyQuery(str(tree), by="directory", what_if=("archive=16KiB",)))
     file = tmp_path / "page.html"
-    file.write_text(survey_html(survey_page(made)), encoding="utf-8")
+    file.write_text(render_survey(build_survey_page(made)), encoding="utf-8")
     page = browser.new_page()
     wrong, asked = [], []
     page.on("pageerror", lambda error: wrong.append(str(error)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import declared_sample
 import pytest
 
-from iosonde.commands.anova.answer import AnalysisOfVariance, SumsOfSquares, anova, sentence
+from iosonde.commands.anova.answer import AnalysisOfVariance, SumsOfSquares, anova, describe_explanatory_terms
 from iosonde.core.errors import InputError
 from iosonde.core.table import table_of
 from iosonde.data.query import ResponseQuery
@@ -94,4 +94,4 @@ def test_a_response_that_leaves_no_error_is_not_said_to_lack_bring_ups():
     y = [824.1, 824.1, 1647.0, 1647.0, 842.7, 842.7, 1666.0, 1666.0]
     table = table_of({"fs": list("aaaabbbb"), "nodes": list("11221122"), "y": y})
     made = allocated(table, "y", ["fs*nodes"], 0.95)
-    assert made.warnings == (NO_ERROR,) and "bring-ups" not in sentence(made)
+    assert made.warnings == (NO_ERROR,) and "bring-ups" not in describe_explanatory_terms(made)

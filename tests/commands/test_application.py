@@ -9,7 +9,7 @@ import sample_store
 from iosonde.commands.bound.application import PredictedTimes
 from iosonde.commands.bound.text import application_lines
 from iosonde.commands.report.content import AnsweredQuestion
-from iosonde.commands.report.section_questions import question_sentences, question_text
+from iosonde.commands.report.section_questions import format_question_text, list_question_sentences
 from iosonde.commands.summary.answer import summary
 from iosonde.core.types import Estimate
 from iosonde.data.query import ResponseQuery
@@ -45,9 +45,9 @@ def test_beside_what_was_measured_a_row_for_each_setting():
 
 def test_a_question_says_which_factors_it_could_not_be_about():
     one = AnsweredQuestion("?", "bound", "iosonde bound", _beside(), "", "", ("cache_size", "io_cache"))
-    sentence = with_code(question_sentences(one), "constant-factors")
+    sentence = with_code(list_question_sentences(one), "constant-factors")
     assert "cache_size" in sentence.values["factors"] and "io_cache" in sentence.values["factors"]
-    shown, printed = question_text(one), list(application_lines(_beside()))
+    shown, printed = format_question_text(one), list(application_lines(_beside()))
     assert " ".join(shown).split() == " ".join(printed).split()  # the same words, in longer lines
 
 
@@ -55,6 +55,6 @@ def test_a_summary_with_columns_is_a_table_of_them(tmp_path):
     sample_store.main(str(tmp_path / "results"))
     answer = summary(open_data(str(tmp_path / "results")), ResponseQuery(), ("fs", "nodes"))
     one = AnsweredQuestion("?", "summary", "iosonde summary results", answer, columns="nodes")
-    (title,) = (line for line in question_text(one) if "kop/s" in line)
+    (title,) = (line for line in format_question_text(one) if "kop/s" in line)
     assert title.split()[-2:] == ["by", "nodes"]
-    assert title.removesuffix(": by nodes") in question_text(replace(one, columns=""))
+    assert title.removesuffix(": by nodes") in format_question_text(replace(one, columns=""))

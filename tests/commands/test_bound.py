@@ -10,7 +10,7 @@ from messages import assert_problem, with_code
 
 pytest.importorskip("iosonde.engine._native")
 from iosonde.commands.bound.answer import How, bound
-from iosonde.commands.bound.inputs import SystemDescription, read
+from iosonde.commands.bound.inputs import SystemDescription, read_inputs
 from iosonde.core.types import Factor, Observation, Run
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import open_data
@@ -22,7 +22,7 @@ NET = {"network": "100MB/s"}
 
 def made_of(path: Path, fields: dict[str, str], *by: str, how: How | None = None):
     source = open_data(str(path))
-    return bound(source, read(SystemDescription(fields), source.table, 0.95), ResponseQuery(on=by), how)
+    return bound(source, read_inputs(SystemDescription(fields), source.table, 0.95), ResponseQuery(on=by), how)
 
 
 def table(path: Path, text: str) -> Path:
@@ -135,5 +135,5 @@ def test_runs_are_held_against_the_roles_of_a_cluster_file(tmp_path):
     )
     said = SystemDescription(cluster=str(tmp_path / "c.yaml"))
     source = open_data(str(store))
-    warnings = bound(source, read(said, source.table, 0.95), ResponseQuery()).warnings
+    warnings = bound(source, read_inputs(said, source.table, 0.95), ResponseQuery()).warnings
     assert len(warnings) == 2 and [name in " ".join(warnings) for name in ("io1", "n2")] == [True, True]

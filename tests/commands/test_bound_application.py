@@ -7,8 +7,8 @@ import itertools
 import pytest
 
 from iosonde.commands.bound import application as bound_application
-from iosonde.commands.bound.application import predicted_times
-from iosonde.commands.bound.inputs import SystemDescription, read
+from iosonde.commands.bound.application import predict_times
+from iosonde.commands.bound.inputs import SystemDescription, read_inputs
 from iosonde.commands.bound.words import BoundCell
 from iosonde.core.errors import InputError
 from iosonde.data.query import ResponseQuery
@@ -26,11 +26,11 @@ def source(tmp_path):
 
 
 def _inputs(source):
-    return read(SystemDescription({"network": "10MB/s", "clients": "nodes"}), source.table, 0.95)
+    return read_inputs(SystemDescription({"network": "10MB/s", "clients": "nodes"}), source.table, 0.95)
 
 
 def test_each_setting_has_its_own_prediction_beside_what_was_measured(source):
-    made = predicted_times(source, _inputs(source), ResponseQuery(response=("time",), on=("nodes",)), WORDS)
+    made = predict_times(source, _inputs(source), ResponseQuery(response=("time",), on=("nodes",)), WORDS)
     assert [one.by for one in made.rows] == [{"nodes": 1}, {"nodes": 2}]
     assert [one.predicted.value for one in made.rows] == [2.0, 3.0]  # one server's link, and a second of computing
     assert [one.measured.n for one in made.rows] == [3, 3]
@@ -40,8 +40,8 @@ def test_each_setting_has_its_own_prediction_beside_what_was_measured(source):
 
 
 def test_without_data_only_what_is_predicted_is_said(source):
-    alone = read(SystemDescription({"network": "10MB/s"}), None, 0.95)
-    made = predicted_times(None, alone, ResponseQuery(), {"compute": "1", "write": "1e6 * 10"})
+    alone = read_inputs(SystemDescription({"network": "10MB/s"}), None, 0.95)
+    made = predict_times(None, alone, ResponseQuery(), {"compute": "1", "write": "1e6 * 10"})
     assert made.rows[0].predicted.value == 2.0 and made.rows[0].measured.n == 0
 
 
@@ -50,14 +50,14 @@ def test_without_data_only_what_is_predicted_is_said(source):
 )
 def test_what_cannot_be_said_of_an_application(source, words, name):
     with pytest.raises(InputError) as refused:
-        predicted_times(source, _inputs(source), ResponseQuery(response=("time",), on=("nodes",)), words)
+        predict_times(source, _inputs(source), ResponseQuery(response=("time",), on=("nodes",)), words)
     assert name in refused.value.values.values()
 
 
 def test_a_factor_that_varies_within_a_setting_is_refused(source):
-    inputs = read(SystemDescription({"network": "10MB/s", "clients": "2"}), source.table, 0.95)
+    inputs = read_inputs(SystemDescription({"network": "10MB/s", "clients": "2"}), source.table, 0.95)
     with raises("varies-within-cell"):
-        predicted_times(source, inputs, ResponseQuery(response=("time",), on=("steps",)), {"write": "nodes * 1e6"})
+        predict_times(source, inputs, ResponseQuery(response=("time",), on=("steps",)), {"write": "nodes * 1e6"})
 
 
 class _TwoLabs:
@@ -83,5 +83,5 @@ class _TwoLabs:
 def test_labs_that_differ_in_what_does_not_limit_are_one_setting(source, monkeypatch, disks, rows):
     truths = itertools.cycle([{"disk_write": disk, "disks": 1} for disk in (*disks, disks[1])])
     monkeypatch.setattr(bound_application.LabTruths, "from_source", lambda source: _TwoLabs(truths))
-    made = predicted_times(source, _inputs(source), ResponseQuery(response=("time",), on=("nodes",)), WORDS)
+    made = predict_times(source, _inputs(source), ResponseQuery(response=("time",), on=("nodes",)), WORDS)
     assert len(made.rows) == rows and sum(one.measured.n for one in made.rows) == 6

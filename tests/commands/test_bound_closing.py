@@ -3,7 +3,7 @@
 import re
 from types import SimpleNamespace
 
-from iosonde.commands.bound.answer import ABOVE, closing
+from iosonde.commands.bound.answer import ABOVE, describe_shares
 
 
 def measured(share, above):
@@ -16,13 +16,13 @@ def measured(share, above):
 
 
 def test_the_share_is_of_those_that_are_not_above_and_says_of_how_many():
-    said = closing([measured(0.4, False), measured(0.9, False), measured(3.0, True)], 0.95)
+    said = describe_shares([measured(0.4, False), measured(0.9, False), measured(3.0, True)], 0.95)
     assert said.startswith("40 to 90 %") and re.findall(r"\d of \d", said) == ["2 of 3", "1 of 3"] and "disks" in said
-    alone = closing([measured(0.4, False)], 0.95)
+    alone = describe_shares([measured(0.4, False)], 0.95)
     assert alone.startswith("40 %") and not re.findall(r"\d of \d", alone) and "disks" in alone
 
 
 def test_what_sets_the_bound_is_said_where_everything_is_above_it():
-    said = closing([measured(3.0, True)], 0.95)
+    said = describe_shares([measured(3.0, True)], 0.95)
     first, second, *_ = said.split(". ")
     assert first.endswith("disks") and "%" not in first and second.startswith("1 of 1")

@@ -241,7 +241,7 @@ today:
 )
 def test_a_cluster_by_hand_and_in_a_file_and_as_a_mapping_obeys_the_laws(tmp_path, redundancy, clients, servers, disks):
     from iosonde.commands.bound.answer import bound
-    from iosonde.commands.bound.inputs import SystemDescription, read
+    from iosonde.commands.bound.inputs import SystemDescription, read_inputs
     from iosonde.data.query import ResponseQuery
 
     path = tmp_path / "cluster.yaml"
@@ -250,7 +250,7 @@ def test_a_cluster_by_hand_and_in_a_file_and_as_a_mapping_obeys_the_laws(tmp_pat
     assert terms == pytest.approx({"network_clients": clients, "network_servers": servers, "disks": disks})
     told = {"clients": 4, "servers": 2, "disks": 8, "network": "100MB/s", "disk": "60MB/s"}
     told |= dict(word.split(": ") for word in redundancy.split(", ") if word)
-    made = bound(None, read(SystemDescription(cluster=told), None, 0.95), ResponseQuery())
+    made = bound(None, read_inputs(SystemDescription(cluster=told), None, 0.95), ResponseQuery())
     assert {t.name: t.bytes_per_s / 1e6 for t in made.alone.terms} == pytest.approx(terms)
 
 

@@ -23,7 +23,7 @@ def test_the_clients_operations_stand_beside_the_calls():
         one(2.0),
         Estimate(2.0, 1.9, 2.1, 0.95, 3),
     )
-    told = list(text.call_lines([found] * 9))
+    told = list(text.format_server_calls([found] * 9))
     assert told[0].endswith(": read")
     assert [line.split() for line in told[1:5]] == [
         ["for", "each", "read", "client", "interval", "servers", "interval"],

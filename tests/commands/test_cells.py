@@ -7,9 +7,9 @@ import pytest
 
 from iosonde.commands.plot.content import Bars, Cell
 from iosonde.commands.regress.content import ResponseSummary, SummaryRow
-from iosonde.commands.report.section import bar_groups, render
-from iosonde.commands.report.section_summary import FOLD_BEYOND, MOST_FACTORS, MOST_ROWS, summary_table
-from iosonde.commands.report.section_top import top_tables
+from iosonde.commands.report.section import group_bars, render
+from iosonde.commands.report.section_summary import FOLD_BEYOND, MOST_FACTORS, MOST_ROWS, build_summary_table
+from iosonde.commands.report.section_top import build_top_tables
 from iosonde.core.types import Estimate, Finding, Severity
 from iosonde.layout.text import estimate_parts
 from iosonde.page.strip import STRIP_WIDTH, StripAxis
@@ -27,7 +27,7 @@ def summary(n, by=("size",)):
 
 @pytest.mark.parametrize("n", [1, FOLD_BEYOND, FOLD_BEYOND + 1, MOST_ROWS + 5])
 def test_of_many_cells_the_lowest_and_the_highest_are_seen(n):
-    made = summary_table(summary(n))
+    made = build_summary_table(summary(n))
     assert len(made.lines) + made.left_out == n
     if n <= FOLD_BEYOND:
         assert not made.ends
@@ -41,7 +41,7 @@ def test_cells_without_a_value_are_no_ends():
         dataclasses.replace(row, mean=Estimate(None, None, None, 0.95, 0)) if place % 2 else row
         for place, row in enumerate(summary(20).rows)
     )
-    ends = summary_table(ResponseSummary("rate", "", ("size",), rows)).ends
+    ends = build_summary_table(ResponseSummary("rate", "", ("size",), rows)).ends
     assert all(int(line.levels[0]) % 2 == 0 for line in ends)
 
 
@@ -56,9 +56,9 @@ def test_folded_cells_are_all_on_the_page_once_opened():
 def test_very_many_factors_are_one_column_of_what_a_cell_has_a_level_of():
     names = tuple("abcdefgh")
     row = dataclasses.replace(summary(1, names).rows[0], levels=("1",) * 7 + ("(missing)",), setting=(1,) * 7 + (None,))
-    many = summary_table(dataclasses.replace(summary(1, names), rows=(row,)))
+    many = build_summary_table(dataclasses.replace(summary(1, names), rows=(row,)))
     assert many.by == ("setting",) and many.lines[0].levels == ("a=1, b=1, c=1, d=1, e=1, f=1, g=1",)
-    assert summary_table(summary(1, names[:MOST_FACTORS])).by == names[:MOST_FACTORS]
+    assert build_summary_table(summary(1, names[:MOST_FACTORS])).by == names[:MOST_FACTORS]
 
 
 def settings(title, unit="bytes/s", sizes=(4096, 65536), nodes=(1, 2), left_out=()):
@@ -80,7 +80,7 @@ def settings(title, unit="bytes/s", sizes=(4096, 65536), nodes=(1, 2), left_out=
 
 
 def tops(*responses):
-    return top_tables(dataclasses.replace(sample_page(), summary=responses))
+    return build_top_tables(dataclasses.replace(sample_page(), summary=responses))
 
 
 def test_settings_of_two_factors_are_laid_out_as_in_the_text():
@@ -130,10 +130,10 @@ def test_the_scale_of_each_table_is_said_and_so_are_arrows():
     means = [Estimate(10.0, 5.0, 30.0, 0.95, 3), Estimate(1e3, 0.0, 3e3, 0.95, 3), Estimate(1e5, 5e4, 3e5, 0.95, 3)]
     rows = tuple(dataclasses.replace(row, mean=one) for row, one in zip(summary(3).rows, means, strict=True))
     far = dataclasses.replace(summary(3), rows=rows)
-    assert summary_table(far).logarithmic and summary_table(far).is_cut
+    assert build_summary_table(far).logarithmic and build_summary_table(far).is_cut
     usual = Estimate(100.0, 90.0, 120.0, 0.95, 3)
     near = dataclasses.replace(summary(3), rows=tuple(dataclasses.replace(row, mean=usual) for row in rows))
-    assert not summary_table(near).logarithmic and not summary_table(near).is_cut
+    assert not build_summary_table(near).logarithmic and not build_summary_table(near).is_cut
     html = render(dataclasses.replace(model_page(), summary=(far, near)))
     classes = [set(found.split()) for found in re.findall(r'class="([^"]*)"', html)]
     assert classes.count({"scale"}) == 1 and {"interval", "beyond"} in classes
@@ -165,12 +165,12 @@ def many_settings(n):
 
 def test_too_many_figures_are_folded_by_metric_and_each_keeps_its_place():
     page = many_settings(18)
-    (write, of_write), (_, of_read) = bar_groups(page)
+    (write, of_write), (_, of_read) = group_bars(page)
     assert write == "write, bandwidth_last_done"
     assert [number for number, _ in (*of_write, *of_read)] == list(range(1, 37))
     html = render(page)
     assert html.count('data-figure="bars-') == 36 and "18 settings" in html
-    assert [title for title, _ in bar_groups(sample_page())] == [""]
+    assert [title for title, _ in group_bars(sample_page())] == [""]
 
 
 @pytest.mark.parametrize("far", [999.9999999999999, 1e15 - 1, 9.999999999999999e-07, 0.9999999999999999])

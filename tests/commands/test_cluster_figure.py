@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from iosonde.answers.cluster import read_cluster
 from iosonde.commands.upgrade import figure as cluster_plot
-from iosonde.commands.upgrade.answer import today_of
-from iosonde.commands.upgrade.figure_cluster import ClusterDrawing, amount, cluster_figure, number_drawn
+from iosonde.commands.upgrade.answer import compute_today
+from iosonde.commands.upgrade.figure_cluster import ClusterDrawing, choose_drawn_numbers, cluster_figure, format_amount
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_rate
 from iosonde.explain.upgrade import Cluster, Quantity
@@ -63,7 +63,7 @@ def cluster(name: str = "c", words: dict | None = None, **values: float | tuple[
 
 
 def content(made: Cluster, level: float) -> ClusterDrawing:
-    return cluster_plot.content(made, today_of(made, level), level)
+    return cluster_plot.build_cluster_drawing(made, compute_today(made, level), level)
 
 
 def texts(made: Cluster) -> list[str]:
@@ -111,7 +111,11 @@ def test_every_term_of_the_bound_is_shown_once_with_its_rate():
 
 
 def test_many_nodes_are_the_first_dots_and_the_last():
-    assert number_drawn(4) == (1, 2, 3, 4) and number_drawn(5) == (1, None, 5) and number_drawn(1) == (1,)
+    assert (
+        choose_drawn_numbers(4) == (1, 2, 3, 4)
+        and choose_drawn_numbers(5) == (1, None, 5)
+        and choose_drawn_numbers(1) == (1,)
+    )
     said = texts(cluster(**ALL))
     assert {"1000 clients", "client 1", "client 1000", "2 servers", "server 2", "25 disks", "13", "12"} <= set(said)
     assert "client 2" not in said and "⋮" in said
@@ -125,7 +129,7 @@ def test_intervals_are_those_of_the_file():
     assert "110 (107–113) MiB/s" in texts(cluster(servers=4, network=(112 * MB, 118 * MB)))
     exact = today(cluster(servers=4, network=112 * MB), 0.95)
     assert exact.s == Estimate(112 * MB, None, None, 0.95, 0) and exact.limits == {"network_clients": 1.0}
-    assert amount(exact.s, "bytes/s") == "107 MiB/s"
+    assert format_amount(exact.s, "bytes/s") == "107 MiB/s"
 
 
 def test_what_may_limit_as_well_is_said_only_where_it_may():
@@ -227,7 +231,7 @@ def test_nodes_of_a_file_are_drawn_by_their_names_with_their_roles_and_disks():
             },
         }
     )
-    drawing = cluster_plot.content(found.cluster, today_of(found.cluster, 0.95), 0.95, found.nodes)
+    drawing = cluster_plot.build_cluster_drawing(found.cluster, compute_today(found.cluster, 0.95), 0.95, found.nodes)
     assert [one and (one.title, one.fact.split()[1:]) for one in drawing.clients] == [
         ("n1", []),
         None,
@@ -250,7 +254,7 @@ def test_nodes_of_a_file_are_drawn_by_their_names_with_their_roles_and_disks():
 
 def test_a_name_of_a_node_is_text_and_fits_into_its_box():
     found = read_cluster({"nodes": {"n" * 90: "compute"}, "today": {"servers": 1, "network": "1MB/s"}})
-    drawing = cluster_plot.content(found.cluster, today_of(found.cluster, 0.95), 0.95, found.nodes)
+    drawing = cluster_plot.build_cluster_drawing(found.cluster, compute_today(found.cluster, 0.95), 0.95, found.nodes)
     (client,) = [
         row["said"] for one in layers(drawing, "text") for row in one["data"]["values"] if row["said"].startswith("nnn")
     ]

@@ -11,7 +11,7 @@ import pytest
 import compare_sample
 from iosonde.commands.compare.answer import WITHIN_RUN, Comparisons, Sides, compare
 from iosonde.commands.compare.samples import BASE_IS_FIRST
-from iosonde.commands.compare.sides import side_of
+from iosonde.commands.compare.sides import parse_published_side
 from iosonde.commands.compare.text import lines
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.table import table_of
@@ -101,13 +101,13 @@ def test_iterations_of_several_runs_are_never_pooled(tmp_path):
     assert not one.within_run and (one.comparison.a.side.n, one.comparison.b.side.n) == (3, 3)
     declared_sample.imported(tmp_path / "one")
     # Within one run each by nodes; of the whole store two runs, against a published side.
-    published = side_of({"mean": "1e8", "sd": "1e6", "n": "5"}, "B")
+    published = parse_published_side({"mean": "1e8", "sd": "1e6", "n": "5"}, "B")
     (one,) = compare(open_data(tmp_path / "one"), ResponseQuery(("write",)), Sides(by=("source",), b=published)).items
     assert not one.within_run and one.comparison.a.side.n == 2
 
 
 def test_a_published_side_against_every_setting_of_a_store(place):
-    published = side_of({"mean": "104857600", "sd": "1e6", "n": "5", "name": "paper"}, "B")
+    published = parse_published_side({"mean": "104857600", "sd": "1e6", "n": "5", "name": "paper"}, "B")
     made = compare(open_data(place, ["fs=nfs"], "old"), ResponseQuery(("write",)), Sides(b=published))
     assert [one.cell["nodes"] for one in made.items] == [1, 2, 4]
     assert ratios(made) == pytest.approx([1, 0.5, 0.25])

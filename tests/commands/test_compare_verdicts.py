@@ -10,7 +10,7 @@ import pytest
 import compare_sample
 from iosonde.commands.compare.answer import Comparisons, Sides, compare
 from iosonde.commands.compare.text import lines
-from iosonde.commands.compare.text_markdown import markdown
+from iosonde.commands.compare.text_markdown import format_markdown
 from iosonde.core.table import table_of
 from iosonde.core.verdict import Direction, VerdictState
 from iosonde.data.query import ResponseQuery
@@ -59,7 +59,7 @@ def test_a_column_that_goes_with_the_sides_is_not_separable_from_them():
     (item,) = made.items
     assert "host" in item.sentence and "host" in item.verdict_word and item.overridden.why == "host"
     assert item.sentence in " ".join(lines(made)).replace("  ", " ")
-    assert any("| more ! |" in line for line in markdown(made))
+    assert any("| more ! |" in line for line in format_markdown(made))
 
 
 def test_what_a_caveat_takes_away_is_claimed_at_no_level():

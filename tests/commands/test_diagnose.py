@@ -10,7 +10,7 @@ import diagnose_sample as sample
 import numpy as np
 import pytest
 
-from iosonde.commands.diagnose.answer import bandwidth_of, diagnose
+from iosonde.commands.diagnose.answer import diagnose, parse_bandwidth
 from iosonde.core.errors import DataError
 from iosonde.data.source import open_data
 from iosonde.explain import cost
@@ -152,8 +152,8 @@ def test_what_cannot_be_asked(tmp_path):
         diagnose(open_data(tmp_path / "none"), 0.95)
     for wrong in ("wide", "0", "7"):
         with raises("invalid-option-value"):
-            bandwidth_of(wrong)
-    assert bandwidth_of("isj") == "isj" and bandwidth_of("0.05") == 0.05
+            parse_bandwidth(wrong)
+    assert parse_bandwidth("isj") == "isj" and parse_bandwidth("0.05") == 0.05
 
 
 def test_equal_durations_are_one_class(tmp_path):

@@ -9,12 +9,12 @@ import re
 import numpy as np
 import pytest
 
-from iosonde.commands.advise.figure import depth_figure
+from iosonde.commands.advise.figure import draw_loss_by_depth
 from iosonde.commands.bound.figure import roofline_figure
 from iosonde.commands.fit.figure_unseen import ModelErrors, errors_figure
 from iosonde.commands.plot.content import Bars, Cell
 from iosonde.commands.plot.figure import timeline_figure
-from iosonde.commands.plot.figure_bars import bars_figure, bars_reach
+from iosonde.commands.plot.figure_bars import bars_figure, compute_axis_ends
 from iosonde.commands.plot.figure_factors import FactorPanel, PanelSeries, factor_figure
 from iosonde.commands.plot.figure_heatmap import heatmap_figure
 from iosonde.commands.plot.figure_latency import latency_figure
@@ -22,7 +22,7 @@ from iosonde.commands.plot.figure_over_time import over_time_figure
 from iosonde.commands.plot.figure_settings import settings_figure
 from iosonde.commands.plot.over_time import OverTimePlot, PhaseOverTime
 from iosonde.commands.rank.content import FactorShare, Influence, JudgedModel, LearningPoint, ResponseRanking, Tree
-from iosonde.commands.report.section import page_specs
+from iosonde.commands.report.section import build_page_specs
 from iosonde.commands.scale.figure import Curve, ScalingPlot, scaling_figure
 from iosonde.core.option_kinds import FIGURE_FORMATS, figure_format
 from iosonde.core.types import Estimate
@@ -93,7 +93,7 @@ def renamed(name: str) -> list[Figure]:
         scaling_figure(
             ScalingPlot(name, name, name, [(1, 2.0), (2, 3.0)], [Curve(name, [1, 2], [2, 3], 2, 3)], [], [1.5], 1)
         ),
-        depth_figure([0.2, 0.1], [around(0.3), None], 1, name),
+        draw_loss_by_depth([0.2, 0.1], [around(0.3), None], 1, name),
         *(settings_figure(sample_plot(name, bars)) for bars in (False, True)),
         heatmap_figure(sample_plot(name)),
         errors_figure(ModelErrors(name, [name, "b"], [(1.0, 0.9, 1.1), (2.0, None, None)], 0.5, 3.0)),
@@ -122,7 +122,7 @@ def evaluated(name: str) -> list[list[str]]:
     """What would be evaluated of each kind of figure, of files and of the page."""
     models = model_page().models
     page = dataclasses.replace(model_page(), influences=dataclasses.replace(models, items=(influence(name),)))
-    specs = [*(one.to_dict() for one in renamed(name)), *page_specs(page).values()]
+    specs = [*(one.to_dict() for one in renamed(name)), *build_page_specs(page).values()]
     return [list(expressions(vega_of({**spec, "width": 300}))) for spec in specs]
 
 
@@ -250,7 +250,7 @@ def test_every_value_is_within_the_axis_whatever_its_sign(means, ends):
     """A label outside of it made the image as high as the value is far away, until the process was ended."""
     cells = tuple(Cell(nodes, Estimate(v, v - abs(v) / 10, v + abs(v) / 10, 0.95, 3)) for nodes, v in enumerate(means))
     bars = Bars("op", "m", "op, m", "", cells)
-    assert bars_reach(bars) == pytest.approx(ends)
+    assert compute_axis_ends(bars) == pytest.approx(ends)
     assert len(bars_figure(bars, "node").image("png")) < 2**20
 
 

@@ -179,13 +179,13 @@ def test_a_folder_says_what_it_is_about_and_no_more(folder):
 
 
 def test_a_place_in_the_list_is_one_commands():
-    places = [(about.group, about.place) for about in commands.abouts().values()]
+    places = [(about.group, about.place) for about in commands.load_abouts().values()]
     assert len(set(places)) == len(places)
 
 
 def test_functions_of_a_folder_are_declared_there():
-    for folder, about in commands.abouts().items():
-        module = importlib.import_module(f"{commands.package_of(folder)}.options")
+    for folder, about in commands.load_abouts().items():
+        module = importlib.import_module(f"{commands.get_package_name(folder)}.options")
         declared = {command.function for key, command in COMMANDS.items() if key.startswith(f"{module.__package__}.")}
         assert declared - {""} == set(about.functions), folder
 
@@ -197,8 +197,8 @@ def test_editors_find_every_function():
 def test_the_list_of_commands_loads_none_of_them():
     code = """
         import sys
-        from iosonde.commands import abouts
-        abouts()
+        from iosonde.commands import load_abouts
+        load_abouts()
         print(*sorted(name for name in sys.modules if name.endswith(".options")))
         print(*sorted({"numpy", "pandas", "click"} & set(sys.modules)))
     """

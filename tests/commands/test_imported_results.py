@@ -11,10 +11,10 @@ import pytest
 pytest.importorskip("iosonde.engine._native")
 from iosonde.campaign.import_files import ImportPlan, import_all, iterate_file_groups
 from iosonde.commands.diagnose.answer import diagnose
-from iosonde.commands.plot.settings import settings_plot
-from iosonde.commands.report.machine import reproduce_of
-from iosonde.commands.show.answer import choose
-from iosonde.commands.show.slowest import slowest_of
+from iosonde.commands.plot.settings import build_settings_plot
+from iosonde.commands.report.machine import build_reproduction
+from iosonde.commands.show.answer import open_chosen_runs
+from iosonde.commands.show.slowest import find_slowest_operations
 from iosonde.commands.summary.answer import summary
 from iosonde.core.types import Experiment, Observation, Run
 from iosonde.data.query import ResponseQuery
@@ -130,7 +130,7 @@ def test_an_imported_trace_is_diagnosed_with_what_it_cannot_tell_and_its_files_h
     said = " ".join(made.notes)
     limits = [one for one in made.notes if one.code == "tool-limit"]
     assert len(limits) > 2 and {one.values["tool"] for one in limits} == {"strace"} and "mmap" in said and "µs" in said
-    longest = slowest_of(choose(str(tmp_path / "s")), 3)
+    longest = find_slowest_operations(open_chosen_runs(str(tmp_path / "s")), 3)
     assert {one.path for one in longest.operations} == {"/data/f"}
 
 
@@ -148,14 +148,14 @@ def imported_sweep(tmp_path: Path) -> Source:
 
 
 def test_iterations_of_one_run_a_setting_are_drawn_as_its_points(tmp_path):
-    drawn = settings_plot(imported_sweep(tmp_path), ResponseQuery())
+    drawn = build_settings_plot(imported_sweep(tmp_path), ResponseQuery())
     points = [point for panel in drawn.panels for point in panel.points]
     assert {len(point.trials) for point in points} == {3} and all(point.mean.within_run for point in points)
 
 
 def test_the_commands_of_imported_runs_stand_on_the_page_as_they_were_printed(tmp_path):
     runs = imported_sweep(tmp_path).runs
-    again = reproduce_of(runs, 0, "s", ("iosonde", "report", "s"))
+    again = build_reproduction(runs, 0, "s", ("iosonde", "report", "s"))
     *printed, page = [what for what, _ in again.commands]
     assert [re.findall(r"\d", what) for what in printed] == [[str(place), "3"] for place in (1, 2, 3)]
     assert dict(again.commands)[page].split() == ["iosonde", "report", "s"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from iosonde.commands.explain_difference.answer import explain_difference
-from iosonde.commands.explain_difference.stated_numbers import io500_inside, io500_settings
+from iosonde.commands.explain_difference.stated_numbers import read_io500_clock_contents, read_io500_settings
 from iosonde.core.types import Run
 
 HARD = "./ior -C -Q 1 -g -G 27 -k {e} -o /d/file -t 47008 -b 47008 -s 10000000 -w -D 300 -a POSIX {direct}"
@@ -45,19 +45,22 @@ def run(**facts: object) -> Run:
 def test_the_command_of_the_phase_stands_in_the_place_of_the_easy_one(key: str) -> None:
     of_run = {"record size": 2 << 20, "O_DIRECT": False, "threads": 8}
     made = run(commands={key: HARD.format(e="-e", direct="--posix.odirect")})
-    found = io500_settings(made, "ior_hard_write", of_run)
+    found = read_io500_settings(made, "ior_hard_write", of_run)
     assert found[RECORD] == 47008 and found["O_DIRECT"] is True and found["threads"] == 8
     assert found[SHARED] is True and BYTES not in found
-    assert io500_inside(made, "ior_hard_write") == {"open", "fsync", "close"}
+    assert read_io500_clock_contents(made, "ior_hard_write") == {"open", "fsync", "close"}
     without = run(commands={key: HARD.format(e="", direct="")})
-    assert io500_inside(without, "ior_hard_write") == {"open", "close"}
+    assert read_io500_clock_contents(without, "ior_hard_write") == {"open", "close"}
 
 
 def test_without_a_command_nothing_is_taken_of_another_phase() -> None:
     of_run = {"record size": 2 << 20, "O_DIRECT": True, "threads": 8}
-    assert io500_settings(run(), "ior_hard_read", of_run) == {"threads": 8}
-    assert io500_settings(run(), "ior_easy_write", of_run) == of_run
-    assert io500_inside(run(), "ior_hard_read") is None and io500_inside(run(commands="broken"), "find") is None
+    assert read_io500_settings(run(), "ior_hard_read", of_run) == {"threads": 8}
+    assert read_io500_settings(run(), "ior_easy_write", of_run) == of_run
+    assert (
+        read_io500_clock_contents(run(), "ior_hard_read") is None
+        and read_io500_clock_contents(run(commands="broken"), "find") is None
+    )
 
 
 def test_two_lists_are_split_by_their_commands(tmp_path: Path) -> None:

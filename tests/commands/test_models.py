@@ -12,7 +12,7 @@ from iosonde.commands.advise.answer import Advising, advise
 from iosonde.commands.fit.answer import fit
 from iosonde.commands.predict.answer import predict, predict_rows
 from iosonde.commands.validate.answer import Folding, validate
-from iosonde.commands.validate.held_out import held_out
+from iosonde.commands.validate.held_out import judge_held_out
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.types import Experiment, Factor, Observation, Role, Run
 from iosonde.data.query import ResponseQuery
@@ -87,12 +87,12 @@ def test_a_model_of_an_operation_finds_its_rows_in_a_store_again(store, tmp_path
     model = made.choice.model
     assert made.content()["unit"] == "bytes/s" and json.loads(json.dumps(made.to_dict()))["schema"] == 1
     assert len(predict_rows(model, source).predictions) == 24
-    assert held_out(model, source).n == 24
+    assert judge_held_out(model, source).n == 24
     one = predict(model, {"size": "2B", "hint": "b"})
     assert one.content()["fit"] == pytest.approx(2.02e8, rel=1e-3)
     with raises("unknown-column", DataError, column="hint"):
         (tmp_path / "t.csv").write_text("size,write bandwidth_last_done\n1,2\n")
-        held_out(model, open_data(tmp_path / "t.csv"))
+        judge_held_out(model, open_data(tmp_path / "t.csv"))
 
 
 def test_a_fit_is_one_row_a_model_and_says_what_the_page_says_in_its_unit(store):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from iosonde.commands.plot.figure_over_time import over_time_figure
-from iosonde.commands.plot.over_time import over_time_plot
+from iosonde.commands.plot.over_time import build_over_time_plot
 from iosonde.data.source import open_data
 from iosonde.engine import _native
 
@@ -22,7 +22,7 @@ def plot(tmp_path_factory):
     opened["kind"], opened["size"] = _native.KINDS.index("open"), 0
     opened["start_ns"] -= 50_000_000
     sample.store(path := tmp_path_factory.mktemp("time") / "s", [np.concatenate([opened, rows])])
-    return over_time_plot(open_data(path))
+    return build_over_time_plot(open_data(path))
 
 
 def test_classes_have_their_time(plot):
@@ -46,6 +46,6 @@ def test_they_are_drawn_below(plot):
 
 def test_of_one_class_nothing_is_drawn(tmp_path):
     sample.store(tmp_path / "s", [sample.rows(N, 1, lambda r, i, o: i < 0, np.random.default_rng(3))])
-    plot = over_time_plot(open_data(tmp_path / "s"))
+    plot = build_over_time_plot(open_data(tmp_path / "s"))
     assert plot.phases[0].classes is None and "classes" not in plot.phases[0].to_json()
     assert len(over_time_figure(plot).spec["concat"][0]["vconcat"]) == 2

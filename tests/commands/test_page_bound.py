@@ -8,7 +8,7 @@ import bound_sample
 import pytest
 from click.testing import CliRunner
 
-from iosonde.commands.bound.for_page import parse
+from iosonde.commands.bound.for_page import parse_system_option
 from iosonde.core.errors import InputError
 from iosonde.core.types import Run
 from iosonde.store import Store
@@ -186,9 +186,9 @@ def test_a_wrong_bound_is_one_sentence(store, tmp_path, text, says):
 
 
 def test_a_text_without_a_sign_is_a_probe():
-    assert parse("probe.json").others == {"probe": "probe.json"}
+    assert parse_system_option("probe.json").others == {"probe": "probe.json"}
     with pytest.raises(InputError):
-        parse("net=1GB/s,x")
+        parse_system_option("net=1GB/s,x")
 
 
 def test_settings_of_one_hardware_share_a_roofline_and_others_do_not(tmp_path):

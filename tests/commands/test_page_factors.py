@@ -10,7 +10,7 @@ from iosonde.commands.fit.figure_tree import TreeDrawing, is_cut, tree_figure
 from iosonde.commands.fit.figure_unseen import curve_figure
 from iosonde.commands.rank import for_page as influences
 from iosonde.commands.rank.content import LearningPoint
-from iosonde.commands.rank.figure import Bar, Importance, importance_figure, share_parts
+from iosonde.commands.rank.figure import Bar, Importance, format_share_parts, importance_figure
 from iosonde.commands.report.section import _build_curve
 from iosonde.core.table import Column, Table
 from iosonde.core.types import Estimate
@@ -30,7 +30,7 @@ def table(rows=96, seed=1, unit="MiB/s", names=("fs", "size")):
 
 @pytest.fixture(scope="module")
 def one():
-    section = influences.influences_of_table(table(), ["speed"], ["fs", "size"], OPTIONS)
+    section = influences.build_table_influences(table(), ["speed"], ["fs", "size"], OPTIONS)
     assert not section.missing
     return section.items[0]
 
@@ -73,7 +73,7 @@ def test_what_a_constraint_forbids_is_not_offered():
     rows = table()
     rows = rows.take(np.flatnonzero((rows.column("fs").values == "ext4") | (rows.column("size").values < 3)))
     free, bound = (
-        influences.influences_of_table(
+        influences.build_table_influences(
             rows, ["speed"], ["fs", "size"], influences.InfluenceOptions(0.95, SettingConstraints(said))
         )
         .items[0]
@@ -86,14 +86,14 @@ def test_what_a_constraint_forbids_is_not_offered():
 
 
 def test_a_constraint_that_was_measured_broken_is_refused():
-    section = influences.influences_of_table(
+    section = influences.build_table_influences(
         table(), ["speed"], ["fs", "size"], influences.InfluenceOptions(0.95, SettingConstraints(("size <= 3",)))
     )
     assert not section.items and "size <= 3" in section.missing[0]
 
 
 def test_of_times_less_is_better():
-    one = influences.influences_of_table(table(unit="s"), ["speed"], ["fs", "size"], OPTIONS).items[0]
+    one = influences.build_table_influences(table(unit="s"), ["speed"], ["fs", "size"], OPTIONS).items[0]
     rows = {row.factor: row for row in one.what_if.rows}
     assert rows["size"].other == ("1" if rows["size"].now != "1" else "2")
 
@@ -103,14 +103,14 @@ def test_responses_of_which_no_setting_varies_are_not_said_to_be_left_out(monkey
     several = table()
     several.columns["again"] = several.columns["speed"]
     alike = several.take(np.arange(2) * 2)  # ext4 of size 1 both
-    assert not influences.influences_of_table(alike, ["speed", "again"], ["fs", "size"], OPTIONS).missing
-    (said,) = influences.influences_of_table(several, ["speed", "again"], ["fs", "size"], OPTIONS).missing
+    assert not influences.build_table_influences(alike, ["speed", "again"], ["fs", "size"], OPTIONS).missing
+    (said,) = influences.build_table_influences(several, ["speed", "again"], ["fs", "size"], OPTIONS).missing
     assert "speed" in said and "again" not in said
 
 
 def test_too_many_rows_are_left_to_the_commands(monkeypatch):
     monkeypatch.setattr(influences, "MOST_ROWS", 50)
-    section = influences.influences_of_table(table(), ["speed"], ["fs", "size"], OPTIONS)
+    section = influences.build_table_influences(table(), ["speed"], ["fs", "size"], OPTIONS)
     assert not section.items
     (missing,) = section.missing
     assert " 96 " in missing and "rank" in missing
@@ -121,14 +121,14 @@ def test_where_the_mean_is_as_good_no_tree_is_drawn():
     noise = table()
     column = noise.column("speed")
     values = dataclasses.replace(column, values=random.normal(100, 5, len(noise)))
-    (one,) = influences.influences_of_table(
+    (one,) = influences.build_table_influences(
         Table({**noise.columns, "speed": values}, "t"), ["speed"], ["fs", "size"], OPTIONS
     ).items
     assert not one.judged.error.value < one.judged.mean_error.value and one.tree is None and one.what_if is None
 
 
 def test_nothing_that_varies_is_no_part_of_the_page():
-    assert not influences.influences_of_table(table(), ["speed"], [], OPTIONS).shown
+    assert not influences.build_table_influences(table(), ["speed"], [], OPTIONS).shown
 
 
 def test_bars_stay_on_their_axis_and_tell_what_cannot_be_told():
@@ -140,8 +140,8 @@ def test_bars_stay_on_their_axis_and_tell_what_cannot_be_told():
     assert {(row["low"], row["high"]) for rows in intervals for row in rows} == {(0.25, 1.2)}
     assert figure.spec["layer"][0]["encoding"]["x"]["scale"]["domain"] == [0, 1]
     assert all(one["mark"]["clip"] for layer in figure.spec["layer"] for one in layer.get("layer", [layer]))
-    assert share_parts(said) == ("0.50", "0.25–1.20")
-    assert share_parts(unknown) == ("~", "~")
+    assert format_share_parts(said) == ("0.50", "0.25–1.20")
+    assert format_share_parts(unknown) == ("~", "~")
 
 
 def drawn(nodes):

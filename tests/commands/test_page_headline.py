@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from iosonde.commands.report.axis import Axis, titles_of
-from iosonde.commands.report.first_screen import describe_levels, measured, target_of, tools_of
-from iosonde.commands.report.headline import headline
-from iosonde.commands.report.of_store import trials_of
+from iosonde.commands.report.axis import Axis, map_metric_titles
+from iosonde.commands.report.first_screen import describe_levels, describe_measurement, format_tools, get_target
+from iosonde.commands.report.headline import format_headline
+from iosonde.commands.report.of_store import tabulate_trials
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Estimate
 from iosonde.stats.overview.types import Overview, OverviewRow
@@ -48,7 +48,7 @@ def test_the_best_and_the_worst_of_each_metric_of_another_tool_and_over_what():
     rows = [
         row("write", "bandwidth_last_done", value * MIB, t=t, n=n) for value, t, n in ((799, "1m", 1), (366, "64k", 2))
     ] + [row("read", "bandwidth_last_done", value * MIB, t=t, n=1) for value, t in ((8800, "64k"), (900, "1m"))]
-    said = headline("t1", "ior", [imported()], overview(*rows), AXIS)
+    said = format_headline("t1", "ior", [imported()], overview(*rows), AXIS)
     assert rates(said) == ["366", "799 MiB/s", "900 MiB/s", "8.59 GiB/s"]
     assert said.split()[:3] == ["t1:", "ior", "write"] and said.endswith(" t × n")
 
@@ -63,14 +63,14 @@ def test_several_metrics_of_one_operation_name_it_once():
         )
         for bs, value in (("4k", 2e-3 if unit == "s" else 2048.0), ("64k", 6e-3 if unit == "s" else 8192.0))
     ]
-    said = headline("t", "fio", [imported("fio 3")], overview(*rows), AXIS)
+    said = format_headline("t", "fio", [imported("fio 3")], overview(*rows), AXIS)
     assert rates(said) == ["2.00", "8.00 KiB/s", "2.00", "6.00 ms", "2.05", "8.19 kop/s"]
     assert said.count("read") == said.count("p99") == 1
 
 
 def test_a_command_that_only_takes_time_is_named_and_not_its_step():
     rows = [row("step-01", "seconds", value, "s", x=x) for x, value in ((1, 0.0179), (2, 0.0305))]
-    said = headline("t", "", [stepped(SLEEP)], overview(*rows), AXIS)
+    said = format_headline("t", "", [stepped(SLEEP)], overview(*rows), AXIS)
     assert (
         said.startswith(f"t: '{SLEEP['command']}' ")
         and rates(said)[-2:] == ["17.9", "30.5 ms"]
@@ -81,7 +81,7 @@ def test_a_command_that_only_takes_time_is_named_and_not_its_step():
 def test_what_a_command_took_comes_after_what_its_tool_says():
     rows = [row("step-01", "seconds", value, "s", t=t) for t, value in ((1, 1.0), (2, 2.0))]
     rows += [row("write", "bandwidth_last_done", value * MIB, t=t) for t, value in ((1, 10), (2, 20))]
-    said = headline("t", "ior", [stepped(IOR)], overview(*rows), AXIS)
+    said = format_headline("t", "ior", [stepped(IOR)], overview(*rows), AXIS)
     before, _, after = said.partition(f"'{IOR['command']}'")
     assert rates(before) == ["10.0", "20.0 MiB/s"] and rates(after) == ["1.00", "2.00 s"]
 
@@ -89,7 +89,7 @@ def test_what_a_command_took_comes_after_what_its_tool_says():
 def test_files_come_before_directories_and_of_many_metrics_it_is_said_how_many_more():
     names = ["directory_creation", "directory_stat", "file_creation", "file_stat", "tree_creation"]
     rows = [row(name, "rate_last_done", 10.0 * value, "operations/s", n=value) for name in names for value in (1, 2)]
-    said = headline("t", "mdtest", [imported()], overview(*rows), AXIS)
+    said = format_headline("t", "mdtest", [imported()], overview(*rows), AXIS)
     assert said.index("file_creation") < said.index("file_stat") and "tree_creation" not in said
     assert rates(said)[-1] == "2" and rates(said)[:2] == ["10.0", "20.0 op/s"]
 
@@ -97,36 +97,40 @@ def test_files_come_before_directories_and_of_many_metrics_it_is_said_how_many_m
 def test_where_only_the_size_varied_it_is_of_the_largest_with_its_interval():
     rows = [row("write", "bandwidth_last_done", value * MIB, nodes=n) for n, value in ((1, 10), (2, 20))]
     rows += [row("write", "rate_last_done", 5.0, "operations/s", nodes=n) for n in (1, 2)]
-    assert headline("t", "", [stepped()], overview(*rows), AXIS) == "t: write 20.0 (18.0–22.0) MiB/s with 2 nodes"
+    assert (
+        format_headline("t", "", [stepped()], overview(*rows), AXIS) == "t: write 20.0 (18.0–22.0) MiB/s with 2 nodes"
+    )
 
 
 def test_the_headline_of_many_factors_counts_them():
     by = dict.fromkeys("abcd", 1)
     rows = [row("write", "bandwidth_last_done", value * MIB, **{**by, "a": value}) for value in (1, 2)]
-    assert headline("t", "ior", [imported()], overview(*rows), AXIS).endswith("1.00 to 2.00 MiB/s over 4 factors")
+    assert format_headline("t", "ior", [imported()], overview(*rows), AXIS).endswith(
+        "1.00 to 2.00 MiB/s over 4 factors"
+    )
 
 
 def test_an_import_claims_neither_an_order_nor_a_time_of_measuring():
     rows = [row("write", "bandwidth_last_done", size * MIB, transfer_size=size) for size in (4096, 65536, 2**20)]
     told = overview(*rows, units={"transfer_size": "bytes"})
-    (said,) = measured([imported()] * 9, told, AXIS, 0)
+    (said,) = describe_measurement([imported()] * 9, told, AXIS, 0)
     assert re.findall(r"[\d.]*\d(?: [KM]iB)?", said) == ["9", "4.1.0", "4 KiB", "64 KiB", "1 MiB"]
     assert "seed" not in said and " s " not in said
-    assert target_of([imported()], "store") == "store"
+    assert get_target([imported()], "store") == "store"
 
 
 def test_a_campaign_says_its_tool_what_was_swept_its_order_and_its_time():
     rows = [row("write", "bandwidth_last_done", 1.0, t=t) for t in ("64k", "1m")]
-    said = " ".join(measured([stepped(IOR)] * 2, overview(*rows), AXIS, 7))
+    said = " ".join(describe_measurement([stepped(IOR)] * 2, overview(*rows), AXIS, 7))
     assert re.findall(r"\d[\d.]*[km]?", said) == ["4.1.0", "64k", "1m", "1", "2", "7", "4.0"]
-    assert f"'{SLEEP['command']}': " in " ".join(measured([stepped(SLEEP)], overview(*rows), AXIS, None))
+    assert f"'{SLEEP['command']}': " in " ".join(describe_measurement([stepped(SLEEP)], overview(*rows), AXIS, None))
 
 
 def test_tools_are_named_once_and_with_a_version_only_where_it_is_one():
     several = [imported("ior 3.0"), imported("ior 4.1.0"), imported("fio 3.33")]
-    assert tools_of(several, versions=True).split(" and ") == ["ior", "fio 3.33"]
-    assert tools_of(several).split(" and ") == ["ior", "fio"] and tools_of([stepped()]) == ""
-    assert re.findall(r"\w*\d", tools_of([imported(f"t{n} 1") for n in range(5)])) == ["t0", "t1", "t2", "2"]
+    assert format_tools(several, versions=True).split(" and ") == ["ior", "fio 3.33"]
+    assert format_tools(several).split(" and ") == ["ior", "fio"] and format_tools([stepped()]) == ""
+    assert re.findall(r"\w*\d", format_tools([imported(f"t{n} 1") for n in range(5)])) == ["t0", "t1", "t2", "2"]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +159,7 @@ def test_titles_are_those_of_the_table_of_summary():
         row("write_large", "bandwidth_last_done", 1.0),
         row("step-01", "seconds", 1.0, "s"),
     ]
-    titles = list(titles_of(rows).values())
+    titles = list(map_metric_titles(rows).values())
     assert len(set(titles)) == len(rows) and titles[2::2] == ["write", "step-01"]
     assert [title.split()[0] for title in titles] == ["read", "read", "write", "Write,", "step-01"]
     assert "p99" in titles[1]
@@ -164,11 +168,13 @@ def test_titles_are_those_of_the_table_of_summary():
 def test_trials_have_their_settings_and_no_empty_columns():
     rows = [row("write", "bandwidth_last_done", 1.0, transfer_size=4096)]
     run = imported(factors={"transfer_size": 4096, "nodes": 1})
-    table = trials_of([run], overview(*rows, units={"transfer_size": "bytes"}), AXIS)
+    table = tabulate_trials([run], overview(*rows, units={"transfer_size": "bytes"}), AXIS)
     assert table.columns == ("run", "transfer_size", "started", "state") and table.rows[0][1] == "4 KiB"
 
 
 def test_a_mount_whose_source_nobody_says_is_told_by_its_type():
     rows = [row("write", "rate_last_done", 5.0, "operations/s", nodes=1)]
-    said = " ".join(measured([stepped(SLEEP, machine={"mount": {"type": "nfs"}})], overview(*rows), AXIS, None))
+    said = " ".join(
+        describe_measurement([stepped(SLEEP, machine={"mount": {"type": "nfs"}})], overview(*rows), AXIS, None)
+    )
     assert " nfs: " in said and "None" not in said

@@ -13,9 +13,9 @@ import pytest
 
 from iosonde.commands.bound.figure import waterfall_figure
 from iosonde.commands.plot.content import Bars, Cell
-from iosonde.commands.plot.figure_bars import scale_of
-from iosonde.commands.report.section import page_document, render
-from iosonde.commands.report.section_top import top_tables
+from iosonde.commands.plot.figure_bars import choose_scale
+from iosonde.commands.report.section import build_page_document, render
+from iosonde.commands.report.section_top import build_top_tables
 from iosonde.core.types import Estimate
 from iosonde.core.words import counted, plural
 from iosonde.page.tables import DataTable
@@ -244,7 +244,7 @@ def test_what_is_missing_is_said(pages):
 
 
 def test_the_json_of_a_page_can_be_read_by_anybody():
-    data = json.loads(json.dumps(page_document(sample_page()), allow_nan=False))
+    data = json.loads(json.dumps(build_page_document(sample_page()), allow_nan=False))
     assert data["iosonde_report"] == 1
     assert data["bars"]["items"][0]["cells"][0]["estimate"].keys() == {"value", "low", "high", "level", "n", "warnings"}
 
@@ -256,7 +256,7 @@ def test_not_a_number_is_no_json():
     from iosonde.page.tables import Section
 
     page = dataclasses.replace(bare_page(), bars=Section((bars,)))
-    assert page_document(page)["bars"]["items"][0]["cells"][0]["estimate"]["value"] is None
+    assert build_page_document(page)["bars"]["items"][0]["cells"][0]["estimate"]["value"] is None
 
 
 def test_text_that_a_spreadsheet_would_run_is_quoted():
@@ -268,7 +268,7 @@ def test_text_that_a_spreadsheet_would_run_is_quoted():
 
 
 def test_the_first_table_has_a_column_for_each_node_count():
-    bandwidth, rate = top_tables(sample_page((1, 2, 4, 8)))
+    bandwidth, rate = build_top_tables(sample_page((1, 2, 4, 8)))
     assert bandwidth.title == "Bandwidth" != rate.title
     assert bandwidth.columns == ("1 node", "2 nodes", "4 nodes", "8 nodes")
     row = bandwidth.rows[0]
@@ -283,9 +283,9 @@ def test_one_unit_for_a_row_without_a_leading_zero():
             "x", "m", "X", "bytes/s", tuple(Cell(i, Estimate(v, None, None, 0.95, 1)) for i, v in enumerate(values))
         )
 
-    assert scale_of(bars(600 * MiB, 1200 * MiB)) == (MiB, "MiB/s")
-    assert scale_of(bars(5 * MiB, 9000 * MiB)) == (1024 * MiB, "GiB/s")
-    assert scale_of(bars()) == (1.0, "B/s")
+    assert choose_scale(bars(600 * MiB, 1200 * MiB)) == (MiB, "MiB/s")
+    assert choose_scale(bars(5 * MiB, 9000 * MiB)) == (1024 * MiB, "GiB/s")
+    assert choose_scale(bars()) == (1.0, "B/s")
 
 
 def test_nouns():

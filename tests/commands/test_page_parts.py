@@ -2,7 +2,7 @@
 
 import json
 
-from iosonde.commands.report.section import page_specs
+from iosonde.commands.report.section import build_page_specs
 from iosonde.page.carried import REFERENCE, share
 from iosonde.page.environment import _cell_text
 from page_sample import model_page, sample_page
@@ -39,7 +39,7 @@ def test_what_is_said_again_stands_there_once_and_rows_stay():
 
 def test_the_figures_of_a_page_are_the_same_and_smaller():
     for page in (sample_page(), model_page()):
-        specs = page_specs(page)
+        specs = build_page_specs(page)
         parts, shared = share(specs)
         assert put_back(parts, shared) == json.loads(json.dumps(specs))
         assert len(json.dumps([parts, shared])) < 0.8 * len(json.dumps(specs))

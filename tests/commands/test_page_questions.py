@@ -9,8 +9,8 @@ import pytest
 
 import here
 import sample_store
-from iosonde.commands.report.first_screen import sentence_about
-from iosonde.commands.report.questions import answered, read_questions
+from iosonde.commands.report.first_screen import describe_metrics
+from iosonde.commands.report.questions import answer_questions, read_questions
 from iosonde.commands.summary.answer import summary
 from iosonde.core import questions
 from iosonde.data.query import ResponseQuery
@@ -34,7 +34,7 @@ def store(tmp_path_factory):
 
 def test_each_is_answered_as_its_command_does_and_what_cannot_be_says_why(store):
     asked = questions.read(ASKED)
-    made = answered(asked, lambda where: open_data(str(store), where), ResponseQuery(), "results")
+    made = answer_questions(asked, lambda where: open_data(str(store), where), ResponseQuery(), "results")
     assert [one.question for one in made] == [one["question"] for one in ASKED]
     assert made[0].published == "81 MiB/s"
     assert made[0].command.split() == [
@@ -67,7 +67,7 @@ def applications(tmp_path):
 
 
 def _asked_of(path, declared=frozenset(), **one):
-    (made,) = answered(
+    (made,) = answer_questions(
         questions.read([{"question": "?", "metric": "time", **one}], declared),
         lambda where: open_data(path, where),
         ResponseQuery(),
@@ -123,7 +123,7 @@ questions:
     assert "questions[1]: color: " in done.stderr and "'wurd'" in done.stderr and "word?" in done.stderr
     assert "questions[0]" not in done.stderr and done.returncode == 0
     source = open_data(str(tmp_path / "s"))
-    known, slip = answered(
+    known, slip = answer_questions(
         read_questions(source), lambda where: open_data(str(tmp_path / "s"), where), ResponseQuery(), "s"
     )
     assert known.answer is not None and known.constant == ("io_cache", "base_fs", "left")
@@ -147,7 +147,7 @@ def test_a_summary_may_have_a_column_for_each_level(store):
 
 
 def _of_store(store, **one):
-    (made,) = answered(
+    (made,) = answer_questions(
         questions.read([{"question": "?", **one}]), lambda where: open_data(str(store), where), ResponseQuery()
     )
     return made
@@ -170,7 +170,7 @@ def test_a_page_says_of_the_metrics_that_are_asked_about():
     )
     overview = summary(open_data(data), ResponseQuery(("write (MB/s)", "read (MB/s)")), ["v"]).overview
     assert len(overview.stories) == 2
-    about_one = sentence_about(overview, {overview.stories[1].title})
+    about_one = describe_metrics(overview, {overview.stories[1].title})
     assert overview.stories[1].title in about_one and overview.stories[0].title not in about_one
     assert about_one.endswith(overview.closing) and overview.sentence.endswith(overview.closing)
-    assert sentence_about(overview, {"another"}) == sentence_about(overview, set()) == overview.sentence
+    assert describe_metrics(overview, {"another"}) == describe_metrics(overview, set()) == overview.sentence

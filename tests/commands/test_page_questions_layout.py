@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from iosonde.commands.compare.answer import Sides, compare
 from iosonde.commands.report.content import AnsweredQuestion
-from iosonde.commands.report.html import html_of
+from iosonde.commands.report.html import render_page_html
 from iosonde.commands.summary.answer import summary
 from iosonde.core.questions import COMPARE, SUMMARY
 from iosonde.data.query import ResponseQuery
@@ -19,7 +19,7 @@ def table(tmp_path, levels):
 
 
 def section(*asked):
-    html = html_of(replace(sample_page(), questions=asked))
+    html = render_page_html(replace(sample_page(), questions=asked))
     begin = html.index('<section id="questions"')
     return html[begin : html.index("</section>", begin)]
 

@@ -45,7 +45,7 @@ def runs(tmp_path_factory):
 
 def panels(data, responses, on, together=False):
     """What the figure is given."""
-    made = factors.panels(open_data(data), ResponseQuery(tuple(responses), tuple(on)), together)
+    made = factors.build_factor_panels(open_data(data), ResponseQuery(tuple(responses), tuple(on)), together)
     return made.items, made.columns
 
 
@@ -213,9 +213,9 @@ def test_one_response_that_never_varies_leaves_the_others_drawn(tmp_path):
 
 def test_sizes_of_a_store_are_named_as_people_write_them():
     cells = np.array([16384.0, 1048576.0, 16384.0])
-    places, ticks = factors._places(TermFactor("request_size", "log2"), cells, "bytes")
+    places, ticks = factors._place_levels(TermFactor("request_size", "log2"), cells, "bytes")
     assert ticks == [(16384.0, "16 KiB"), (1048576.0, "1 MiB")] and places[16384.0] == 16384.0
-    assert factors._places(TermFactor("n"), cells, "")[1] == [(16384.0, "16384"), (1048576.0, "1048576")]
+    assert factors._place_levels(TermFactor("n"), cells, "")[1] == [(16384.0, "16384"), (1048576.0, "1048576")]
 
 
 def test_all_panels_of_a_response_have_one_unit(runs):

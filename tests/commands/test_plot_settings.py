@@ -11,10 +11,10 @@ import stats_sample
 
 from iosonde.answers.operations import latencies
 from iosonde.commands.plot.figure_heatmap import heatmap_figure
-from iosonde.commands.plot.figure_settings import palette, settings_figure
+from iosonde.commands.plot.figure_settings import choose_level_colours, settings_figure
 from iosonde.commands.plot.layout import PlotRoles
-from iosonde.commands.plot.percentiles import percentiles_plot
-from iosonde.commands.plot.settings import Fits, settings_plot
+from iosonde.commands.plot.percentiles import build_percentiles_plot
+from iosonde.commands.plot.settings import Fits, build_settings_plot
 from iosonde.commands.report.axis import title as operation_title
 from iosonde.core.errors import IosondeError
 from iosonde.core.types import Experiment, Factor, Observation
@@ -47,7 +47,7 @@ def grid(tmp_path_factory):
 
 
 def plotted(source, *names, fits=None, **roles):
-    return settings_plot(source, ResponseQuery(names), PlotRoles(**roles), fits)
+    return build_settings_plot(source, ResponseQuery(names), PlotRoles(**roles), fits)
 
 
 def marks(figure, kind):
@@ -127,7 +127,7 @@ def test_a_line_a_whisker_a_point_and_three_dots_for_each_setting(grid):
 
 
 def test_what_is_computed_is_named_as_it_was_asked_for_and_never_put_with_its_column(grid):
-    made = settings_plot(grid, ResponseQuery(("write", "write/clients"), ("clients", "fs", "size")))
+    made = build_settings_plot(grid, ResponseQuery(("write", "write/clients"), ("clients", "fs", "size")))
     assert "write/clients" in made.title and {one.metric for one in made.panels} == {"write", "write/clients"}
     assert [text.partition(":")[0] for text in made.sentences if "best" in text] == ["write", "write/clients"]
 
@@ -173,7 +173,7 @@ def test_two_thousand_settings_are_one_figure_of_points(tmp_path):
 def test_many_levels_by_colour_are_shades_in_their_order(tmp_path):
     rows = [(a, b, a * b + c) for a in range(20) for b in range(10) for c in (0, 1)]
     made = plotted(table(tmp_path / "s.csv", "a,b,y (s)", rows))
-    assert palette(made.color)[0] == SHADES[0] and len(set(palette(made.color))) == 10
+    assert choose_level_colours(made.color)[0] == SHADES[0] and len(set(choose_level_colours(made.color))) == 10
     with raises("too-many-levels"):
         plotted(table(tmp_path / "t.csv", "a,b,y (s)", [(a % 40, a % 3, a) for a in range(240)]), "y", color="a")
 
@@ -189,7 +189,7 @@ def test_a_heat_map_has_a_field_for_each_setting_with_its_interval(grid):
 
 def test_a_store_shows_the_headline_of_each_operation(tmp_path):
     stats_sample.store(tmp_path / "store")
-    made = settings_plot(open_data(str(tmp_path / "store")), ResponseQuery())
+    made = build_settings_plot(open_data(str(tmp_path / "store")), ResponseQuery())
     assert [(one.title, one.metric) for one in made.panels] == [
         ("Create", "rate"),
         (operation_title("read_1to1_large"), "bandwidth"),
@@ -199,7 +199,7 @@ def test_a_store_shows_the_headline_of_each_operation(tmp_path):
 
 def test_a_single_setting_is_a_bar_for_each_operation(tmp_path):
     stats_sample.store(tmp_path / "store")
-    made = settings_plot(open_data(str(tmp_path / "store"), ["nodes=1"]), ResponseQuery())
+    made = build_settings_plot(open_data(str(tmp_path / "store"), ["nodes=1"]), ResponseQuery())
     assert [(one.title, len(one.points)) for one in made.panels] == [("rate", 1), ("bandwidth", 1)]
     assert [len(rows) for rows in marks(settings_figure(made), "bar")] == [1, 1]
     assert made.sentences[0].startswith("Create: ")
@@ -208,7 +208,7 @@ def test_a_single_setting_is_a_bar_for_each_operation(tmp_path):
 def test_incomplete_trials_are_left_out_and_counted(tmp_path):
     store = stats_sample.store(tmp_path / "store", repetitions=2)
     store.append(stats_sample.run(1, 7, np.random.default_rng(1), missing=["rank 1 died"]))
-    made = settings_plot(open_data(str(tmp_path / "store")), ResponseQuery())
+    made = build_settings_plot(open_data(str(tmp_path / "store")), ResponseQuery())
     assert_problem(with_code(made.notes, "incomplete-trials"), "incomplete-trials", n_incomplete=1, trials="5 trials")
     assert [point.mean.n for point in made.panels[0].points] == [2, 2]
 
@@ -232,14 +232,14 @@ def test_of_experiments_with_other_factors_the_newest_is_drawn(tmp_path):
                 phases=[],
             )
         )
-    made = settings_plot(open_data(str(tmp_path / "store")), ResponseQuery())
+    made = build_settings_plot(open_data(str(tmp_path / "store")), ResponseQuery())
     assert made.x.factor == "depth" and ", y, " in made.notes[0]
 
 
 def test_percentiles_of_recorded_operations_are_means_over_trials(tmp_path):
     stats_sample.store(tmp_path / "store", repetitions=3)
     source = open_data(str(tmp_path / "store"))
-    made = percentiles_plot(source, ResponseQuery(("create",)), PlotRoles())
+    made = build_percentiles_plot(source, ResponseQuery(("create",)), PlotRoles())
     assert made.x.texts[:2] == ("p50", "p99") and made.color.factor == "nodes"
     (panel,) = made.panels
     recorded = [one for trial in latencies(source, 0.95).values() for one in trial if one.operation == "create"]
@@ -249,7 +249,7 @@ def test_percentiles_of_recorded_operations_are_means_over_trials(tmp_path):
     assert len(marks(settings_figure(made), "rule")[0]) == len(panel.points)
     for asked, roles in ((("nothing",), PlotRoles()), (("create",), PlotRoles(x="nodes"))):
         with pytest.raises(IosondeError):
-            percentiles_plot(source, ResponseQuery(asked), roles)
+            build_percentiles_plot(source, ResponseQuery(asked), roles)
 
 
 def test_percentiles_that_a_tool_states_are_taken(tmp_path):
@@ -271,7 +271,7 @@ def test_percentiles_that_a_tool_states_are_taken(tmp_path):
             )
         )
     store.save_experiment(Experiment("x", "x", [Factor("depth", "", (1, 4))], {}, [], 1, "2026-11-22T10:00:00.000Z"))
-    made = percentiles_plot(open_data(str(tmp_path / "store")), ResponseQuery(), PlotRoles())
+    made = build_percentiles_plot(open_data(str(tmp_path / "store")), ResponseQuery(), PlotRoles())
     assert made.x.texts == ("p50", "p99", "p99.9") and made.x.numbers == pytest.approx((2, 100, 1000))
     assert [point.mean.value for point in made.panels[0].points if point.color == 1] == pytest.approx(
         [4 * p / 1e6 for p in (50, 99, 99.9)]

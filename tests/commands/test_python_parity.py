@@ -21,7 +21,7 @@ from stats_sample import run, store
 import corpus_sample
 import iosonde
 from iosonde.cli.group import cli
-from iosonde.commands import find_folder, package_of
+from iosonde.commands import find_folder, get_package_name
 from iosonde.commands.declaration import COMMANDS as DECLARED
 from iosonde.core.message import spelled, terminal_spelling
 from iosonde.store import Store
@@ -498,7 +498,7 @@ def test_every_function_is_called_here_or_beside():
 def test_a_command_has_a_function_with_its_options(name):
     """``lab`` and ``serve`` say nothing that has no function: they show what others say, until they are ended."""
     command_of(name)
-    folder = package_of(find_folder(name))
+    folder = get_package_name(find_folder(name))
     declared = [command for key, command in DECLARED.items() if key.startswith(f"{folder}.")]
     functions = {command.function for command in declared} - {""}
     assert functions == {name for name in iosonde.__all__ if name in functions}

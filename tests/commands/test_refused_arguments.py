@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import iosonde
 from iosonde.cli.group import cli
-from iosonde.commands import abouts, package_of
+from iosonde.commands import get_package_name, load_abouts
 from iosonde.commands.declaration import COMMANDS
 from iosonde.core.errors import InputError
 from iosonde.core.options import Data, Value
@@ -22,9 +22,9 @@ ODD = (*ODD, np.array(1), np.array([1.5, 2.5]), {"a": [None]}, {"a": b"x"}, "", 
 NEVER = [repr(odd) for odd in ODD if isinstance(odd, bytes | set) or type(odd) is object] + ["[None]", "{'a': [None]}"]
 
 
-@pytest.mark.parametrize("folder", abouts())
+@pytest.mark.parametrize("folder", load_abouts())
 def test_every_option_takes_or_refuses_any_value(folder):
-    importlib.import_module(f"{package_of(folder)}.options")
+    importlib.import_module(f"{get_package_name(folder)}.options")
     for command in COMMANDS.values():
         for option in command.declarations if f".commands.{folder}." in command.answer.__module__ else ():
             for odd in ODD if not isinstance(option, Data | Value) else ():

@@ -14,7 +14,7 @@ from iosonde.commands.plot import ask
 from iosonde.commands.report import timelines
 from iosonde.commands.report.axis import Axis, title
 from iosonde.commands.report.experiment import open_chosen
-from iosonde.commands.report.of_store import page_of_store
+from iosonde.commands.report.of_store import build_store_page
 from iosonde.core.errors import IosondeError
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Experiment, Run
@@ -60,7 +60,7 @@ def run(command, *words):
 
 def page_at(path, experiment=None, where=()):
     source, chosen = open_chosen(str(path), experiment, where)
-    return page_of_store(source, chosen, ResponseQuery(), ["iosonde", "report"])
+    return build_store_page(source, chosen, ResponseQuery(), ["iosonde", "report"])
 
 
 def test_report_writes_one_page_and_says_the_headline(whole, tmp_path):
@@ -347,7 +347,7 @@ def trial(*phases, **changes):
 
 
 def test_the_late_and_the_last_are_marked():
-    section, _ = timelines.timelines_of(
+    section, _ = timelines.build_timelines(
         stored([trial(phase([(0, 10**9), (5 * 10**8, 10**9 + 1), (0, 2 * 10**9)]))]), AXIS
     )
     spans = section.items[0].spans
@@ -358,7 +358,7 @@ def test_the_late_and_the_last_are_marked():
 
 def test_where_clocks_cannot_be_compared_only_lengths_are_shown():
     one = phase([(0, 10**9), (10**11, 10**11 + 3 * 10**9)], comparable=False, start_spread_ns=None, end_spread_ns=None)
-    section, _ = timelines.timelines_of(stored([trial(one)]), AXIS)
+    section, _ = timelines.build_timelines(stored([trial(one)]), AXIS)
     assert [(span.start_s, span.end_s, span.mark) for span in section.items[0].spans] == [(0, 1, ""), (0, 3, "last")]
     assert "apart" not in section.items[0].note
     assert not section.items[0].comparable
@@ -366,7 +366,7 @@ def test_where_clocks_cannot_be_compared_only_lengths_are_shown():
 
 def test_the_trial_whose_ranks_ended_furthest_apart_is_shown():
     calm, wild = trial(phase([(0, 100), (0, 101)])), trial(phase([(0, 100), (0, 900)]), id="wild")
-    section, note = timelines.timelines_of(stored([calm, wild, calm]), AXIS)
+    section, note = timelines.build_timelines(stored([calm, wild, calm]), AXIS)
     assert "wild" in section.items[0].trial
     assert note and "wild" not in note
 
@@ -374,7 +374,7 @@ def test_the_trial_whose_ranks_ended_furthest_apart_is_shown():
 def test_of_very_many_ranks_the_latest_and_the_last_are_shown():
     times = [(0, 10**9 + r) for r in range(10_000)]
     times[77] = (9 * 10**8, 10**9)
-    section, _ = timelines.timelines_of(stored([trial(phase(times))]), AXIS)
+    section, _ = timelines.build_timelines(stored([trial(phase(times))]), AXIS)
     only = section.items[0]
     assert only.ranks == 10_000
     assert len(only.spans) <= timelines.MAX_DISPLAYED_RANKS
@@ -382,7 +382,7 @@ def test_of_very_many_ranks_the_latest_and_the_last_are_shown():
 
 
 def one_rank():
-    section, _ = timelines.timelines_of(stored([trial(phase([(0, 100)]), factors={"nodes": 1})]), AXIS)
+    section, _ = timelines.build_timelines(stored([trial(phase([(0, 100)]), factors={"nodes": 1})]), AXIS)
     return section
 
 
@@ -393,12 +393,12 @@ def test_one_rank_has_nobody_to_wait_for():
 
 @pytest.mark.parametrize("factors", [{"nodes": 2}, {"nodes": 1, "ranks": 4}])
 def test_several_ranks_of_which_one_told_its_times_are_not_one(factors):
-    section, _ = timelines.timelines_of(stored([trial(phase([(0, 100)]), factors=factors)]), AXIS)
+    section, _ = timelines.build_timelines(stored([trial(phase([(0, 100)]), factors=factors)]), AXIS)
     assert not section.items and section.missing and section.missing != one_rank().missing
 
 
 def test_phases_without_the_times_of_ranks_are_said_to_be_missing():
-    section, _ = timelines.timelines_of(stored([trial({"index": 0, "name": "write"}), trial()]), AXIS)
+    section, _ = timelines.build_timelines(stored([trial({"index": 0, "name": "write"}), trial()]), AXIS)
     assert not section.items and len(section.missing) == 1 and section.missing != one_rank().missing
 
 

@@ -12,7 +12,7 @@ from stats_sample import run as sample_run
 
 from iosonde.commands.report.answer import ReportQuery
 from iosonde.commands.report.answer import report as page_of
-from iosonde.commands.report.findings import at_the_top
+from iosonde.commands.report.findings import select_top_findings
 from iosonde.core.errors import IosondeError
 from iosonde.core.types import Finding, Observation, Severity
 from iosonde.data.source import open_data
@@ -104,7 +104,7 @@ def test_what_is_said_of_one_response_is_not_said_of_another_that_has_the_same_c
     def of(title, sentence):
         return SimpleNamespace(title=title, findings=[Finding("S307", Severity.WARNING, sentence)])
 
-    told = at_the_top(
+    told = select_top_findings(
         Section(
             (
                 of("write", "nothing (F=1.96, p=0.12)"),
@@ -202,7 +202,7 @@ def test_a_stores_rows_are_a_table_where_a_response_is_named(scaled):
 
 
 def test_a_headline_over_many_factors_names_no_levels():
-    from iosonde.commands.report.of_table import _headline
+    from iosonde.commands.report.of_table import _format_mean_range
     from iosonde.core.table import table_of
     from iosonde.stats.overview import overview
     from iosonde.stats.overview.cells import TrialCell
@@ -211,8 +211,8 @@ def test_a_headline_over_many_factors_names_no_levels():
         cells = [TrialCell({**by, "n": n}, "y", "bytes/s", np.array([n * 1e6, n * 1.1e6]), "") for n in (1, 2)]
         return overview._build_overview(checks.Subject(cells, 0.95, table=table_of({"y": [1.0]})), [*by, "n"], [])
 
-    assert "over 2 settings" in _headline(made(a=1, b=2), "y", "f.csv")
-    assert "at a=1, n=1" in _headline(made(a=1), "y", "f.csv")
+    assert "over 2 settings" in _format_mean_range(made(a=1, b=2), "y", "f.csv")
+    assert "at a=1, n=1" in _format_mean_range(made(a=1), "y", "f.csv")
 
 
 def test_a_page_of_counts_that_are_the_same_in_every_repetition(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("iosonde.engine._native")
 from iosonde.commands.bound.answer import ABOVE, bound
-from iosonde.commands.bound.inputs import SystemDescription, read
+from iosonde.commands.bound.inputs import SystemDescription, read_inputs
 from iosonde.commands.bound.shared_files import THE_FILES
 from iosonde.commands.check.answer import check
 from iosonde.commands.scale.answer import Growth, scale
@@ -84,7 +84,7 @@ def stored(
 
 def bounds(path: Path, **fields: str):
     source = open_data(str(path))
-    made = bound(source, read(SystemDescription(TWO_SERVERS | fields), source.table, 0.95), ResponseQuery())
+    made = bound(source, read_inputs(SystemDescription(TWO_SERVERS | fields), source.table, 0.95), ResponseQuery())
     return made, {(one.operation, one.by["nodes"]): one for one in made.shares}
 
 
@@ -163,7 +163,7 @@ COPIED = ("fuse.glusterfs", {"type": "Replicate", "copies": 2, "copied_by": "cli
 def test_copies_and_servers_are_those_that_the_file_system_told(tmp_path):
     """Two copies by the client halve what its link carries; nobody has to say so."""
     path, source = stored(tmp_path / "s", COUNTED, COPIED), open_data(str(tmp_path / "s"))
-    made = bound(source, read(SystemDescription({"network": "100MB/s"}), source.table, 0.95), ResponseQuery())
+    made = bound(source, read_inputs(SystemDescription({"network": "100MB/s"}), source.table, 0.95), ResponseQuery())
     found = {(one.operation, one.by["nodes"]): one.ceiling.s for one in made.shares}
     assert (found["write_large", 1], found["write_large", 2]) == (LINK / 2, LINK)
     assert found[READ, 2] == 2 * LINK  # a copy on each of two servers
@@ -187,7 +187,9 @@ def test_copies_and_servers_are_those_that_the_file_system_told(tmp_path):
 )
 def test_who_makes_the_copies_decides_and_what_is_no_number_says_nothing(tmp_path, layout, amount):
     source = open_data(str(stored(tmp_path / "s", COUNTED, ("ceph", layout))))
-    made = bound(source, read(SystemDescription({"client_network": "100MB/s"}), source.table, 0.95), ResponseQuery())
+    made = bound(
+        source, read_inputs(SystemDescription({"client_network": "100MB/s"}), source.table, 0.95), ResponseQuery()
+    )
     (one,) = [one for one in made.shares if (one.operation, one.by["nodes"]) == ("write_large", 1)]
     assert one.ceiling.s == pytest.approx(LINK / amount)
 

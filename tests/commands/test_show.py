@@ -11,11 +11,11 @@ pytest.importorskip("iosonde.engine._native")
 import store_samples
 
 from iosonde.cli.output import show_json
-from iosonde.commands.explain.answer import codes, page
+from iosonde.commands.explain.answer import get_page, list_first_lines
 from iosonde.commands.explain_difference.answer import explain_difference
 from iosonde.commands.parse.answer import Parse, Parses, parse
-from iosonde.commands.show.answer import choose, detail, listing, printed
-from iosonde.commands.show.as_tool import as_tool
+from iosonde.commands.show.answer import collect_run_details, list_experiments, open_chosen_runs, read_outputs
+from iosonde.commands.show.as_tool import recompute_as_tool
 from iosonde.commands.store.answer import check
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredPhase
@@ -37,22 +37,22 @@ def place(tmp_path) -> str:
 
 
 def test_a_row_a_run_with_its_factors(place):
-    made = listing(choose(place))
+    made = list_experiments(open_chosen_runs(place))
     assert [(row["id"], row["nodes"], row["complete"]) for row in made.records()] == [
         ("e-1-0", 1, True),
         ("e-1-1", 2, True),
         ("e-1-2", 3, False),
     ]
-    assert listing(choose(place, where=["nodes>=2"])).to_dict()["runs"][0]["id"] == "e-1-1"
+    assert list_experiments(open_chosen_runs(place, where=["nodes>=2"])).to_dict()["runs"][0]["id"] == "e-1-1"
 
 
 def test_one_run_has_a_row_a_result_and_needs_a_name(place):
-    made = detail(choose(place, "e-1-0"))
+    made = collect_run_details(open_chosen_runs(place, "e-1-0"))
     assert len(made.records()) == len(made.to_dict()["results"]) > 0
     with pytest.raises(InputError):
-        detail(choose(place))
+        collect_run_details(open_chosen_runs(place))
     with pytest.raises(InputError):
-        printed(choose(place))
+        read_outputs(open_chosen_runs(place))
 
 
 def test_a_store_that_lacks_a_run_says_which(place):
@@ -62,7 +62,7 @@ def test_a_store_that_lacks_a_run_says_which(place):
 
 def test_tools_own_numbers_need_recorded_operations(place):
     with raises("no-recorded-operations", DataError):
-        as_tool(choose(place, where=["run=e-1-2"]), "ior")
+        recompute_as_tool(open_chosen_runs(place, where=["run=e-1-2"]), "ior")
 
 
 def test_where_nothing_says_that_every_operation_was_recorded_they_may_be_a_sample():
@@ -85,9 +85,9 @@ def test_a_file_against_itself_has_nothing_to_explain():
 
 
 def test_every_code_has_a_page_and_others_are_refused():
-    assert all(page(line.split()[0].strip(":#")) for line in codes() if line[:1] in "SD")
+    assert all(get_page(line.split()[0].strip(":#")) for line in list_first_lines() if line[:1] in "SD")
     with raises("unknown-finding"):
-        page("S9999")
+        get_page("S9999")
 
 
 @pytest.mark.parametrize("text", ["\x9b31m", "a\u202eb", "\ud800", "\u2028"])
@@ -101,5 +101,5 @@ def test_json_on_stdout_steers_no_terminal_and_stays_itself(capsys, text):
 def test_what_is_wrong_is_looked_for_once(place, monkeypatch):
     looked = []
     monkeypatch.setattr(Store, "problems", lambda store, contents=True: looked.append(contents) or [])
-    chosen = choose(place)
-    assert listing(chosen).problems == tuple(chosen.problems) == () and looked == [False]
+    chosen = open_chosen_runs(place)
+    assert list_experiments(chosen).problems == tuple(chosen.problems) == () and looked == [False]

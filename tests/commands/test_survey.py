@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import survey_tree
-from iosonde.commands.survey.answer import Survey, SurveyQuery, survey, walk_of
-from iosonde.commands.survey.plan import plan
-from iosonde.commands.survey.walk import walk_summary
+from iosonde.commands.survey.answer import Survey, SurveyQuery, build_walk_options, survey
+from iosonde.commands.survey.plan import plan_survey
+from iosonde.commands.survey.walk import summarize_walk
 from iosonde.core.errors import InputError
 from iosonde.survey import tree as tree_of_survey
 from iosonde.survey.walk import walk
@@ -144,33 +144,33 @@ def test_what_cannot_be_asked(tmp_path, asked, match):
 
 
 def test_a_plan_never_reads_more_than_there_is():
-    small = plan(100, 10_000, 1e9, 0.01)
+    small = plan_survey(100, 10_000, 1e9, 0.01)
     assert max(row.files for row in small.rows) == 100 and max(row.bytes for row in small.rows) == 10_000
-    large = plan(300_000_000, 50 * 10**15, 5 * 2**30, 0.0)
+    large = plan_survey(300_000_000, 50 * 10**15, 5 * 2**30, 0.0)
     assert large.rows[1].files == 770
     assert large.rows[-1].seconds / 86_400 == pytest.approx(107.8, abs=0.1)
     with raises("out-of-range"):
-        plan(0, 10, 1.0, 0.0)
+        plan_survey(0, 10, 1.0, 0.0)
 
 
 def test_a_plan_says_what_each_file_takes_besides_and_how_many_are_of_each_draw():
-    made = plan(300_000_000, 50 * 10**15, 5 * 2**30, 0.01)
+    made = plan_survey(300_000_000, 50 * 10**15, 5 * 2**30, 0.01)
     whole, told = made.rows[-1], made.to_dict()
     assert whole.seconds / 86_400 == pytest.approx(142.5, abs=0.1)
     assert whole.seconds_of_bytes / 86_400 == pytest.approx(107.8, abs=0.1)
     assert made.rows[1].by_count == 385 == made.rows[1].files / 2
     assert (told["per_file_s"], told["rate"]) == (0.01, 5 * 2**30)
     assert told["plans"][-1]["seconds_of_bytes"] == whole.seconds_of_bytes
-    assert plan(30, 10_000, 1e9, 0.01).rows[0].by_count <= 30
+    assert plan_survey(30, 10_000, 1e9, 0.01).rows[0].by_count <= 30
 
 
 def test_sums_that_no_file_system_holds_are_said_to_be_wrong(tmp_path):
     (tmp_path / "text").write_text("text")
-    walked = walk(walk_of(SurveyQuery(str(tmp_path))))
-    assert not [note for note in walk_summary(walked, False).notes if "wrong" in note]
+    walked = walk(build_walk_options(SurveyQuery(str(tmp_path))))
+    assert not [note for note in summarize_walk(walked, False).notes if "wrong" in note]
     sizes = walked.counts["sizes"].copy()
     sizes[3:5, :2] = [[1, 2**64 - 1], [1, 2**64 - 1]]
-    summary = walk_summary(replace(walked, counts={**walked.counts, "bytes": 2**64 - 1, "sizes": sizes}), False)
+    summary = summarize_walk(replace(walked, counts={**walked.counts, "bytes": 2**64 - 1, "sizes": sizes}), False)
     assert [tail.share for tail in summary.tails] == [0.5, 1.0]
     assert "sums and shares of capacity are wrong" in summary.notes[0]
 

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from iosonde.commands.survey.content import blocks_read
+from iosonde.commands.survey.content import count_blocks
 from iosonde.core.errors import InputError
 from iosonde.survey import codecs, contents
 from iosonde.survey.codecs import codec, codec_name
@@ -67,9 +67,9 @@ def test_blocks_met_before_are_counted_over_files_but_zeros_are_not(tmp_path):
     (tmp_path / "a").write_bytes(block + other)
     (tmp_path / "b").write_bytes(bytes(BLOCK_BYTES) + block + b"tail")
     (tmp_path / "c").write_bytes(b"short")
-    found = blocks_read(looked(tmp_path).values())
+    found = count_blocks(looked(tmp_path).values())
     assert found.to_json() == {"read": 4, "zeros": 1, "met_before": 1}
-    assert blocks_read([Contents("text")]).to_json() == {"read": 0, "zeros": 0, "met_before": 0}
+    assert count_blocks([Contents("text")]).to_json() == {"read": 0, "zeros": 0, "met_before": 0}
 
 
 def test_a_codec_that_gives_back_other_bytes_is_not_believed(tmp_path, monkeypatch):

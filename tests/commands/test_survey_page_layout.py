@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import survey_tree
 from iosonde.commands.survey.answer import SurveyQuery, survey
-from iosonde.commands.survey.figure import areas_figure, cumulative_figure, estimates_figure, squarified
-from iosonde.commands.survey.for_page import survey_page
+from iosonde.commands.survey.figure import areas_figure, cumulative_figure, estimates_figure, squarify_areas
+from iosonde.commands.survey.for_page import build_survey_page
 from iosonde.commands.survey.reading import ReadSpeed
-from iosonde.commands.survey.section import survey_html
+from iosonde.commands.survey.section import render_survey
 from iosonde.core.types import Estimate
 
 HOSTILE = ("<script>alert(1)<", "new\nline", "esc\x1b[31m", "<b>bold", "{{7*7}}", "=cmd|'x'!A0")
@@ -37,14 +37,14 @@ def hostile(tmp_path_factory):
 @given(st.lists(st.floats(0.001, 1e6), min_size=1, max_size=30))
 def test_areas_fill_the_box_in_proportion(values):
     order = sorted(values, reverse=True)
-    boxes = squarified(order, (0.0, 0.0, 680.0, 300.0))
+    boxes = squarify_areas(order, (0.0, 0.0, 680.0, 300.0))
     for value, (x, y, width, height) in zip(order, boxes, strict=True):
         assert width * height == pytest.approx(value / sum(values) * 680 * 300, rel=1e-6)
         assert x >= -1e-6 and y >= -1e-6 and x + width <= 680.001 and y + height <= 300.001
 
 
 def test_areas_do_not_lie_upon_each_other():
-    boxes = squarified([6, 6, 4, 3, 2, 2, 1], (0.0, 0.0, 6.0, 4.0))
+    boxes = squarify_areas([6, 6, 4, 3, 2, 2, 1], (0.0, 0.0, 6.0, 4.0))
     for at in ((x / 4 + 0.1, y / 4 + 0.1) for x in range(24) for y in range(16)):
         assert sum(x <= at[0] < x + w and y <= at[1] < y + h for x, y, w, h in boxes) == 1
     assert boxes[0] == pytest.approx((0, 0, 3, 2)), "the example of the paper"
@@ -52,7 +52,7 @@ def test_areas_do_not_lie_upon_each_other():
 
 def test_the_heavy_tail_is_two_lines_apart(tmp_path):
     survey_tree.make(tmp_path, files=300)
-    page = survey_page(survey(SurveyQuery(str(tmp_path))))
+    page = build_survey_page(survey(SurveyQuery(str(tmp_path))))
     sizes = page.distributions[0]
     assert sizes.rows[-1][1:] == (1.0, 1.0) and all(files >= capacity for _, files, capacity in sizes.rows)
     before = sizes.rows[-2]
@@ -63,22 +63,22 @@ def test_the_heavy_tail_is_two_lines_apart(tmp_path):
 
 
 def test_hostile_names_stay_text(hostile):
-    text = survey_html(survey_page(survey(SurveyQuery(str(hostile), by="directory"))))
+    text = render_survey(build_survey_page(survey(SurveyQuery(str(hostile), by="directory"))))
     assert "<script>alert" not in text and "<b>bold" not in text and "\x1b" not in text and "{{7*7}}" in text
     assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", text)
     assert "default-src &#39;none&#39;" in text
 
 
 def test_no_name_is_on_the_page_unless_parts_were_asked_for(hostile):
-    text = survey_html(survey_page(survey(SurveyQuery(str(hostile)))))
+    text = render_survey(build_survey_page(survey(SurveyQuery(str(hostile)))))
     assert "7*7" not in text and "bold" not in text.split("</style>")[1].split('id="theme"')[0]
-    by = survey_page(survey(SurveyQuery(str(hostile), by="directory")))
+    by = build_survey_page(survey(SurveyQuery(str(hostile), by="directory")))
     assert "file " not in json.dumps([areas_figure(one).spec for one in by.squares])
 
 
 def test_a_tree_without_a_file_has_a_page(tmp_path):
     (tmp_path / "empty").mkdir()
-    text = survey_html(survey_page(survey(SurveyQuery(str(tmp_path)))))
+    text = render_survey(build_survey_page(survey(SurveyQuery(str(tmp_path)))))
     assert "0 files" in text and 'data-figure="' not in text
 
 
@@ -93,15 +93,15 @@ def test_how_fast_files_were_read_is_on_the_page_by_type_and_state(tmp_path):
             ("text", "cached", 9e9, 100),
         )
     )
-    page = survey_page(replace(made, reading=told))
+    page = build_survey_page(replace(made, reading=told))
     assert [("not" in one.title.split(), [name for name, _ in one.bars]) for one in page.rates] == [
         (True, ["text", "NetCDF"]),
         (False, ["text"]),
     ]
-    text = survey_html(page)
+    text = render_survey(page)
     assert 'id="rates"' in text and 'href="#rates"' in text and "83.3 %" in text
     drawn = json.dumps([estimates_figure(one).spec for one in page.rates])
     assert "MiB/s" in drawn and "GiB/s" in drawn and "text: 191 (153\\u2013229) MiB/s" in drawn
     (table,) = [one for one in page.tables if one.caption.startswith("How fast")]
     assert (table.rows[0][0], *table.rows[0][2:]) == ("text", 300, 2e8, 1.6e8, 2.4e8, 9)
-    assert 'id="rates"' not in survey_html(survey_page(replace(made, reading=())))
+    assert 'id="rates"' not in render_survey(build_survey_page(replace(made, reading=())))

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("iosonde.engine._native")
 from iosonde.commands.survey.answer import SurveyQuery, survey  # noqa: E402
-from iosonde.commands.survey.reading import read_speeds  # noqa: E402
+from iosonde.commands.survey.reading import estimate_read_speeds  # noqa: E402
 from iosonde.engine._native import read_timed  # noqa: E402
 from iosonde.survey.contents import Contents, Piece  # noqa: E402
 
@@ -23,7 +23,7 @@ def file(kind: str, *pieces: tuple[float, bool | None], size: int = MIB) -> Cont
 
 
 def test_rates_are_geometric_means_over_files_by_kind_and_state():
-    found = read_speeds(
+    found = estimate_read_speeds(
         [
             file("text", (1.0, False)),
             file("text", (0.25, False)),
@@ -49,7 +49,7 @@ def test_rates_are_geometric_means_over_files_by_kind_and_state():
 
 
 def test_pieces_of_one_file_are_one_rate():
-    (one,) = read_speeds([file("text", (1.0, True), (3.0, True))], 0.95)
+    (one,) = estimate_read_speeds([file("text", (1.0, True), (3.0, True))], 0.95)
     assert one.rate.value == pytest.approx(MIB / 2) and one.read_bytes == 2 * MIB
 
 

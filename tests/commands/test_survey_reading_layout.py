@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from iosonde.commands.survey.reading import ReadSpeed, cold_share, describe_reading
-from iosonde.commands.survey.text import reading_lines
+from iosonde.commands.survey.reading import ReadSpeed, compute_cold_share, describe_reading
+from iosonde.commands.survey.text import format_read_speeds
 from iosonde.core.types import Estimate
 
 
@@ -30,9 +30,9 @@ def test_three_states_of_long_names_fit():
 
 
 def _lines(found):
-    return reading_lines(found, describe_reading(found, cold_share(found)))
+    return format_read_speeds(found, describe_reading(found, compute_cold_share(found)))
 
 
 def test_bytes_of_which_nobody_tells_are_in_no_share():
     found = [speed("text", "cold", 100), speed("text", "cached", 300), speed("raw", "unknown", 10_000)]
-    assert cold_share(found) == 0.25 and cold_share(found[2:]) is None
+    assert compute_cold_share(found) == 0.25 and compute_cold_share(found[2:]) is None

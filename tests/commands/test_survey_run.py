@@ -12,7 +12,7 @@ import survey_tree
 from iosonde.commands.report.answer import ReportQuery, report
 from iosonde.commands.summary.answer import summary
 from iosonde.commands.survey.answer import SurveyQuery, survey
-from iosonde.commands.survey.stored import SurveyStore, stored_survey
+from iosonde.commands.survey.stored import SurveyStore, read_stored_survey
 from iosonde.core.errors import InputError
 from iosonde.core.stored import StoredRun
 from iosonde.data.query import ResponseQuery
@@ -86,7 +86,7 @@ def test_a_store_is_never_in_the_tree(tree, tmp_path):
 def test_a_survey_that_is_kept_is_the_one_that_was_made(tree, tmp_path):
     place = SurveyStore(tmp_path / "store")
     made, _ = kept(tree, place, by="directory", what_if=("compress=gzip:6,type=text", "archive=64KiB"))
-    stored = stored_survey(StoredRun(Store.open(place.path).runs()[0]))
+    stored = read_stored_survey(StoredRun(Store.open(place.path).runs()[0]))
     assert stored.content() | {"strata": []} == made.content() | {"strata": []}
     assert list(map(str, stored.walked.tails)) == list(map(str, made.walked.tails))
 
@@ -113,4 +113,4 @@ def test_a_survey_that_was_kept_before_tails_were_has_a_page(tree, tmp_path):
     document = Store.open(place.path).runs()[0]
     for name in ("tails", "year_old"):
         del document["facts"]["survey"]["walk"][name]
-    assert stored_survey(StoredRun(document)).walked.tails == ()
+    assert read_stored_survey(StoredRun(document)).walked.tails == ()

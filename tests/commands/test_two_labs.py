@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from iosonde.commands.compare.answer import Sides, compare
-from iosonde.commands.plot.settings import settings_plot
+from iosonde.commands.plot.settings import build_settings_plot
 from iosonde.commands.rank.answer import rank
 from iosonde.commands.summary.answer import summary
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
@@ -74,7 +74,7 @@ def states(answer) -> dict[tuple[str, ...], str]:
 BLOCK = ("replica", "copies", THREADS, "experiment")
 
 
-@pytest.mark.parametrize("ask", [summary, rank, settings_plot])
+@pytest.mark.parametrize("ask", [summary, rank, build_settings_plot])
 def test_all_that_changes_with_a_lab_is_named(tmp_path, ask):
     """`performance.client-io-threads matters: 100 %` was said of two labs of one and of two copies."""
     source = open_data(store(tmp_path / "s", [lab(1, 1e8), lab(2, 1e8)]), (), "all")

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 
 import history_sample
 from iosonde.cli.group import cli
-from iosonde.commands.watch.answer import watch, watching
+from iosonde.commands.watch.answer import build_watching, watch
 from iosonde.core.stored import StoredRun
 from iosonde.core.verdict import VerdictState
 from iosonde.data.query import ResponseQuery
@@ -24,7 +24,7 @@ from messages import codes, raises
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.slow  # stores of 90 nights are written
 
-USUAL = watching(0.03, 5, 14, None, 0.05, 365)
+USUAL = build_watching(0.03, 5, 14, None, 0.05, 365)
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def test_a_table_has_no_history(tmp_path):
     with raises("not-a-store"):
         watch(open_data(tmp_path / "a.csv"), ResponseQuery(), USUAL)
     with raises("too-few-points", min_segment_points=20):
-        watching(0.03, 20, 14, None, 0.05, 365)
+        build_watching(0.03, 20, 14, None, 0.05, 365)
 
 
 def small(tmp_path, values, settings=None, **changes) -> Store:

@@ -13,7 +13,7 @@ import pytest
 from test_bound_lab import lab, stored
 from test_diagnose_path import ALIKE, diagnosed
 
-from iosonde.commands import about_of, labs, package_of
+from iosonde.commands import get_about, get_package_name, labs
 from iosonde.core import plugins
 from iosonde.core.errors import InputError, SystemFaultError
 from messages import raises
@@ -54,7 +54,7 @@ def _start_with_lab(*words: object) -> subprocess.CompletedProcess[str]:
 
 
 def _says_how_to_install(done: subprocess.CompletedProcess[str]) -> bool:
-    error = labs.missing_package()
+    error = labs.build_missing_package_error()
     return done.returncode == 2 and f"{error.message}\n" in done.stderr and str(error.hint) in done.stderr
 
 
@@ -83,7 +83,7 @@ def test_doctor_has_one_line_about_it(start, packages):
     program = "from iosonde.commands import labs; print(*(check.to_json() for check in labs.check_abilities()))"
     done = _start((sys.executable, "-S", "-c", program), (), PYTHONPATH=f"{ROOT / 'python'}:{packages}")
     assert done.returncode == 0, done.stderr
-    assert str(labs.missing_package().hint) in done.stdout and done.stdout.count("'name'") == 1
+    assert str(labs.build_missing_package_error().hint) in done.stdout and done.stdout.count("'name'") == 1
 
 
 @pytest.mark.parametrize("words", [("bound",), ("bound", "--json"), ("summary",), ("report", "--json")])
@@ -126,13 +126,13 @@ def plug_in(tmp_path, monkeypatch) -> Callable[[str], None]:
 
 def test_a_plug_in_is_found_by_its_entry_point(plug_in):
     plug_in("iosonde.commands.run")
-    assert package_of("toys") == "iosonde.commands.run" and about_of("toys").place == 0
+    assert get_package_name("toys") == "iosonde.commands.run" and get_about("toys").place == 0
 
 
 def test_a_plug_in_that_cannot_load_is_named(plug_in):
     plug_in("no_such_module")
     with raises("plugin-load-failed", SystemFaultError, kind="command", name="toys", entry_point="no_such_module"):
-        about_of("toys")
+        get_about("toys")
 
 
 def test_another_module_that_is_missing_is_no_missing_package():

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import iosonde
-from iosonde.commands.plot.ask import PlotQuery, drawn
-from iosonde.commands.plot.figure import fits
+from iosonde.commands.plot.ask import PlotQuery, collect_figures
+from iosonde.commands.plot.figure import get_level_room
 from iosonde.core.errors import IosondeError
 
 from .scores import Truth
@@ -53,7 +53,7 @@ def _asked(command: str, data: Any, words: Mapping[str, Any]) -> dict[str, Any]:
 def _drawn(data: Any, response: str = "", on: tuple[str, ...] | None = None) -> dict[str, Any]:
     """As ``iosonde plot --json`` prints it: in Python a plot is a figure."""
     asked = PlotQuery(on=on, response=(response,) if response else ())
-    return drawn(iosonde.open(data), asked, fits).to_dict()
+    return collect_figures(iosonde.open(data), asked, get_level_room).to_dict()
 
 
 def _page(data: Any, words: Mapping[str, Any]) -> dict[str, Any]:

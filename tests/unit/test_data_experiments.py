@@ -11,7 +11,7 @@ from test_data_factors import NOW, trial
 
 import iosonde
 from iosonde.cli.group import cli
-from iosonde.commands.report.experiment import choose
+from iosonde.commands.report.experiment import choose_experiment
 from iosonde.core.types import Experiment, Factor, Observation
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import responses
@@ -63,11 +63,11 @@ def test_a_group_of_experiments_is_over_all(tmp_path):
 
 def test_the_page_takes_the_last_and_says_so(tmp_path):
     store = Store.open(stored(tmp_path / "s"))
-    assert choose(store, None).experiment == "three"
-    assert choose(store, None).note == "Of 3 experiments only the last, three, is used: --experiment ID|all."
-    assert choose(store, "last").experiment == "three" and choose(store, "all").experiment is None
+    assert choose_experiment(store, None).experiment == "three"
+    assert choose_experiment(store, None).note == "Of 3 experiments only the last, three, is used: --experiment ID|all."
+    assert choose_experiment(store, "last").experiment == "three" and choose_experiment(store, "all").experiment is None
     with raises("unknown-experiment", experiment="four"):
-        choose(store, "four")
+        choose_experiment(store, "four")
 
 
 def test_python_says_it_as_a_warning(tmp_path):

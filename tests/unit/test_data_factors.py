@@ -14,7 +14,7 @@ from iosonde.answers.learned import Learning
 from iosonde.commands.advise.answer import Advising, advise
 from iosonde.commands.fit.answer import fit
 from iosonde.commands.regress.answer import regress
-from iosonde.commands.summary.answer import store_overview
+from iosonde.commands.summary.answer import build_store_overview
 from iosonde.commands.validate.answer import validate
 from iosonde.core.errors import DataError
 from iosonde.core.types import Experiment, Factor, Observation, Role, Run
@@ -67,7 +67,7 @@ def test_a_value_that_is_no_number_is_named_by_its_run_and_metric(tmp_path):
 
 
 def overview(place: str, **asked):
-    return store_overview(open_data(place), ResponseQuery(**asked), {})
+    return build_store_overview(open_data(place), ResponseQuery(**asked), {})
 
 
 def test_settings_that_were_each_tried_once_are_four_cells_and_no_repetitions(tmp_path):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from iosonde.commands.explain_difference.sides import sides
+from iosonde.commands.explain_difference.sides import read_sides
 from iosonde.core.errors import DataError, IosondeError, SystemFaultError
 from iosonde.foreign import guarded
 from iosonde.foreign.child import NoAnswerError
@@ -193,14 +193,14 @@ def test_a_number_in_a_file_that_hangs_is_not_waited_for(mounted, operation):
     """Also where the mount answered a moment ago."""
     text = str(mounted.path / "in" / "a.txt")
     with raises("unknown-result", number=9):
-        sides(f"{text}#9", None)
-    assert sides(f"{text}#0", None)
+        read_sides(f"{text}#9", None)
+    assert read_sides(f"{text}#0", None)
     guarded.forget_silence()
     mounted.set({"on": operation, "do": "hang", "path": "*"})
     with raises("no-response", NoAnswerError):
-        sides(f"{text}#1", None)
+        read_sides(f"{text}#1", None)
     mounted.clear()
-    assert sides(f"{text}#0", None)
+    assert read_sides(f"{text}#0", None)
 
 
 def test_ctrl_c_ends_an_import_that_waits(mounted, tmp_path):

@@ -553,7 +553,7 @@ def test_mdtest_that_prints_times_only_is_complete():
 def test_a_run_without_any_phase_of_mdtests_gets_no_empty_table():
     from iosonde.commands.show import text_as_tool as as_tool
 
-    assert list(as_tool.mdtest([])) == []
+    assert list(as_tool.format_mdtest([])) == []
 
 
 STREAMS = """Connecting to host 10.0.0.2, port 5201

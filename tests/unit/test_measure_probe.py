@@ -128,7 +128,7 @@ def test_without_a_target_there_is_no_disk_in_the_result():
     made = probed([one], 0.95)
     assert "disk_read" not in made.facts["nodes"][0]
     assert made.facts["nodes"][0]["disk_way"] is None
-    assert "disk" not in " ".join(text_of.sentences(made))
+    assert "disk" not in " ".join(text_of.describe_slowest_resources(made))
 
 
 def test_the_text_is_narrow_names_the_slowest_and_escapes_host_names():

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from iosonde.commands import about_of, abouts, command_name, find_folder
+from iosonde.commands import find_folder, folder_to_command, get_about, load_abouts
 from iosonde.core.errors import FAULT, WRONG_INPUT, IosondeError
 from iosonde.core.message import spelled, terminal_spelling
 from iosonde.core.version import __version__
@@ -21,8 +21,8 @@ from iosonde.core.version import __version__
 def command_groups() -> dict[str, dict[str, str]]:
     """Return title → command → its line for --help."""
     groups: dict[str, dict[str, str]] = {}
-    for folder, about in abouts().items():
-        groups.setdefault(about.group, {})[command_name(folder)] = about.brief
+    for folder, about in load_abouts().items():
+        groups.setdefault(about.group, {})[folder_to_command(folder)] = about.brief
     return groups
 
 
@@ -48,7 +48,7 @@ class _LazyGroup(click.Group):
         folder = find_folder(cmd_name)
         if folder is None:
             return None
-        if about_of(folder).group != "Measure":
+        if get_about(folder).group != "Measure":
             _limit_blas_threads()
         from iosonde.cli.terminal import folder_command
 

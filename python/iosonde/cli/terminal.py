@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from iosonde.commands import command_name, package_of
+from iosonde.commands import folder_to_command, get_package_name
 from iosonde.commands.declaration import COMMANDS
 from iosonde.core.errors import InputError
 from iosonde.core.front_end import FrontEnd, listening
@@ -74,11 +74,11 @@ class TerminalFrontEnd(FrontEnd):
 
 def folder_command(folder: str) -> click.Command:
     """Return the command of a folder of ``commands``, or the group of its commands."""
-    module = importlib.import_module(f"{package_of(folder)}.options")
+    module = importlib.import_module(f"{get_package_name(folder)}.options")
     declared = [
         command for command in COMMANDS.values() if command.answer.__module__.startswith(f"{module.__package__}.")
     ]
-    name = command_name(folder)
+    name = folder_to_command(folder)
     commands = {command.name: command for command in declared if command.name}
     if name in commands:
         return click_command(commands[name])

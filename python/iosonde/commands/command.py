@@ -32,7 +32,7 @@ def command(
     def declare(answer: Callable[[OptionsT], ResultT]) -> Callable[P, ResultT]:
         assert isinstance(options, type)
         declared = Command(name, answer.__name__ if in_python else "", options, answer, example)
-        signature, key = python.signature_of(declared), f"{answer.__module__}.{answer.__name__}"
+        signature, key = python.build_signature(declared), f"{answer.__module__}.{answer.__name__}"
 
         @functools.wraps(answer)
         def call(*args: P.args, **values: P.kwargs) -> ResultT:
@@ -41,13 +41,15 @@ def command(
                 try:
                     bound = signature.bind(*args, **values)
                 except TypeError as error:
-                    raise TypeError(f"iosonde.{answer.__name__}(): {error}{_suggest(signature, values)}") from None
+                    raise TypeError(
+                        f"iosonde.{answer.__name__}(): {error}{_suggest_keyword(signature, values)}"
+                    ) from None
                 with _refusing_long_names():
                     result = answer(options(*bound.args, **bound.kwargs))
                     python.finish(result)
                 return result
 
-        call.__doc__ = python.docstring_of(declared)
+        call.__doc__ = python.build_docstring(declared)
         vars(call)["__signature__"] = signature
         if in_python:
             call.__module__ = "iosonde"  # where pickle and readers find it
@@ -57,7 +59,7 @@ def command(
     return declare
 
 
-def _suggest(signature: inspect.Signature, given: Iterable[str]) -> str:
+def _suggest_keyword(signature: inspect.Signature, given: Iterable[str]) -> str:
     """Return the keyword that an unknown one resembles, as a question; '' without one."""
     unknown = [name for name in given if name not in signature.parameters]
     near = difflib.get_close_matches(unknown[0], signature.parameters, 1) if unknown else []

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from iosonde.layout.figure import Figure
 
 
-def figure_writer(path: str | None, draw: Callable[[], Figure]) -> Callable[[], None] | None:
+def build_figure_writer(path: str | None, draw: Callable[[], Figure]) -> Callable[[], None] | None:
     """Return what writes a figure, in the format that its name ends with; None where none was asked for."""
     return None if path is None else lambda: write_file(path, lambda: draw().image(Path(path).suffix[1:].lower()))
 
@@ -40,7 +40,7 @@ def write_files(directory: Path, files: Mapping[str, str]) -> None:
         write_file(str(directory / name), content.encode)
 
 
-def announce(what: str, n_rows: int, n_columns: int) -> None:
+def announce_analysis(what: str, n_rows: int, n_columns: int) -> None:
     """Say what begins, where it may take a while."""
     if n_rows >= _MANY_ROWS:
         front_end().note(f"{what} of {n_rows} rows by {n_columns} columns …")

@@ -21,7 +21,7 @@ PACKAGE = "iosonde-lab"
 _MODULE = "iosonde_lab"
 
 
-def missing_package() -> InputError:
+def build_missing_package_error() -> InputError:
     """Build the error for whoever needs a lab without the package."""
     return InputError(
         "missing-package",
@@ -39,7 +39,7 @@ def needing_package() -> Iterator[None]:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != _MODULE:
             raise
-        raise missing_package() from error
+        raise build_missing_package_error() from error
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from iosonde.commands.files import figure_writer
+from iosonde.commands.files import build_figure_writer
 from iosonde.commands.result import Result
 from iosonde.core.errors import InputError
 from iosonde.core.option_kinds import FigureFile, Integer, Setting
@@ -117,4 +117,4 @@ class LearningOptions(DataOptions):
 
     def figure_writer(self, draw: Callable[..., Figure], answer: Any) -> Callable[[], None] | None:
         """Return what writes the figure of an answer; None where none was asked for."""
-        return figure_writer(self.plot, lambda: draw(answer, against=self.against, at=self.at or {}))
+        return build_figure_writer(self.plot, lambda: draw(answer, against=self.against, at=self.at or {}))

@@ -46,7 +46,7 @@ def open(options: OpenOptions) -> Source:  # noqa: A001
     return RowOptions(where=options.where, experiment=options.experiment).open(options.data, ranks=True)
 
 
-def opener(data: Any) -> Callable[[Any, Sequence[str], str | None], Source]:
+def build_opener(data: Any) -> Callable[[Any, Sequence[str], str | None], Source]:
     """Return what opens DATA with conditions and an experiment. A path may be given as the Store that is open."""
 
     def open_again(place: Any, where: Sequence[str], experiment: str | None) -> Source:

@@ -41,12 +41,12 @@ class Report:
 
     def to_dict(self) -> Mapping[str, Any]:
         """Return what ``--json`` prints: everything that the page shows."""
-        from .report.section import page_document
+        from .report.section import build_page_document
 
-        return page_document(self.page)
+        return build_page_document(self.page)
 
 
-def check_place_of_page(path: str | None) -> None:
+def check_page_is_writable(path: str | None) -> None:
     """Check before anything is measured. Raises InputError where the page could not be written afterwards."""
     if path and not Path(path).resolve().parent.is_dir():
         raise InputError(
@@ -59,15 +59,15 @@ def check_place_of_page(path: str | None) -> None:
 
 def write_page(page: Page | SurveyPage | CorpusPage, path: str) -> None:
     """Write a page, whole or not at all, and say so. Raises InputError."""
-    from .report.html import html_of
+    from .report.html import render_page_html
 
-    front_end().note(f"the page: {replace_file(Path(path), html_of(page, front_end().note).encode())}")
+    front_end().note(f"the page: {replace_file(Path(path), render_page_html(page, front_end().note).encode())}")
 
 
-def write_page_of(store: str, experiment: str, level: float, path: str) -> None:
+def write_experiment_page(store: str, experiment: str, level: float, path: str) -> None:
     """Write the page of one experiment, as ``iosonde report`` does. Raises InputError, DataError."""
-    from .opened import opener
-    from .report.answer import ReportQuery, command_again, report
+    from .opened import build_opener
+    from .report.answer import ReportQuery, build_repeat_command, report
 
     query = ReportQuery(store, experiment=experiment, level=level)
-    write_page(report(replace(query, again=command_again(query, path)), opener(store)), path)
+    write_page(report(replace(query, again=build_repeat_command(query, path)), build_opener(store)), path)

@@ -45,7 +45,7 @@ def finish(result: Any) -> None:
         raise error
 
 
-def signature_of(command: Command) -> inspect.Signature:
+def build_signature(command: Command) -> inspect.Signature:
     """Return the signature of the function: a keyword for every option, with the default as people write it."""
     parameters = []
     for field in fields(command.options):
@@ -59,14 +59,14 @@ def signature_of(command: Command) -> inspect.Signature:
     return inspect.Signature(parameters, return_annotation=inspect.signature(command.answer).return_annotation)
 
 
-def docstring_of(command: Command) -> str:
+def build_docstring(command: Command) -> str:
     """Return the docstring of the function: what it does, its keywords, its further sections."""
-    parameters = "\n".join(line for option in command.declarations for line in _describe(option))
+    parameters = "\n".join(line for option in command.declarations for line in _describe_option(option))
     text = f"{command.description}\n\nParameters\n----------\n{parameters}\n\n{command.sections}".strip()
     return _OPTION.sub(lambda match: f"``{match[1]}``", text)
 
 
-def _describe(option: Option[Any, Any]) -> Iterator[str]:
+def _describe_option(option: Option[Any, Any]) -> Iterator[str]:
     yield f"{option.name} : {option.kind}{_describe_default(option)}"
     yield from textwrap.wrap(
         option.help.replace(" Repeatable.", ""), 110, initial_indent="    ", subsequent_indent="    "

@@ -126,7 +126,7 @@ class SystemOptions:
     @property
     def description(self) -> SystemDescription:
         """What the answers take. Raises InputError."""
-        from .bound.inputs import SystemDescription, words_of
+        from .bound.inputs import SystemDescription, parse_system_words
 
         numbers = {
             option.field: vars(self)[option.name]
@@ -135,7 +135,7 @@ class SystemOptions:
         }
         return SystemDescription(
             {field: text for field, text in numbers.items() if text is not None},
-            words_of(self.operation, self.redundancy, self.erasure, self.placement),
+            parse_system_words(self.operation, self.redundancy, self.erasure, self.placement),
             self.probe,
             str(self.cluster) if isinstance(self.cluster, Path) else self.cluster,
             memory_bytes=self.server_memory,

@@ -14,7 +14,7 @@ from iosonde.campaign import turn
 from iosonde.campaign.lab_by_lab import lab_by_lab, needs_cache_regime
 from iosonde.campaign.run import in_labs
 from iosonde.commands.campaign_caller import build_caller
-from iosonde.commands.page_file import check_place_of_page
+from iosonde.commands.page_file import check_page_is_writable
 from iosonde.commands.run.measurement import Measurement
 from iosonde.commands.run.options import RunOptions
 from iosonde.core.errors import PROBLEM_DETECTED
@@ -48,7 +48,7 @@ def mount_before_cold_reads(options: OptionsT, file_systems: Sequence[str]) -> O
 def measure_in_labs(options: RunOptions) -> Measurement | int:
     """Measure all remaining trials, lab by lab. Return the exit code if they ended early."""
     file = read_lab_file(options)
-    check_place_of_page(options.page)
+    check_page_is_writable(options.page)
     labs.check_options(file.file_systems, file.options)
     options = mount_before_cold_reads(options, file.file_systems)
     words = replace_options(options, page=None, budget=None).words()  # both are of the whole experiment

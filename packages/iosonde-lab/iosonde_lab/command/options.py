@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from iosonde.commands.command import command
 from iosonde.commands.declaration import CommandGroup
-from iosonde.commands.files import figure_writer
+from iosonde.commands.files import build_figure_writer
 from iosonde.commands.result import Result
 from iosonde.commands.run.measurement import Measurement
 from iosonde.commands.run.options import RunOptions
@@ -97,7 +97,7 @@ def show_status(options: StatusOptions) -> Result[Any]:
 
     share_waiting()
     status = labs.status(options.lab)
-    return Result(status, lines, write=figure_writer(options.plot, lambda: cluster_plot(cluster_of(status))))
+    return Result(status, lines, write=build_figure_writer(options.plot, lambda: cluster_plot(cluster_of(status))))
 
 
 @dataclass

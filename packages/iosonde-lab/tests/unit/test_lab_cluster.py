@@ -1,6 +1,6 @@
 """A lab drawn as a cluster: its hosts by role, its own rates, what limits of them."""
 
-from iosonde.commands.upgrade.figure import cluster_plot, content
+from iosonde.commands.upgrade.figure import build_cluster_drawing, cluster_plot
 from iosonde_lab.api import LabDescription
 from iosonde_lab.command.cluster import cluster_of
 from iosonde_lab.status import HostStatus, LabStatus
@@ -49,7 +49,7 @@ def test_clients_that_are_servers_are_drawn_on_both_sides():
     assert made.cluster_file.nodes.by_role()["client"] == ["server1", "client1"] and made.cluster_file.nodes.both == [
         "server1"
     ]
-    drawn = content(made.cluster_file.cluster, made.today, 0.95, made.cluster_file.nodes)
+    drawn = build_cluster_drawing(made.cluster_file.cluster, made.today, 0.95, made.cluster_file.nodes)
     assert "mixed-nodes" in codes(drawn.sentences)
     assert cluster_plot(made).image("svg").decode().count(">server1<") == 2
 

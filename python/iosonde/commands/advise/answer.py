@@ -28,7 +28,7 @@ from iosonde.explain.hints import files_of
 from iosonde.explain.rules import Rule
 from iosonde.model.fit.features import encode, outside
 
-from .verdict import advised_verdict, claim_of
+from .verdict import format_claim, judge_advice
 
 _MIN_COMPLETE_SHARE = 0.5  # of the rows, for a column to be taken for the workload unasked
 _VERDICTS = {
@@ -83,7 +83,7 @@ class Advised(Answer):
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return whether a setting is advised; with new trials, whether the advice beats what it replaces."""
-        return (self.besides.judge(advised_verdict(self.advice) if self.tried is None else self._tried_verdict),)
+        return (self.besides.judge(judge_advice(self.advice) if self.tried is None else self._tried_verdict),)
 
     @property
     def _tried_verdict(self) -> Verdict:
@@ -98,7 +98,7 @@ class Advised(Answer):
             advice.instances.choose,
             VerdictState.DIFFERENT if up or down else VerdictState.INCONCLUSIVE,
             Direction.UP if up else Direction.DOWN if down else None,
-            claim_of(advice),
+            format_claim(advice),
             obtained,
         )
 
@@ -195,7 +195,7 @@ def advise(
         except DataError as error:
             failures.append(error)
     if not answers:
-        raise failures[0] if failures else _no_rows(source)
+        raise failures[0] if failures else _build_no_rows_error(source)
     return (
         answers[0]
         if len(answers) == 1 and not failures
@@ -212,7 +212,7 @@ def _advise_on_response(
     new: Source | None,
 ) -> Advised:
     if not len(response.rows):
-        raise _no_rows(source)
+        raise _build_no_rows_error(source)
     response_query = replace(query, response=(response.title,)) if source.knows_factors else query
     chosen = [response.rows.column(name).name for name in how.choose]
     factors, workload_note = (
@@ -224,7 +224,7 @@ def _advise_on_response(
     current, setting_note = in_use(source, response.rows, how.choose) if how.current is None else (how.current, "")
     fixed = [response.rows.column(name).name for name in factors]
     more = varying(response, varying_besides(source, response, (*chosen, *fixed)), [*chosen, *fixed], query.level)
-    advice = advice_of(response, replace(how, current=current), query.level)
+    advice = compute_advice(response, replace(how, current=current), query.level)
     warnings = (
         *(text for text in (workload_note, setting_note) if text),
         *more.varying_warnings("given"),
@@ -238,11 +238,11 @@ def _advise_on_response(
     return Advised(advice, case, against(advice, again.rows), more)
 
 
-def _no_rows(source: Source) -> DataError:
+def _build_no_rows_error(source: Source) -> DataError:
     return DataError("no-rows", "{name} holds no rows", "give a table with measurements", name=source.name)
 
 
-def advice_of(response: Response, how: Advising, level: float) -> Advice:
+def compute_advice(response: Response, how: Advising, level: float) -> Advice:
     """The advice of one response; without ``workload_columns`` there is one instance. Raises InputError, DataError."""
     lower = response.lower_is_better if how.better is None else how.better == "lower"
     wish = Wish(response.unit, lower, how.depth, how.full, how.weigh, how.current)
@@ -261,7 +261,7 @@ def _infer_workload(
         return tuple(name for name in others if name not in chosen), ""
     factors: list[str] = []
     for name in varying_besides(source, response, chosen):
-        if _complete_share(response, chosen, [*factors, name]) >= _MIN_COMPLETE_SHARE:
+        if _compute_complete_share(response, chosen, [*factors, name]) >= _MIN_COMPLETE_SHARE:
             factors.append(name)
     if not factors:
         return (), ""
@@ -270,7 +270,7 @@ def _infer_workload(
     )
 
 
-def _complete_share(response: Response, chosen: Sequence[str], factors: Sequence[str]) -> float:
+def _compute_complete_share(response: Response, chosen: Sequence[str], factors: Sequence[str]) -> float:
     """Return the share of rows in workloads that were measured with every setting."""
     settings = response.rows.groups(chosen)
     number = np.empty(len(response.rows), dtype=np.intp)

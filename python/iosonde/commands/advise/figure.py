@@ -29,10 +29,10 @@ def figure(answer: Advised | AdvisedEach) -> Figure:
     """Draw the loss of the learned advice by depth."""
     advice = answer.advice
     losses, crossed = [depth.loss for depth in advice.depths], [depth.crossed for depth in advice.depths]
-    return depth_figure(losses, crossed, advice.depth, advice.instances.format_setting(advice.best_default))
+    return draw_loss_by_depth(losses, crossed, advice.depth, advice.instances.format_setting(advice.best_default))
 
 
-def depth_figure(learned: Sequence[float], crossed: Sequence[Estimate | None], stop: int, default: str) -> Figure:
+def draw_loss_by_depth(learned: Sequence[float], crossed: Sequence[Estimate | None], stop: int, default: str) -> Figure:
     """Draw the loss (share of the best possible) by the maximum number of questions, on learned data and
     cross-validated.
     ``crossed`` has intervals. ``stop`` is the chosen depth, ``default`` the setting at depth 0.

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from iosonde.commands.plot.content import Bars
-from iosonde.commands.report.axis import metric_title
+from iosonde.commands.report.axis import format_metric_title
 from iosonde.commands.report.terms import select_metric
 from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message
@@ -36,7 +36,7 @@ class Choosing:
     current: Mapping[str, str] | None = None
 
 
-def advice_of_store(
+def build_store_advice(
     source: Source, displayed_bars: Sequence[Bars], choosing: Choosing, query: ResponseQuery
 ) -> Section[ResponseAdvice]:
     """Build one part for each operation and metric that the page shows."""
@@ -46,22 +46,22 @@ def advice_of_store(
     metrics = dict.fromkeys((bars.operation, bars.metric, bars.unit) for bars in displayed_bars)
     tables = []
     for operation, metric, unit in metrics:
-        title = metric_title(operation, metric)
+        title = format_metric_title(operation, metric)
         tables.append((title, metric_of(metric, unit), select_metric(trials, rows[operation, metric], title, unit)))
-    return _section(tables, choosing, varying, query.level)
+    return _build_section(tables, choosing, varying, query.level)
 
 
-def advice_of_table(
+def build_table_advice(
     table: Table, responses: Sequence[str], by: Sequence[str] | None, choosing: Choosing, level: float
 ) -> Section[ResponseAdvice]:
     """Build one part for each response of a table."""
     roles = guess(table, responses, by)
     columns = [table.column(name) for name in roles.responses]
     tables = [(column.name, metric_of(column.label, column.unit), table) for column in columns]
-    return _section(tables, choosing, roles.settings, level)
+    return _build_section(tables, choosing, roles.settings, level)
 
 
-def _section(
+def _build_section(
     tables: Sequence[tuple[str, Metric, Table]], choosing: Choosing, varying: Sequence[str], level: float
 ) -> Section[ResponseAdvice]:
     """Build the section. Raises IosondeError if no response has advice; otherwise it explains missing ones."""
@@ -103,20 +103,20 @@ def _advise_response(
     return ResponseAdvice(
         title=title,
         unit=metric.unit,
-        head=_head(advice, lower),
+        head=_format_heading(advice, lower),
         sentence=sentence_of(advice),
         choose=tuple(advice.instances.choose),
         over=advice.instances.format_setting(gain.over) if gain else "",
         over_set=advice.instances.levels_of(gain.over) if gain else None,
         ratio=gain.ratio if gain and advice.kind != "nothing" else None,
-        compared=_compared(advice),
+        compared=_list_compared_settings(advice),
         defaults=_list_defaults(advice),
-        rules=tuple(map(_rule, advice.rules)),
+        rules=tuple(map(_build_page_rule, advice.rules)),
         warnings=tuple(advice.warnings),
     )
 
 
-def _head(advice: Advice, lower: bool) -> str:
+def _format_heading(advice: Advice, lower: bool) -> str:
     instances = advice.instances
     feature_names = ", ".join(feature.name for feature in instances.features)
     of = f"{counted(len(instances), 'instance')} ({feature_names})" if feature_names else "one instance"
@@ -124,12 +124,12 @@ def _head(advice: Advice, lower: bool) -> str:
     return f"{settings} in {of}; {'lower' if lower else 'higher'} is better."
 
 
-def _rule(rule: Rule) -> AdviceRule:
+def _build_page_rule(rule: Rule) -> AdviceRule:
     conditions = tuple(condition.in_base() for condition in rule.conditions)
     return AdviceRule(rule.when, rule.then, conditions, rule.levels, rule.instances, rule.share, rule.lowest)
 
 
-def _compared(advice: Advice) -> tuple[Compared, ...]:
+def _list_compared_settings(advice: Advice) -> tuple[Compared, ...]:
     """Return the advice next to its references: the setting to beat, and the unreachable optimum."""
     gain, setting_text, levels_of = advice.gain, advice.instances.format_setting, advice.instances.levels_of
     if gain is None:

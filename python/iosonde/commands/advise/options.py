@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iosonde.commands.command import command
-from iosonde.commands.files import announce, figure_writer, write_files
+from iosonde.commands.files import announce_analysis, build_figure_writer, write_files
 from iosonde.commands.result import Result
 from iosonde.core.errors import InputError
 from iosonde.core.message import current_spelling
@@ -134,16 +134,16 @@ def advise(options: AdviseOptions) -> Result[Advised | AdvisedEach]:
 
     cells = () if options.given is None else (*options.choose, *options.given)
     source = options.open_last_experiment(*cells)
-    announce("advise", len(source.table), len(source.table.columns))
+    announce_analysis("advise", len(source.table), len(source.table.columns))
     new = None if options.against is None else options.open_last_experiment(*cells, data=options.against)
     advice = answer(source, options.query, options.advising, options.workload, new)
-    return Result(advice, lines, figure, partial(_write, options, advice))
+    return Result(advice, lines, figure, partial(_write_rules_and_figure, options, advice))
 
 
-def _write(options: AdviseOptions, advice: Advised | AdvisedEach) -> None:
+def _write_rules_and_figure(options: AdviseOptions, advice: Advised | AdvisedEach) -> None:
     from .figure import figure
 
-    if write_figure := figure_writer(options.plot, lambda: figure(advice)):
+    if write_figure := build_figure_writer(options.plot, lambda: figure(advice)):
         write_figure()
     if options.write is not None and options.system is not None:
         write_rules(Path(options.write), advice.files(options.system, options.renamed or {}))

@@ -30,9 +30,9 @@ def lines(answer: Advised | AdvisedEach) -> Iterator[str]:
     Several responses get their advice one after the other.
     """
     if isinstance(answer, AdvisedEach):
-        yield from _format_each(answer)
+        yield from _format_several_responses(answer)
     elif answer.tried is not None:
-        yield from _trial_lines(answer.advice, answer.tried)
+        yield from _format_trial_of_advice(answer.advice, answer.tried)
         yield from wrapped(answer.sentence)
     elif answer.case is not None:
         yield from wrapped(answer.sentence)
@@ -40,7 +40,7 @@ def lines(answer: Advised | AdvisedEach) -> Iterator[str]:
         yield from _format_advice(answer)
 
 
-def _format_each(answer: AdvisedEach) -> Iterator[str]:
+def _format_several_responses(answer: AdvisedEach) -> Iterator[str]:
     warning_texts = dict.fromkeys(text for item in answer.items for text in item.advice.warnings)
     for item in answer.items:
         yield from wrapped(f"{item.advice.instances.response}: {item.sentence}")
@@ -76,7 +76,7 @@ def _format_advice(answer: Advised) -> Iterator[str]:
         yield from warning_lines(advice.warnings)
     yield ""
     yield from wrapped(answer.sentence)
-    yield from _format_needs(advice)
+    yield from _format_needed_trials(advice)
 
 
 def _format_defaults(advice: Advice) -> Iterator[str]:
@@ -173,7 +173,7 @@ def _format_instance(advice: Advice, instance: Mapping[str, Any]) -> str:
     return f" ({setting_text(instance, advice.instances.units)})" if instance else ""
 
 
-def _format_needs(advice: Advice) -> Iterator[str]:
+def _format_needed_trials(advice: Advice) -> Iterator[str]:
     needs = advice.needs
     if needs is None or advice.kind == "default":
         return
@@ -194,7 +194,7 @@ def _format_needs(advice: Advice) -> Iterator[str]:
         )
 
 
-def _trial_lines(advice: Advice, tried: Tried) -> Iterator[str]:
+def _format_trial_of_advice(advice: Advice, tried: Tried) -> Iterator[str]:
     rows = [
         ["predicted", ratio(tried.predicted), str(tried.predicted.n)],
         ["obtained", ratio(tried.obtained), str(tried.obtained.n)],

@@ -5,15 +5,17 @@ from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.explain.advise import NOTHING, RULES, Advice
 
 
-def advised_verdict(advice: Advice) -> Verdict:
+def judge_advice(advice: Advice) -> Verdict:
     """Return the verdict: DIFFERENT if something is advised, NOT_TESTED if nothing is left to measure a gain on."""
     state = VerdictState.INCONCLUSIVE if advice.kind == NOTHING else VerdictState.DIFFERENT
     state = VerdictState.NOT_TESTED if advice.gain is None else state
     instances = advice.instances
-    return Verdict("best", instances.response, instances.choose, state, None, claim_of(advice), _select_gain(advice))
+    return Verdict(
+        "best", instances.response, instances.choose, state, None, format_claim(advice), _select_gain(advice)
+    )
 
 
-def claim_of(advice: Advice) -> str:
+def format_claim(advice: Advice) -> str:
     """Return the setting advised for all workloads, or the rules; empty if nothing is advised."""
     if advice.kind == NOTHING:
         return ""

@@ -8,7 +8,7 @@ from iosonde.answers.answer import Answer
 from iosonde.answers.besides import Besides, besides_factors
 from iosonde.answers.caveats import caveats
 from iosonde.answers.trials import collect_other_p_values
-from iosonde.commands.regress.answer import explained
+from iosonde.commands.regress.answer import choose_response_and_terms
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict, VerdictState
@@ -48,7 +48,8 @@ class AnalysisOfVariance(Answer):
         """Which factors explain the variation."""
         twins = {column: f"{column} or {twin}" for twin, column in self.besides.twins}
         taken = self.besides.taken(self._term_effects) - set(twins)
-        return f"{sentence(self.anova, self.other_p_values, taken, twins)} {self.besides.sentence}".rstrip()
+        terms = describe_explanatory_terms(self.anova, self.other_p_values, taken, twins)
+        return f"{terms} {self.besides.sentence}".rstrip()
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -58,7 +59,7 @@ class AnalysisOfVariance(Answer):
     @property
     def _term_effects(self) -> tuple[Verdict, ...]:
         """Return the same verdicts, not yet adjusted for columns that vary besides."""
-        adjusted = corrected(self.anova, self.other_p_values)
+        adjusted = correct_p_values(self.anova, self.other_p_values)
         family = len(self.other_p_values) + sum(p is not None for p in adjusted.values())
         return tuple(
             Verdict(
@@ -76,7 +77,7 @@ class AnalysisOfVariance(Answer):
         )
 
 
-def corrected(table: Anova, other_p_values: Sequence[float] = ()) -> dict[str, float | None]:
+def correct_p_values(table: Anova, other_p_values: Sequence[float] = ()) -> dict[str, float | None]:
     """Map each term to its p, corrected (Holm) over all tested terms and ``other_p_values``."""
     terms = [term for term in table.sources if not term.block]
     return {term.name: p for term, p in zip(terms, holm([*(term.p for term in terms), *other_p_values]), strict=False)}
@@ -106,10 +107,10 @@ def anova(source: Source, query: ResponseQuery, how: SumsOfSquares | None = None
     """Analyse the variance of one response of DATA by the terms ``query.on``; by default by the factors of a store.
     Raises InputError, DataError."""
     how = how or SumsOfSquares()
-    response, terms = explained(source, query, [*([how.block] if how.block else []), *how.bring_ups])
+    response, terms = choose_response_and_terms(source, query, [*([how.block] if how.block else []), *how.bring_ups])
     if how.block and not query.on:
         terms = [name for name in terms if name != response.rows.column(how.block).name]
-    _refuse_factors(how, response.rows, terms)
+    _refuse_bring_up_factors(how, response.rows, terms)
     rows = strata.rename_bring_ups(response.rows, how.bring_ups)
     if how.weighted and not how.block:
         raise InputError(
@@ -122,12 +123,12 @@ def anova(source: Source, query: ResponseQuery, how: SumsOfSquares | None = None
     factors = columns_of(terms, rows)
     plain = not how.block and not how.bring_ups and set(terms) == set(factors)
     other_p_values = collect_other_p_values(source, query, response, factors) if plain else ()
-    more = _collect_besides(source, response, terms, how, query) if query.on else Besides()
+    more = _collect_other_varying_columns(source, response, terms, how, query) if query.on else Besides()
     warnings = (*caveats(response), *more.warnings, *table.warnings)
     return AnalysisOfVariance(replace(table, warnings=warnings), response.unit, more, other_p_values)
 
 
-def _collect_besides(
+def _collect_other_varying_columns(
     source: Source, response: Response, terms: Sequence[str], how: SumsOfSquares, query: ResponseQuery
 ) -> Besides:
     """Return the varying columns that are neither terms nor blocks and do not number bring-ups."""
@@ -136,7 +137,7 @@ def _collect_besides(
     return besides_factors(source, response, columns_of(terms, rows), query.level, also)
 
 
-def _refuse_factors(how: SumsOfSquares, rows: Table, terms: Sequence[str]) -> None:
+def _refuse_bring_up_factors(how: SumsOfSquares, rows: Table, terms: Sequence[str]) -> None:
     """Raise InputError if a column numbers bring-ups and is a factor."""
     factors = {*columns_of(terms, rows), *([rows.column(how.block).name] if how.block else [])}
     twice = [name for name in how.bring_ups if rows.column(name).name in factors]
@@ -149,7 +150,7 @@ def _refuse_factors(how: SumsOfSquares, rows: Table, terms: Sequence[str]) -> No
         )
 
 
-def sentence(
+def describe_explanatory_terms(
     table: Anova,
     other_p_values: Sequence[float] = (),
     taken: Collection[str] = (),
@@ -157,7 +158,10 @@ def sentence(
 ) -> str:
     """Name the terms that explain the variation, by p values corrected over these and ``other_p_values``. Do not claim
     effects of terms in ``taken``, which other messages put in doubt. ``names``: term → its display name."""
-    sources, adjusted = [source for source in table.sources if not source.block], corrected(table, other_p_values)
+    sources, adjusted = (
+        [source for source in table.sources if not source.block],
+        correct_p_values(table, other_p_values),
+    )
     significant = sorted(
         (s for s in sources if (p := adjusted[s.name]) is not None and p < 1 - table.level), key=lambda s: -s.share
     )

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.files import announce
+from iosonde.commands.files import announce_analysis
 from iosonde.commands.result import Result
 from iosonde.core.option_kinds import Integer
 from iosonde.core.options import Data, Flag, NameList, Names, Text
@@ -67,7 +67,7 @@ def anova(options: AnovaOptions) -> Result[AnalysisOfVariance]:
     from .text import lines
 
     source = options.open_last_experiment()
-    announce("analysis of variance", len(source.table), len(source.table.columns))
+    announce_analysis("analysis of variance", len(source.table), len(source.table.columns))
     sums = SumsOfSquares(
         options.block, options.kind, options.contrasts or (), options.bring_ups or (), options.weighted
     )

@@ -15,12 +15,12 @@ from .answer import AnalysisOfVariance
 def lines(answer: AnalysisOfVariance) -> Iterator[str]:
     """The lines of the text."""
     anova = answer.anova
-    yield escape(f"{anova.response}; {_format_count(anova)}; sums of squares of type {'I' * anova.kind}")
+    yield escape(f"{anova.response}; {_format_trial_count(anova)}; sums of squares of type {'I' * anova.kind}")
     yield from ["", *_format_table(anova)]
     if anova.strata:
         yield from ["", *_format_components(anova, answer.unit)]
     if anova.weights:
-        yield from ["", *_format_weights(anova)]
+        yield from ["", *_format_block_weights(anova)]
     for contrast in anova.contrasts:
         yield from ["", *wrapped(f"{contrast.text} = {_format_contrast(contrast, answer.unit)}")]
     if anova.warnings or anova.findings:
@@ -31,7 +31,7 @@ def lines(answer: AnalysisOfVariance) -> Iterator[str]:
     yield from ["", *wrapped(answer.sentence)]
 
 
-def _format_weights(anova: Anova) -> Iterator[str]:
+def _format_block_weights(anova: Anova) -> Iterator[str]:
     """Format the weight of each level of the block, and what it does to the sums of squares."""
     block = next(source.name for source in anova.sources if source.block)
     rows = [
@@ -49,17 +49,17 @@ def _format_weights(anova: Anova) -> Iterator[str]:
     yield from wrapped(caption, "  ")
 
 
-def _format_count(anova: Anova) -> str:
+def _format_trial_count(anova: Anova) -> str:
     return f"n = {anova.n} trials in {anova.strata[0].n} bring-ups" if anova.strata else f"n = {anova.n}"
 
 
 def _format_table(anova: Anova) -> list[str]:
     rows = []
     for place in range(max(1, len(anova.strata))):
-        mine = [_format_source(s) for s in anova.sources if s.stratum == place]
+        mine = [_format_term_row(s) for s in anova.sources if s.stratum == place]
         if anova.strata:
             error = anova.strata[place].error
-            rows.append([_format_stratum(anova, place), *[""] * 6])
+            rows.append([_format_stratum_title(anova, place), *[""] * 6])
             mine = [
                 *mine,
                 _format_residual("residual" if place == len(anova.strata) - 1 else "error", error.df, error.ss, anova),
@@ -72,7 +72,7 @@ def _format_table(anova: Anova) -> list[str]:
     return table(["term", "df", "sum of squares", "share", "interval", "F", "p"], rows, "lrrrrrr").splitlines()
 
 
-def _format_source(s: VariationSource) -> list[str]:
+def _format_term_row(s: VariationSource) -> list[str]:
     # Round to 12 digits first: rounding noise must not decide ties such as 124.5.
     test_cells = ["", "~"] if s.f is None or s.p is None else [f"{float(f'{s.f:.12g}'):.3g}", f"{s.p:.2g}"]
     return [
@@ -89,7 +89,7 @@ def _format_residual(name: str, df: int, ss: float, anova: Anova) -> list[str]:
     return [name, str(df), significant(ss, 5), f"{100 * ss / anova.ss_total:.1f} %", "", "", ""]
 
 
-def _format_stratum(anova: Anova, place: int) -> str:
+def _format_stratum_title(anova: Anova, place: int) -> str:
     if place == len(anova.strata) - 1:
         return "within bring-ups"
     return f"between {anova.strata[place].n} {'inner ' if place else ''}bring-ups"
@@ -99,11 +99,11 @@ def _format_components(anova: Anova, unit: str) -> Iterator[str]:
     """Format how much bring-ups differ, and trials within one."""
     for place, stratum in enumerate(anova.strata):
         last = place == len(anova.strata) - 1
-        what = "trials of one bring-up" if last else _format_stratum(anova, place)[len("between ") :]
-        yield from wrapped(f"standard deviation of {what}: {_format_root(stratum.component, unit)}")
+        what = "trials of one bring-up" if last else _format_stratum_title(anova, place)[len("between ") :]
+        yield from wrapped(f"standard deviation of {what}: {_format_standard_deviation(stratum.component, unit)}")
 
 
-def _format_root(variance: Estimate | None, unit: str) -> str:
+def _format_standard_deviation(variance: Estimate | None, unit: str) -> str:
     if variance is None or variance.value is None:
         return "unknown"
     roots = [math.sqrt(x) for x in (variance.value, variance.low, variance.high) if x is not None]

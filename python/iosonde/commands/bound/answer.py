@@ -31,7 +31,7 @@ from .inputs import BY_HAND, Inputs, read_column_value
 from .lab_truth import THE_LAB, LabTruths
 from .own_probe import OWN_PROBE, THE_FILE_SYSTEM, OwnLayout
 from .shared_files import THE_FILES, SharedFiles
-from .words import BoundCell, cells
+from .words import BoundCell, iterate_cells
 
 # Units of time in a second.
 TIMES = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e3, "us": 1e6, "µs": 1e6, "ns": 1e9, "min": 1 / 60, "h": 1 / 3600}
@@ -94,12 +94,12 @@ class Bounds(Answer):
     @property
     def unknown(self) -> list[str]:
         """Return the unknown inputs, as sentences: the true bound can only be lower."""
-        return unknown([self.alone] if self.alone else [share.ceiling for share in self.shares])
+        return describe_unknown_inputs([self.alone] if self.alone else [share.ceiling for share in self.shares])
 
     @property
     def origins(self) -> list[str]:
         """Return the sources of the numbers, as sentences, if some come from a lab or the store's own probe."""
-        sources = bound_words.sources(self.shares)
+        sources = bound_words.group_options_by_source(self.shares)
         return (
             bound_words.describe_sources(sources)
             if any(source.startswith((THE_LAB, OWN_PROBE)) for source in sources)
@@ -119,7 +119,7 @@ class Bounds(Answer):
     @property
     def sentence(self) -> str:
         """Return the share of the bound that was delivered, what limits it, and impossible shares."""
-        return closing(self.shares, self.level)
+        return describe_shares(self.shares, self.level)
 
     def rooflines(self, against: str) -> list[CeilingLines]:
         """Its panels against ``clients``, ``servers`` or ``request``. Raises InputError."""
@@ -161,7 +161,7 @@ def bound(
     """The ceiling of ``inputs``, or with DATA the share that each of its cells delivered. ``with_losses``: also where
     the time was lost, which takes the operations of a store. Raises InputError, DataError."""
     how = how or How()
-    warnings = [*inputs.notes, *_memory_warnings(how, inputs)]
+    warnings = [*inputs.notes, *_list_memory_warnings(how, inputs)]
     if source is None:
         if with_losses:
             raise InputError(
@@ -170,15 +170,17 @@ def bound(
         nominal, low, high = (ceiling(system) for system in inputs.all)
         s = Estimate(nominal.s, low.s, high.s, query.level, 0) if low.s != high.s else None
         return Bounds(query.level, nominal, s, warnings=tuple(warnings), data=how.data)
-    measured_shares, notes = shares(source, inputs, query, how)
+    measured_shares, notes = compute_measured_shares(source, inputs, query, how)
     falls: list[Waterfall] = []
     if with_losses:
-        falls, more = waterfall.waterfalls(source, measured_shares, query.level)
+        falls, more = waterfall.build_waterfalls(source, measured_shares, query.level)
         notes = [*notes, *more]
     return Bounds(query.level, None, None, tuple(measured_shares), tuple(falls), (*warnings, *notes), how.data)
 
 
-def shares(source: Source, inputs: Inputs, query: ResponseQuery, how: How) -> tuple[list[MeasuredShare], list[str]]:
+def compute_measured_shares(
+    source: Source, inputs: Inputs, query: ResponseQuery, how: How
+) -> tuple[list[MeasuredShare], list[str]]:
     """Compare every measured cell with its bound, with warnings. Raises InputError if no response is a rate."""
     columns = list(inputs.columns.values())
     measured_shares: list[MeasuredShare] = []
@@ -202,14 +204,14 @@ def shares(source: Source, inputs: Inputs, query: ResponseQuery, how: How) -> tu
         if scale is None:
             continue
         warnings |= dict.fromkeys([*response.warnings, *([doubt] if doubt else [])])
-        for cell in labs.apart(response, cells(response, columns)):
+        for cell in labs.apart(response, iterate_cells(response, columns)):
             lab_fields = labs.truth(cell.runs(response))
             truth = inputs.beneath(lab_fields)
-            warnings |= dict.fromkeys(bound_words.not_taken(lab_fields, truth))
+            warnings |= dict.fromkeys(bound_words.describe_overridden_fields(lab_fields, truth))
             its_own = {} if lab_fields else layout.fields(cell.runs(response), inputs)
             own, placed = _build_cell_inputs(response, cell, inputs, its_own | truth, shared, how)
             share = _compute_share(response, cell, scale, own, query.level, how)
-            sources = dict.fromkeys(its_own, THE_FILE_SYSTEM) | _list_sources(inputs, truth)
+            sources = dict.fromkeys(its_own, THE_FILE_SYSTEM) | _list_input_sources(inputs, truth)
             measured_shares.append(replace(share, sources=dict.fromkeys(placed, THE_FILES) | sources))
     warnings |= dict.fromkeys((*layout.notes, *shared.notes, *labs.warnings))
     if not measured_shares:
@@ -221,7 +223,7 @@ def shares(source: Source, inputs: Inputs, query: ResponseQuery, how: How) -> tu
     return measured_shares, list(warnings)
 
 
-def _list_sources(inputs: Inputs, truth: Mapping[str, Any]) -> dict[str, str]:
+def _list_input_sources(inputs: Inputs, truth: Mapping[str, Any]) -> dict[str, str]:
     columns = {
         field: _NODES if (field, name) == ("clients", "nodes") else f"column {name}"
         for field, name in inputs.columns.items()
@@ -239,7 +241,7 @@ def _compute_share(
     nominal, worst, best = (ceiling(system) for system in inputs.all)
     measured, share, verdict = share_of(rates, nominal, level, worst.s, best.s)
     if response.within_run:
-        measured, share = (_within_run(estimate) for estimate in (measured, share))
+        measured, share = (_mark_as_within_run(estimate) for estimate in (measured, share))
     return MeasuredShare(
         cell.by,
         response.operation,
@@ -274,7 +276,7 @@ def _get_metric_name(response: Response) -> str:
     return response.metric.name if response.operation else response.rows.column(response.title).name
 
 
-def _within_run(estimate: Estimate) -> Estimate:
+def _mark_as_within_run(estimate: Estimate) -> Estimate:
     template = "within one run: {n_iterations} iterations of one execution do not show the variation between executions"
     return replace(
         estimate, n=1, warnings=(Message("within-run", template, n_iterations=estimate.n), *estimate.warnings)
@@ -320,7 +322,7 @@ def _determine_scale(response_unit: str, how: How) -> tuple[float | None, str]:
     )
 
 
-def _memory_warnings(how: How, inputs: Inputs) -> list[str]:
+def _list_memory_warnings(how: How, inputs: Inputs) -> list[str]:
     """Warn if the data fits into a memory: reads and unsynced writes may never have met a disk."""
     warnings: list[str] = []
     for who, n, have in (
@@ -337,12 +339,12 @@ def _memory_warnings(how: How, inputs: Inputs) -> list[str]:
     return warnings
 
 
-def unknown(ceilings: Sequence[Ceiling]) -> list[str]:
+def describe_unknown_inputs(ceilings: Sequence[Ceiling]) -> list[str]:
     """Return the unknown inputs of these systems, as sentences."""
     return list(dict.fromkeys(sentence for ceiling in ceilings for sentence in words.unknown(ceiling)))
 
 
-def closing(measured_shares: Sequence[MeasuredShare], level: float) -> str:
+def describe_shares(measured_shares: Sequence[MeasuredShare], level: float) -> str:
     """Return the share of the bound that was delivered, what limits it, and impossible shares."""
     above = [measured_share for measured_share in measured_shares if measured_share.verdict]
     sure = sum(measured_share.verdict == ABOVE for measured_share in above)
@@ -353,7 +355,7 @@ def closing(measured_shares: Sequence[MeasuredShare], level: float) -> str:
     ]
     text = ""
     if above and not certain:
-        text = f"The bound is set by {words.names(_list_limits(above))}."
+        text = f"The bound is set by {words.names(_list_limiting_terms(above))}."
     if certain:
         low, high = min(map(_get_share_value, certain)), max(map(_get_share_value, certain))
         percentage = f"{100 * low:.0f} to {100 * high:.0f} %" if low != high else f"{100 * low:.0f} %"
@@ -361,7 +363,7 @@ def closing(measured_shares: Sequence[MeasuredShare], level: float) -> str:
         where = f" in {len(certain)} of {len(measured_shares)}" if above else ""
         text = (
             f"{percentage} of the bound was delivered{where}; it is set by "
-            f"{words.names(_list_limits(certain))}{partly}."
+            f"{words.names(_list_limiting_terms(certain))}{partly}."
         )
         text += f" {100 * level:g} % intervals."
         if high > 1:
@@ -377,7 +379,7 @@ def closing(measured_shares: Sequence[MeasuredShare], level: float) -> str:
     return text.strip()
 
 
-def _list_limits(shares: Sequence[MeasuredShare]) -> tuple[str, ...]:
+def _list_limiting_terms(shares: Sequence[MeasuredShare]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for share in shares for name in share.ceiling.limit))
 
 

@@ -20,8 +20,8 @@ from iosonde.model.bound.application import Application, PredictedTime, against,
 from .answer import TIMES
 from .inputs import Inputs
 from .lab_truth import LabTruths
-from .shared_files import has_unstriped_files, in_groups
-from .words import BoundCell, cells
+from .shared_files import has_fixed_copy_groups, has_unstriped_files
+from .words import BoundCell, iterate_cells
 
 _HINT = f"write {', '.join(f'{name}=…' for name in vars(Application()))}: numbers, or expressions over factors"
 
@@ -51,7 +51,7 @@ class PredictedTimes(Answer):
         ]
 
 
-def predicted_times(
+def predict_times(
     source: Source | None, inputs: Inputs, query: ResponseQuery, words: Mapping[str, str]
 ) -> PredictedTimes:
     """Predict an application's times. ``words``: fields of an Application → expressions over the factors of a trial.
@@ -69,17 +69,17 @@ def predicted_times(
     def predict_cell(response: Response, cell: BoundCell) -> tuple[Estimate, dict[str, float]]:
         ids = cell.runs(response)
         nodes = "nodes" in response.rows.columns and not {"clients"} & {*inputs.origins, *inputs.columns}
-        clients = {"clients": _read_level(response.rows, "nodes", cell.rows)} if nodes else {}
+        clients = {"clients": _read_constant_level(response.rows, "nodes", cell.rows)} if nodes else {}
         own = inputs.changed(clients | inputs.beneath(labs.truth(ids)))
         of = [runs[run_id] for run_id in ids]
         is_unstriped = own.system.stripe_count is None and bool(of) and all(map(has_unstriped_files, of))
-        placement = ("groups" if all(in_groups(run) for run in of) else "random") if is_unstriped else ""
+        placement = ("groups" if all(has_fixed_copy_groups(run) for run in of) else "random") if is_unstriped else ""
         return predict(_build_application(response.rows, cell.rows, words), own.all, placement, query.level)
 
     rows, warnings = [], dict.fromkeys(labs.warnings)
     for response in [candidate for candidate in responses(source, query) if candidate.unit in TIMES]:
         warnings |= dict.fromkeys(response.warnings)
-        for cell in cells(response, list(inputs.columns.values())):
+        for cell in iterate_cells(response, list(inputs.columns.values())):
             predictions = [(part, *predict_cell(response, part)) for part in labs.apart(response, [cell])]
             if all(
                 time == predictions[0][1] for _, time, _ in predictions
@@ -100,12 +100,12 @@ def _build_application(table: Table, rows: npt.NDArray[np.intp], words: Mapping[
     fields: dict[str, Any] = {}
     for name, text in words.items():
         of = expression.read(text, table.names, f"application: {name}")
-        number = of.number({factor: _read_level(table, factor, rows) for factor in of.names})
+        number = of.number({factor: _read_constant_level(table, factor, rows) for factor in of.names})
         fields[name] = number if isinstance(getattr(Application(), name), float) else int(number)
     return Application(**fields)
 
 
-def _read_level(table: Table, name: str, rows: npt.NDArray[np.intp]) -> Any:
+def _read_constant_level(table: Table, name: str, rows: npt.NDArray[np.intp]) -> Any:
     levels = list(dict.fromkeys(table.columns[name].values[rows].tolist()))
     if len(levels) != 1:
         raise InputError(

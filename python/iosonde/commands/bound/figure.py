@@ -63,7 +63,7 @@ def roofline_figure(item: Roofline) -> Figure:
         log=True,
         axis={"values": _list_ticks(item), **({"labelExpr": SIZES} if item.sizes else {})},
     )
-    low, high = _rate_range(item, divisor)
+    low, high = _compute_rate_range(item, divisor)
     y = number(unit, "y", (low, high), log=True, axis={**flat(unit), "values": ticks_inside(low, high)})
     channels = {"x": x, "y": y, "color": colour}
     ceilings = [
@@ -101,7 +101,7 @@ def _build_row(point: RooflineMark, divisor: float) -> Row:
     }
 
 
-def _rate_range(item: Roofline, divisor: float) -> tuple[float, float]:
+def _compute_rate_range(item: Roofline, divisor: float) -> tuple[float, float]:
     """Return the range from half the lowest measurement to twice the bound; higher ceilings are cut off."""
     rates = [point.measured.value for point in item.points if point.measured.value]
     return min([*rates, *item.s]) / divisor / 2, max([*rates, *item.s]) / divisor * 2

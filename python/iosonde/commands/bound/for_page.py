@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from iosonde.commands.report.axis import is_part, metric_title, place, title
+from iosonde.commands.report.axis import format_metric_title, get_operation_sort_key, is_part_of_another, title
 from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.level_text import format_levels
 from iosonde.core.message import Message, spell
@@ -21,14 +21,14 @@ from iosonde.model.bound.system import System
 from iosonde.model.bound.words import name as word
 from iosonde.page.tables import Section
 
-from .answer import Bounds, How, shares
+from .answer import Bounds, How, compute_measured_shares
 from .content import Bound, BoundShare, Roofline, WaterfallBars
-from .inputs import Inputs, SystemDescription, own_probe, words_of
-from .inputs import read as inputs_of
+from .inputs import Inputs, SystemDescription, find_own_probe, parse_system_words
+from .inputs import read_inputs as inputs_of
 from .lab_truth import THE_LAB, LabTruths
 from .waterfall import Losses
 from .waterfall import describe_waterfall as describe_fall
-from .words import format_value, sources
+from .words import format_value, group_options_by_source
 
 _FIELDS = {flag.removeprefix("--"): name for flag, (name, *_) in OPTIONS.items()}
 _WORDS = ("operation", "redundancy", "erasure", "placement")
@@ -45,7 +45,7 @@ class SystemOption:
     others: Mapping[str, str]
 
 
-def parse(text: str) -> SystemOption:
+def parse_system_option(text: str) -> SystemOption:
     """Parse ``servers=4,disks=8,net=117MB/s,probe=FILE``; a text without ``=`` is a probe. Raises InputError."""
     if "=" not in text:
         return SystemOption({}, {}, {"probe": text})
@@ -60,7 +60,7 @@ def parse(text: str) -> SystemOption:
                 key=name,
                 suggestion="".join(near),
             )
-    words = words_of(*(pairs.get(name) for name in _WORDS))
+    words = parse_system_words(*(pairs.get(name) for name in _WORDS))
     fields = {_FIELDS[name]: value for name, value in pairs.items() if name in _FIELDS}
     return SystemOption(fields, words, {name: pairs[name] for name in _OTHERS if name in pairs})
 
@@ -83,14 +83,14 @@ class Started:
         return Section((_build_bound(self),)) if self.shares else Section(missing=self.missing)
 
 
-def start(source: Source, system_text: str | None, query: ResponseQuery) -> Started:
+def start_bound(source: Source, system_text: str | None, query: ResponseQuery) -> Started:
     """Start the bound. Raises IosondeError if a requested one is impossible; for a store's own probe a note explains
     that."""
     knows_nodes, level = source.knows_factors, query.level
-    probe, labs = own_probe(source), LabTruths.from_source(source)
+    probe, labs = find_own_probe(source), LabTruths.from_source(source)
     if system_text is None and probe is None and not labs.by_run:
         return Started(knows_nodes, level)
-    system = parse(system_text) if system_text is not None else SystemOption({}, {}, {})
+    system = parse_system_option(system_text) if system_text is not None else SystemOption({}, {}, {})
     amount = system.others.get("data")
     data_size = None if amount is None else float(parse_size(amount))
     how = How(system.others.get("unit"), system.words.get("operation"), data_size)
@@ -110,7 +110,7 @@ def start(source: Source, system_text: str | None, query: ResponseQuery) -> Star
 def _build_bound(started: Started) -> Bound:
     measured_shares, inputs = started.shares, started.inputs
     bounds = Bounds(started.level, shares=measured_shares)
-    losses, why = _losses(started)
+    losses, why = _build_waterfalls(started)
     names = tuple(dict.fromkeys(name for share in measured_shares for name in share.by))
     lines = rooflines(measured_shares, _choose_axis(inputs), _format_title)
     return Bound(
@@ -119,7 +119,7 @@ def _build_bound(started: Started) -> Bound:
         assumptions=tuple(bounds.assumptions),
         notes=(*started.notes, *bounds.unknown, *why),
         by=names,
-        shares=tuple(_share(share, names) for share in measured_shares),
+        shares=tuple(_build_bound_share(share, names) for share in measured_shares),
         rooflines=tuple(Roofline(**vars(line)) for line in lines[:_MOST_FIGURES]),
         losses=losses,
     )
@@ -137,21 +137,21 @@ def _collect_bounds(
     inputs: dict[str, Inputs] = {}
     for operation in ("write", "read"):
         # A probe has separate CPU times for reading and writing, so each has its own inputs.
-        read = _read(source, system_option, operation, store_inputs, query.level)
-        every, doubts = shares(source, read, query, how)
+        read = _read_inputs(source, system_option, operation, store_inputs, query.level)
+        every, doubts = compute_measured_shares(source, read, query, how)
         mine = [share for share in every if share.ceiling.system.operation == operation]
         if mine:
             measured_shares += mine
             inputs[operation] = read
             notes |= dict.fromkeys((*read.notes, *doubts))
     if not source.has_response_columns:
-        measured_shares = [share for share in measured_shares if not is_part(share.operation)]
+        measured_shares = [share for share in measured_shares if not is_part_of_another(share.operation)]
     if not measured_shares:
         raise DataError("no-rate-column", "nothing in DATA is a rate of bytes", "name the column with {spell.response}")
-    return sorted(measured_shares, key=lambda share: place(share.operation)), inputs, list(notes)
+    return sorted(measured_shares, key=lambda share: get_operation_sort_key(share.operation)), inputs, list(notes)
 
 
-def _read(
+def _read_inputs(
     source: Source,
     system_option: SystemOption,
     operation: str,
@@ -178,17 +178,20 @@ def _choose_axis(inputs: Mapping[str, Inputs]) -> str:
 
 
 def _format_title(share: MeasuredShare) -> str:
-    return metric_title(share.operation, share.metric) if share.operation else share.metric
+    return format_metric_title(share.operation, share.metric) if share.operation else share.metric
 
 
-def _share(share: MeasuredShare, names: Sequence[str]) -> BoundShare:
+def _build_bound_share(share: MeasuredShare, names: Sequence[str]) -> BoundShare:
     levels = tuple(format_levels(names, share.by, share.units))
     limit = tuple(word(term) for term in share.ceiling.limit)
     return BoundShare(_format_title(share), levels, share.measured, share.ceiling.s, limit, share.share, share.verdict)
 
 
 def _describe_lab_inputs(shares: Sequence[MeasuredShare]) -> dict[str, str]:
-    return {name: f"{' or '.join(values)}, from {THE_LAB}" for name, values in sources(shares).get(THE_LAB, [])}
+    return {
+        name: f"{' or '.join(values)}, from {THE_LAB}"
+        for name, values in group_options_by_source(shares).get(THE_LAB, [])
+    }
 
 
 def _list_inputs(
@@ -225,7 +228,7 @@ def _format_input(inputs: Inputs, name: str) -> str:
     return f"{format_value(name, value)} ({' to '.join(format_value(name, end) for end in sorted(ends))})"
 
 
-def _losses(started: Started) -> tuple[tuple[WaterfallBars, ...], list[str]]:
+def _build_waterfalls(started: Started) -> tuple[tuple[WaterfallBars, ...], list[str]]:
     try:
         falls, why = started.losses.waterfalls(started.level)
     except InputError:

@@ -20,7 +20,7 @@ from iosonde.core.table import Table
 from iosonde.data.source import Source
 from iosonde.model.bound.system import System, idle, with_settings
 
-from .probed import probed_by
+from .probed import read_first_system
 
 ValueT = TypeVar("ValueT")
 
@@ -36,10 +36,10 @@ _HIDES = {
 @dataclass(frozen=True)
 class SystemDescription:
     """User's description of a system. ``fields``: field → text, a number with its unit or a column of DATA. ``words``:
-    further fields, parsed (see :func:`words_of`). ``probes``: files of ``iosonde probe --json`` or of other tools, and
-    stores; the first that has a field wins. ``cluster``: a file as ``iosonde upgrade`` reads it, or its content.
-    ``lab_fields``: fields that a probe must not set, since a lab does. ``memory_bytes``: memory of the machine whose
-    disk another tool measured."""
+    further fields, parsed (see :func:`parse_system_words`). ``probes``: files of ``iosonde probe --json`` or of other
+    tools, and stores; the first that has a field wins. ``cluster``: a file as ``iosonde upgrade`` reads it, or its
+    content. ``lab_fields``: fields that a probe must not set, since a lab does. ``memory_bytes``: memory of the machine
+    whose disk another tool measured."""
 
     fields: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[str, Any] = field(default_factory=dict)
@@ -85,7 +85,7 @@ class Inputs:
         return remaining
 
 
-def words_of(
+def parse_system_words(
     operation: str | None, redundancy: str | None, erasure: str | None, placement: str | None
 ) -> dict[str, Any]:
     """The fields of a System that are words. Raises InputError."""
@@ -107,10 +107,10 @@ def words_of(
     return {name: value for name, value in words.items() if value is not None}
 
 
-def read(description: SystemDescription, table: Table | None, level: float) -> Inputs:
+def read_inputs(description: SystemDescription, table: Table | None, level: float) -> Inputs:
     """Return the systems that ``description`` describes; non-numeric texts name columns of ``table``. Values
     given by hand override the cluster's description, which overrides the probe. Raises InputError, DataError."""
-    fixed, columns = _by_hand(description, table)
+    fixed, columns = _read_specified_fields(description, table)
     specified = {*fixed, *columns}
     cluster_fields, words, nodes = (
         read_system(description.cluster) if description.cluster is not None else ({}, {}, ClusterNodes(()))
@@ -121,14 +121,14 @@ def read(description: SystemDescription, table: Table | None, level: float) -> I
     if "replicas" in {*fixed, *columns, *cluster_fields} and "redundancy" not in fixed:
         fixed["redundancy"] = "client"
     specified = {*fixed, *columns, *cluster_fields, *description.lab_fields}
-    probed = probed_by(
+    probed = read_first_system(
         description.probes, str(fixed.get("operation", "write")), specified, level, description.memory_bytes
     )
     fixed = probed.words | fixed
     measured = _remove_overridden(specified, probed.fields) | cluster_fields
     who = dict.fromkeys({**_remove_overridden(specified, probed.fields), **probed.words}, "the probe") | who
     who.pop("operation", None)  # DATA defines the workload
-    _check_idle({*fixed, *columns}, measured)
+    _refuse_ignored_options({*fixed, *columns}, measured)
     if fixed.get("redundancy") in ("client", "chained") and "replicas" not in {*fixed, *columns, *cluster_fields}:
         raise InputError(
             "missing-option", "{spell.redundancy} has no effect without {spell.replicas}", "give {spell.replicas}, as 2"
@@ -137,7 +137,9 @@ def read(description: SystemDescription, table: Table | None, level: float) -> I
     return Inputs(systems[0], systems[1], systems[2], columns, (*nodes.warnings(), *probed.notes), who, nodes)
 
 
-def _by_hand(description: SystemDescription, table: Table | None) -> tuple[dict[str, Any], dict[str, str]]:
+def _read_specified_fields(
+    description: SystemDescription, table: Table | None
+) -> tuple[dict[str, Any], dict[str, str]]:
     """Return field → value given by hand, and field → the column that sets it. Raises InputError."""
     fixed, columns = dict(description.words), dict[str, str]()
     for word in OPTIONS.values():
@@ -148,7 +150,7 @@ def _by_hand(description: SystemDescription, table: Table | None) -> tuple[dict[
             fixed[word.field] = word.read(text)
         except InputError as error:
             if table is None or not _has_column(table, text):
-                place = f"{getattr(spell, option_name(word.field))}"
+                place = f"{getattr(spell, get_option_name(word.field))}"
                 raise error.with_words(
                     error.message.prefixed(place),
                     error.hint if table is None else f"{error.hint}, or name a column: {', '.join(table.names[:12])}",
@@ -187,16 +189,16 @@ def read_column_value(table: Table, field: str, column: str, rows: npt.NDArray[n
     return float(text) * scale
 
 
-def own_probe(source: Source) -> str | None:
+def find_own_probe(source: Source) -> str | None:
     """Return the store as a place of a probe, if one of its runs is a probe or has one."""
     return source.path if any(run.facts.get("probe") for run in source.all_runs) else None
 
 
-def _check_idle(specified: Collection[str], measured: Collection[str]) -> None:
+def _refuse_ignored_options(specified: Collection[str], measured: Collection[str]) -> None:
     """Raise InputError for options that would be ignored silently."""
     lost = idle([name for name in (*FLAGS, "placement", "data_chunks") if name in specified], {*specified, *measured})
     if lost:
-        option, needed = (f"{getattr(spell, option_name(field))}" for field in lost)
+        option, needed = (f"{getattr(spell, get_option_name(field))}" for field in lost)
         raise InputError(
             "missing-option",
             "{option} has no effect without {needed_option}",
@@ -206,7 +208,7 @@ def _check_idle(specified: Collection[str], measured: Collection[str]) -> None:
         )
 
 
-def option_name(field: str) -> str:
+def get_option_name(field: str) -> str:
     """Return the name of the option that gives a field of the system."""
     return "erasure" if field == "data_chunks" else FLAGS.get(field, field).removeprefix("--").replace("-", "_")
 

@@ -17,7 +17,7 @@ from iosonde.core.table import Cell as Level
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 
-from .inputs import option_name
+from .inputs import get_option_name
 from .words import BoundCell, format_value
 
 THE_LAB = "the lab"
@@ -26,7 +26,7 @@ _REDUNDANCY_BY_COPIER = {"client": "client", "servers": "chained"}
 _COPIES = ("goal", "pool_size")
 
 
-def truth_of(run: StoredRun) -> dict[str, Any]:
+def read_lab_truth(run: StoredRun) -> dict[str, Any]:
     """Map fields to their values in the lab of this run; empty without a lab or without servers."""
     lab = (run.facts.get("machine") or {}).get("lab")
     if not isinstance(lab, Mapping) or "description" not in lab:
@@ -79,7 +79,7 @@ class LabTruths:
     def from_source(cls, source: Source | None) -> LabTruths:
         """Collect the labs of all runs of a store; empty for a table."""
         runs = source.runs if source is not None else ()
-        by_run = {run.id: truth for run in runs if (truth := truth_of(run))}
+        by_run = {run.id: truth for run in runs if (truth := read_lab_truth(run))}
         differences = {
             difference: None
             for run in runs
@@ -111,7 +111,7 @@ class LabTruths:
         differs = [
             name
             for name in sorted(self.names)
-            if any(len(_collect_levels(cell_truths, name)) > 1 for cell_truths in truths)
+            if any(len(_collect_field_values(cell_truths, name)) > 1 for cell_truths in truths)
         ]
         if not differs:
             return every
@@ -122,7 +122,7 @@ class LabTruths:
         ]
 
 
-def _collect_levels(truths: Collection[Mapping[str, Any]], name: str) -> set[Any]:
+def _collect_field_values(truths: Collection[Mapping[str, Any]], name: str) -> set[Any]:
     return {truth.get(name) for truth in truths}
 
 
@@ -131,7 +131,7 @@ def _split_cell(cell: BoundCell, truths: Sequence[Mapping[str, Any]], names: Seq
     parts = []
     for key in dict.fromkeys(keys):
         labels: dict[str, Level] = {
-            f"lab_{option_name(name)}": "" if value is None else format_value(name, value)
+            f"lab_{get_option_name(name)}": "" if value is None else format_value(name, value)
             for name, value in zip(names, key, strict=True)
         }
         rows = [row for row, its in zip(cell.rows, keys, strict=True) if its == key]

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.files import figure_writer
+from iosonde.commands.files import build_figure_writer
 from iosonde.commands.result import Result
 from iosonde.commands.system_options import SystemOptions
 from iosonde.core.errors import InputError
@@ -93,7 +93,7 @@ def bound(options: BoundOptions) -> Result[Bounds] | Result[PredictedTimes]:
     >>> iosonde.bound(clients=8, servers=4, disks=8, net="117MB/s", disk="25MB/s")
     """
     from .answer import bound as answer
-    from .application import predicted_times
+    from .application import predict_times
     from .figure import figure
     from .own_probe import read_with_own_probe
     from .text import application_lines, lines
@@ -101,15 +101,15 @@ def bound(options: BoundOptions) -> Result[Bounds] | Result[PredictedTimes]:
     source = options.open_measured()
     inputs = read_with_own_probe(options.description, source, options.level)
     if options.application:
-        return Result(predicted_times(source, inputs, options.query, options.application), application_lines)
+        return Result(predict_times(source, inputs, options.query, options.application), application_lines)
     bounds = answer(source, inputs, options.query, options.how, options.needs_losses)
     for warning in bounds.warnings if bounds.alone else ():  # with DATA they are part of the text
         front_end().warn(warning)
-    write = figure_writer(options.plot, partial(_draw, bounds, options, figure))
+    write = build_figure_writer(options.plot, partial(_draw_first_panels, bounds, options, figure))
     return Result(bounds, partial(lines, amount=options.amount or ""), figure, write)
 
 
-def _draw(bounds: Bounds, options: BoundOptions, draw: Callable[..., Figure]) -> Figure:
+def _draw_first_panels(bounds: Bounds, options: BoundOptions, draw: Callable[..., Figure]) -> Figure:
     from .figure import MOST_PANELS
 
     n_panels = len(bounds.rooflines(options.against)) if options.plot_kind == "roofline" else 0

@@ -13,7 +13,7 @@ from iosonde.data.source import Source
 from iosonde.stats.overview import hardware
 from iosonde.stats.overview.probed_limits import is_within
 
-from .inputs import Inputs, SystemDescription, read
+from .inputs import Inputs, SystemDescription, read_inputs
 from .lab_truth import LabTruths
 
 THE_FILE_SYSTEM = "the file system"  # as a source of numbers
@@ -52,7 +52,7 @@ class OwnLayout:
 
 
 def _parse_redundancy(layout: Mapping[str, Any]) -> tuple[dict[str, Any], str] | None:
-    copies, parts, parity = (_count(layout.get(key)) for key in ("copies", "data_parts", "parity_parts"))
+    copies, parts, parity = (_to_valid_count(layout.get(key)) for key in ("copies", "data_parts", "parity_parts"))
     if parts and parity:
         return {"redundancy": "erasure", "data_chunks": parts, "parity_chunks": parity}, f"{parts} + {parity} parts"
     if copies > 1 and layout.get("copied_by") in _COPIERS:
@@ -61,7 +61,7 @@ def _parse_redundancy(layout: Mapping[str, Any]) -> tuple[dict[str, Any], str] |
     return None
 
 
-def _count(value: object) -> int:
+def _to_valid_count(value: object) -> int:
     return value if isinstance(value, int) and 0 < value < 1000 else 0
 
 
@@ -80,8 +80,8 @@ class OwnProbe(NamedTuple):
 
 
 def read_with_own_probe(description: SystemDescription, source: Source | None, level: float) -> Inputs:
-    """Return the systems that ``description`` describes, as ``read`` does. A probe of the same nodes in the store fills
-    unset fields. Raises InputError, DataError."""
+    """Return the systems that ``description`` describes, as ``read_inputs`` does. A probe of the same nodes in the
+    store fills unset fields. Raises InputError, DataError."""
     table = source.table if source else None
     probe = (
         None
@@ -89,17 +89,17 @@ def read_with_own_probe(description: SystemDescription, source: Source | None, l
         else _select_newest_probe(source)
     )
     if source is None or probe is None:
-        return read(description, table, level)
+        return read_inputs(description, table, level)
     excluded_fields = {
         *description.lab_fields,
         *LabTruths.from_source(source).names,
-        *(() if _is_of_target(probe, source) else _DISKS),
+        *(() if _has_disks_of_runs(probe, source) else _DISKS),
     }
     own = replace(description, probes=(source.path,), lab_fields=excluded_fields)
     try:
-        inputs = read(own, table, level)
+        inputs = read_inputs(own, table, level)
     except DataError:  # it holds nothing that limits
-        return read(description, table, level)
+        return read_inputs(description, table, level)
     return replace(
         inputs, origins={field: OWN_PROBE if by == "the probe" else by for field, by in inputs.origins.items()}
     )
@@ -125,6 +125,6 @@ def _has_probe(run: StoredRun) -> bool:
     return bool(run.facts.get("probe")) and run.source != SOURCE
 
 
-def _is_of_target(probe: OwnProbe, source: Source) -> bool:
+def _has_disks_of_runs(probe: OwnProbe, source: Source) -> bool:
     """Return whether its disks are those of the runs: of servers, or of the same target."""
     return probe.has_server_disks or all(is_within(str(run.target), probe.target) for run in source.runs)

@@ -26,7 +26,7 @@ _LINK = ("tcp_receive", "tcp_stream", "tcp_maerts", "tcp", "tcp_send")
 _DISK = {"disk_write": "write", "disk_read": "read"}
 
 
-def measured_by_tools(file: Path, level: float, memory_bytes: float | None) -> ProbedSystem | None:
+def read_tool_output(file: Path, level: float, memory_bytes: float | None) -> ProbedSystem | None:
     """Return the system fields in another tool's output; None for a file of no tool. ``memory_bytes``: of the machine
     that IOzone ran on. Executions in one file are repetitions, with the interval of their mean at ``level``. Raises
     DataError if the output says nothing about the hardware, InputError if IOzone's machine is unknown."""
@@ -37,9 +37,9 @@ def measured_by_tools(file: Path, level: float, memory_bytes: float | None) -> P
         return None
     complete = [run for run in parsed.runs if not run.missing]
     if parsed.format == "iozone":
-        return _read_disk(file, complete, memory_bytes)
+        return _read_disk_rates(file, complete, memory_bytes)
     if parsed.format in ("netperf", "iperf2", "iperf3"):
-        return _read_link(file, parsed.format, complete, level)
+        return _read_network_rate(file, parsed.format, complete, level)
     raise DataError(
         "unsuitable-format",
         "{file} is of {format}, which measures neither a network nor a disk alone",
@@ -49,7 +49,7 @@ def measured_by_tools(file: Path, level: float, memory_bytes: float | None) -> P
     )
 
 
-def _read_link(file: Path, tool: str, runs: Sequence[Parsed], level: float) -> ProbedSystem:
+def _read_network_rate(file: Path, tool: str, runs: Sequence[Parsed], level: float) -> ProbedSystem:
     rates = [streams[0].value for run in runs if (streams := _select_tcp_rows(run))]
     if not rates:
         raise DataError(
@@ -58,7 +58,7 @@ def _read_link(file: Path, tool: str, runs: Sequence[Parsed], level: float) -> P
             "netperf -t TCP_STREAM -H HOST, or iperf3 --json -c HOST",
             file=file,
         )
-    rate = _compute_ends(mean(rates, level).within(low=0.0), rates)
+    rate = _compute_rate_ends(mean(rates, level).within(low=0.0), rates)
     note = Message(
         "link-goodput",
         "{tool} moved {mb_per_s:.5g} MB/s ({kib_per_s:,.0f} KiB/s) over the link{streams}: the headers of its packets "
@@ -77,7 +77,7 @@ def _select_tcp_rows(run: Parsed) -> list[Row]:
     return sorted(rows, key=lambda row: _LINK.index(row.operation))
 
 
-def _read_disk(file: Path, runs: Sequence[Parsed], memory_bytes: float | None) -> ProbedSystem:
+def _read_disk_rates(file: Path, runs: Sequence[Parsed], memory_bytes: float | None) -> ProbedSystem:
     if memory_bytes is None:
         raise InputError(
             "missing-option",
@@ -98,9 +98,9 @@ def _read_disk(file: Path, runs: Sequence[Parsed], memory_bytes: float | None) -
         ]
         if rows:
             largest = max(
-                _read_bytes(row, "file_size") for row in rows
+                _get_byte_factor(row, "file_size") for row in rows
             )  # memory serves a part of slightly larger files
-            rows = [row for row in rows if _read_bytes(row, "file_size") == largest]
+            rows = [row for row in rows if _get_byte_factor(row, "file_size") == largest]
             best = max(rows, key=lambda row: row.value)
             fields[name] = (best.value, best.value, best.value)
             notes.append(_describe_disk_rate(operation, best, rows))
@@ -117,7 +117,7 @@ def _read_disk(file: Path, runs: Sequence[Parsed], memory_bytes: float | None) -
 
 def _describe_disk_rate(operation: str, best: Row, rows: Sequence[Row]) -> str:
     slowest = min(row.value for row in rows)
-    size, record = (format_size(_read_bytes(best, name)) for name in ("file_size", "record_size"))
+    size, record = (format_size(_get_byte_factor(best, name)) for name in ("file_size", "record_size"))
     return Message(
         "disk-rate",
         "R of {operation} is IOzone's best at its largest files, {rate} at {file_size} in records of "
@@ -130,17 +130,17 @@ def _describe_disk_rate(operation: str, best: Row, rows: Sequence[Row]) -> str:
     )
 
 
-def _read_bytes(row: Row, name: str) -> float:
+def _get_byte_factor(row: Row, name: str) -> float:
     value = (row.factors or {}).get(name)
     return float(value) if isinstance(value, (int, float)) else 0.0
 
 
-def _compute_ends(rate: Estimate, values: Sequence[float]) -> Ends:
+def _compute_rate_ends(rate: Estimate, values: Sequence[float]) -> Ends:
     value = sum(values) / len(values)
     return (value, value if rate.low is None else rate.low, value if rate.high is None else rate.high)
 
 
-def probed_by(
+def read_first_system(
     places: Sequence[str], operation: str, specified: Collection[str], level: float, memory_bytes: float | None
 ) -> ProbedSystem:
     """Read a system from ``places``: JSON of a probe, a store, or another tool's output; the first that has a field
@@ -181,7 +181,7 @@ def _read_place(
         document = None
     if isinstance(document, dict) and {"pairs", "nodes"} <= set(document):
         return probed_system(document, operation, specified)
-    system = measured_by_tools(path, level, memory_bytes)
+    system = read_tool_output(path, level, memory_bytes)
     if system is None:
         raise DataError(
             "unknown-format",

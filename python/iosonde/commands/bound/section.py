@@ -54,7 +54,7 @@ class LossDrawings:
     rows: tuple[Loss, ...]
 
 
-def shares_of(bound: Bound) -> ShareDrawings:
+def build_share_drawings(bound: Bound) -> ShareDrawings:
     """Return every cell in one unit, on an axis from 0 to the bound or the greatest share above it."""
     divisor, unit = human_scale(max(share.bound for share in bound.shares), "bytes/s")
     most = max([1.0, *(share.share.value for share in bound.shares if share.share.value is not None)])
@@ -90,7 +90,7 @@ def _build_row(share: BoundShare, divisor: float, most: float) -> ShareRow:
     )
 
 
-def losses_of(bars: WaterfallBars) -> LossDrawings:
+def build_loss_drawings(bars: WaterfallBars) -> LossDrawings:
     """Return the parts from the bound down to the delivered time, in one unit."""
     total = bars.delivered.value or 0.0
     divisor, unit = human_scale(total, "s")

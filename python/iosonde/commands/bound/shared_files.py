@@ -80,6 +80,6 @@ def has_unstriped_files(run: StoredRun) -> bool:
     return in_lab == 1 and has_unsplit_files(run.filesystem, machine.get("filesystem") or {})
 
 
-def in_groups(run: StoredRun) -> bool:
+def has_fixed_copy_groups(run: StoredRun) -> bool:
     """Return whether fixed sets of servers hold the same copies."""
     return placement_of_files(run.filesystem) == "groups"

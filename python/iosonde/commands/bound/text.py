@@ -27,15 +27,15 @@ _EXPLANATION = (
 def lines(bounds: Bounds, amount: str = "") -> Iterator[str]:
     """Yield the lines of the text. ``amount`` is the data volume as the user wrote it."""
     if bounds.alone is not None:
-        yield from _format_alone(bounds, bounds.alone, amount)
+        yield from _format_bound_without_data(bounds, bounds.alone, amount)
         return
     yield from _format_shares(bounds)
     yield ""
     yield from wrapped(f"The bound assumes: {'; '.join(bounds.assumptions)}.", "  ")
-    yield from _waterfall_lines(bounds)
+    yield from _format_waterfalls(bounds)
 
 
-def _format_alone(bounds: Bounds, ceiling: Ceiling, amount: str) -> Iterator[str]:
+def _format_bound_without_data(bounds: Bounds, ceiling: Ceiling, amount: str) -> Iterator[str]:
     system = ceiling.system
     disks = "" if system.disks is None else f", {_format_count(system.disks, 'disk')}"
     has_servers = system.servers > 1 or "network_servers" not in ceiling.missing  # else 1 is only a default
@@ -125,7 +125,7 @@ def _format_count(n: float, what: str) -> str:
     return f"{n:g} {what}{'' if n == 1 else 's'}"
 
 
-def _waterfall_lines(bounds: Bounds) -> Iterator[str]:
+def _format_waterfalls(bounds: Bounds) -> Iterator[str]:
     for fall, sentences in zip(bounds.falls, bounds.fall_sentences, strict=True):
         by = ", ".join(f"{name}={show(value)}" for name, value in fall.by.items())
         trials = f"{fall.delivered.n} trial{'' if fall.delivered.n == 1 else 's'}"

@@ -69,7 +69,9 @@ class Losses:
         return falls, list(self._notes)
 
 
-def waterfalls(source: Source, shares: Sequence[MeasuredShare], level: float) -> tuple[list[Waterfall], list[str]]:
+def build_waterfalls(
+    source: Source, shares: Sequence[MeasuredShare], level: float
+) -> tuple[list[Waterfall], list[str]]:
     """Return the waterfall of each measured cell with recorded operations, and why others have none. Raises
     InputError."""
     source.require_campaign("a waterfall needs the operations of a store", "give a store that 'iosonde run' made")

@@ -39,7 +39,7 @@ class BoundCell:
         return tuple(map(str, columns["run"].values[self.rows])) if "run" in columns else ()
 
 
-def cells(response: Response, columns: Sequence[str]) -> Iterator[BoundCell]:
+def iterate_cells(response: Response, columns: Sequence[str]) -> Iterator[BoundCell]:
     """The settings of a response: its factors, and the ``columns`` that are named as words of the system."""
     has_value = ~np.isnan(response.values)
     by = list(dict.fromkeys([*response.names, *columns]))
@@ -56,12 +56,12 @@ def format_value(field: str, value: Any) -> str:
     return _FORMATS.get(READS.get(field), "{:g}".format)(value)
 
 
-def sources(shares: Sequence[MeasuredShare]) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
+def group_options_by_source(shares: Sequence[MeasuredShare]) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
     """Map sources to (name of an option, its values over the cells), the first source first."""
     options_by_source: dict[str, dict[str, dict[str, None]]] = {}
     for share in shares:
         for field, source in share.sources.items():
-            values = options_by_source.setdefault(source, {}).setdefault(_format_name(field), {})
+            values = options_by_source.setdefault(source, {}).setdefault(_format_field_name(field), {})
             values[format_value(field, getattr(share.ceiling.system, field))] = None
     return {
         source: [(name, tuple(values)) for name, values in options.items()]
@@ -79,15 +79,15 @@ def describe_sources(options_by_source: Mapping[str, Sequence[tuple[str, Sequenc
     ]
 
 
-def not_taken(lab_fields: Mapping[str, Any], taken: Collection[str]) -> list[str]:
+def describe_overridden_fields(lab_fields: Mapping[str, Any], taken: Collection[str]) -> list[str]:
     """Return a sentence for each of the ``lab_fields`` that another source overrides: those not ``taken``."""
     template = "{input} of the lab, {level}, is overridden by another source"
     return [
-        Message("lab-input-overridden", template, input=_format_name(field), level=format_value(field, value))
+        Message("lab-input-overridden", template, input=_format_field_name(field), level=format_value(field, value))
         for field, value in lab_fields.items()
         if field not in taken
     ]
 
 
-def _format_name(field: str) -> str:
+def _format_field_name(field: str) -> str:
     return _NAMES.get(field) or FLAGS.get(field, field).removeprefix("--")

@@ -67,7 +67,7 @@ class Carried:
     limit: float | None = None
 
 
-def carried(text: str) -> Carried:
+def parse_carried_rate(text: str) -> Carried:
     """Parse a rate as ``117MB/s``, ``1Gbit/s``, or a plain number in the response's own unit. Raises InputError."""
     match = re.match(r"^\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(\S*)\s*$", text)
     readings = bytes_per_s(match[2]) if match else ()

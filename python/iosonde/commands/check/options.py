@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.files import announce
+from iosonde.commands.files import announce_analysis
 from iosonde.commands.result import Result
 from iosonde.core.options import Data, Flag, NameList, Names, Text
 from iosonde.data.options import DataOptions
@@ -30,7 +30,7 @@ class NoiseOptions(DataOptions):
     def open_examined(self) -> Source:
         """Open the rows, and announce what may take a while. Raises InputError, DataError."""
         source = self.open_last_experiment(alike=False)
-        announce("check", len(source.table), len(source.table.columns))
+        announce_analysis("check", len(source.table), len(source.table.columns))
         return source
 
 
@@ -87,11 +87,11 @@ def examine(options: ExaminationOptions) -> Result[Check] | Result[Noise]:
 
 
 def _find_suspicious(options: CheckOptions) -> Result[Check]:
-    from .answer import carried
     from .answer import check as answer
+    from .answer import parse_carried_rate
     from .text import lines
 
-    limit = None if options.bound is None else carried(options.bound)
+    limit = None if options.bound is None else parse_carried_rate(options.bound)
     return Result(answer(options.open_examined(), options.query, options.by or (), limit), lines)
 
 

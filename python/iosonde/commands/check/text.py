@@ -18,7 +18,7 @@ _SPLITS = {"random": "random halves", "alternating": "every other trial", "halve
 def lines(answer: Check) -> Iterator[str]:
     """The lines of the text."""
     examination = answer.examination
-    yield from wrapped(_read_as(examination))
+    yield from wrapped(_describe_roles(examination))
     for finding in examination.findings:
         yield ""
         yield from _format_finding(finding)
@@ -32,7 +32,7 @@ def lines(answer: Check) -> Iterator[str]:
     yield from wrapped(_format_sentence(examination))
 
 
-def _read_as(examination: Examination) -> str:
+def _describe_roles(examination: Examination) -> str:
     trials = (
         f"{examination.fewest}"
         if examination.fewest == examination.most
@@ -80,11 +80,13 @@ def noise_lines(answer: Noise) -> Iterator[str]:
     yield ""
     yield f"smallest detectable difference with power {POWER:g} at level {passport.level:g}, by trials a side"
     yield from table(
-        ["difference", *map(str, SIZES)], [_format_smallest(item) for item in passport.metrics], "l" + "r" * len(SIZES)
+        ["difference", *map(str, SIZES)],
+        [_format_smallest_difference(item) for item in passport.metrics],
+        "l" + "r" * len(SIZES),
     ).splitlines()
     yield ""
     yield "A against A: false-alarm rate of compare without a difference"
-    rows = [[words, *_format_rate(getattr(passport, name))] for name, words in _SPLITS.items()]
+    rows = [[words, *_format_false_alarm_rate(getattr(passport, name))] for name, words in _SPLITS.items()]
     yield from table(["split", "share", "interval", "cells"], rows, "lrrr").splitlines()
     yield ""
     yield from wrapped(_format_noise_sentence(passport))
@@ -101,12 +103,12 @@ def _format_spread(item: MetricNoise) -> list[str]:
     return [_format_name(item), str(item.n_cells), str(item.n_trials), trial_spread, *nested]
 
 
-def _format_smallest(item: MetricNoise) -> list[str]:
+def _format_smallest_difference(item: MetricNoise) -> list[str]:
     values = [item.smallest[n].value if n in item.smallest else None for n in SIZES]
     return [_format_name(item), *("~" if value is None else percent(value) for value in values)]
 
 
-def _format_rate(estimate: Estimate) -> list[str]:
+def _format_false_alarm_rate(estimate: Estimate) -> list[str]:
     if estimate.value is None:
         return ["~", "~", str(estimate.n)]
     interval = (

@@ -21,7 +21,7 @@ from iosonde.data.source import Source
 from iosonde.stats.estimate.pair_words import sentence, untold_limit
 from iosonde.stats.estimate.pairs import PairedRun, PairVerdict, others, paired_run, verdicts
 
-from .gated import gate_pairs, narrowed
+from .gated import gate_pairs, select_gated_pairs
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class PairVerdicts(Answer):
         return {**level_columns(pair_verdict.cell, row), **row}
 
 
-def sealed_pairs(source: Source, group: str | None, published: bool) -> list[Experiment]:
+def find_sealed_experiments(source: Source, group: str | None, published: bool) -> list[Experiment]:
     """Return the paired experiments that a comparison of this group covers, newest last."""
     if published:
         return []
@@ -112,7 +112,7 @@ def sealed_pairs(source: Source, group: str | None, published: bool) -> list[Exp
     ]
 
 
-def against(
+def judge_sealed_pairs(
     source: Source,
     query: ResponseQuery,
     experiments: Sequence[Experiment],
@@ -134,13 +134,13 @@ def against(
     sealed = gate is None
     gate = gate or gate_of(rule.fail_if, False)
     runs = list(_collect_runs(source, experiment, rule)) if len(source.table) else []
-    chosen = _list_names(source, query, experiment)
+    chosen = _list_metric_names(source, query, experiment)
     pair_verdicts = verdicts(runs, rule, chosen) if runs else []
     warnings = tuple(_list_warnings(source, query, experiments, rule))
-    commands = tuple(_list_commands(experiment, rule))
+    commands = tuple(_list_single_side_commands(experiment, rule))
     if not pair_verdicts:
         judged = gate.inconclusive("the pairs") if gate else None
-        return PairVerdicts((), rule, experiment.id, commands, warnings, _runs_of(rule, runs), judged)
+        return PairVerdicts((), rule, experiment.id, commands, warnings, _explain_missing_verdict(rule, runs), judged)
     selected = [pair_verdict for pair_verdict in pair_verdicts if _is_selected(pair_verdict, query.response)]
     if not selected:
         names = ", ".join(
@@ -156,9 +156,9 @@ def against(
         )
     judged = None
     if gate is not None:
-        gated = narrowed(rule, selected, chosen, query)
+        gated = select_gated_pairs(rule, selected, chosen, query)
         usual = [
-            *_list_names(source, replace(query, metric=()), experiment),
+            *_list_metric_names(source, replace(query, metric=()), experiment),
             *(pair_verdict.name for pair_verdict in pair_verdicts),
         ]
         rest = [name for name in dict.fromkeys(usual) if name not in {pair_verdict.name for pair_verdict in gated}]
@@ -169,7 +169,7 @@ def against(
     return PairVerdicts(tuple(selected), rule, experiment.id, commands, warnings, judged=judged)
 
 
-def _list_commands(experiment: Experiment, rule: PairRule) -> list[tuple[str, str]]:
+def _list_single_side_commands(experiment: Experiment, rule: PairRule) -> list[tuple[str, str]]:
     """Return the commands that only one side runs, as (side, command)."""
     steps = [*experiment.settings.get("set_up", ()), *experiment.settings.get("steps", ())]
     side_commands = [
@@ -195,7 +195,7 @@ def _collect_runs(source: Source, experiment: Experiment, rule: PairRule) -> Ite
             yield paired_run(rule, cells, stored_run.factors, own_clock(rows[stored_run.id]))
 
 
-def _runs_of(rule: PairRule, runs: Sequence[PairedRun]) -> str:
+def _explain_missing_verdict(rule: PairRule, runs: Sequence[PairedRun]) -> str:
     """Explain why these runs give no verdict."""
     counts = [sum(run.side == side for run in runs) for side in (rule.a, rule.b)]
     what = f"'{rule.metric}'" if rule.metric else "a number that decides"
@@ -211,7 +211,7 @@ def _runs_of(rule: PairRule, runs: Sequence[PairedRun]) -> str:
     )
 
 
-def _list_names(source: Source, query: ResponseQuery, experiment: Experiment) -> list[Name]:
+def _list_metric_names(source: Source, query: ResponseQuery, experiment: Experiment) -> list[Name]:
     """Return the metrics that a summary of the clock shows."""
     rows = source.trials(query.choice).rows
     runs = {run.id for run in source.runs if run.experiment == experiment.id}

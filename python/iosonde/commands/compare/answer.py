@@ -25,16 +25,25 @@ from iosonde.stats.estimate import compare as estimates
 from iosonde.stats.estimate.compare import Comparison
 from iosonde.stats.estimate.within_cells import compare_within
 
-from .against import PairVerdicts, against, sealed_pairs
+from .against import PairVerdicts, find_sealed_experiments, judge_sealed_pairs
 from .caveat import Caveat
-from .cells import InCells, adjusted, describe_exclusive_cells, in_bring_ups
+from .cells import InCells, average_within_bring_ups, describe_exclusive_cells, split_pair_into_cells
 from .compared import WITHIN_RUN, ComparedCell, Comparisons
-from .confounding import confounded, differing
+from .confounding import list_confounding_caveats, select_differing_caveats
 from .gated import gate_cells
-from .overall import Overall, overall
-from .own_caveats import own_caveats
-from .parts import DATA, ComparedPart, list_store_parts, list_table_parts, part_of
-from .samples import BASE_IS_A, BASE_IS_FIRST, ChosenLevels, SidePair, chosen_levels, pairs_of, sample, sample_of
+from .overall import Overall, compute_overall_ratios
+from .own_caveats import list_own_caveats
+from .parts import DATA, ComparedPart, build_part, list_store_parts, list_table_parts
+from .samples import (
+    BASE_IS_A,
+    BASE_IS_FIRST,
+    ChosenLevels,
+    SidePair,
+    build_published_side,
+    choose_levels,
+    collect_trials,
+    pair_levels,
+)
 from .sides import Sides
 from .two import match_sources
 
@@ -63,8 +72,8 @@ def compare(source: Source | None, query: ResponseQuery, sides: Sides) -> Compar
             conditions=" and ".join(f"{column}{op}{value}" for column, op, value in source.where),
         )
     alone = source if sides.other is None else None
-    if alone is not None and (pairs := sealed_pairs(alone, sides.group, bool(sides.published))):
-        return against(alone, query, pairs, sides.levels, sides.gate)
+    if alone is not None and (pairs := find_sealed_experiments(alone, sides.group, bool(sides.published))):
+        return judge_sealed_pairs(alone, query, pairs, sides.levels, sides.gate)
     if source is not None:
         source.require_trials(source.table)
     return _build_comparisons(_plan_comparison(source, query, sides), query, sides)
@@ -78,36 +87,36 @@ def _plan_comparison(source: Source | None, query: ResponseQuery, sides: Sides) 
                 "there is nothing to compare",
                 "name DATA, or both sides with {spell.a_summary} and {spell.b_summary}",
             )
-        a, b = map(sample_of, sides.published)
+        a, b = map(build_published_side, sides.published)
         return _ComparisonPlan((SidePair(ComparedPart({}, Table({}), ""), a, b),), BASE_IS_A)
     if sides.other is not None:
-        return _plan_two(source, sides.other, query, sides)
+        return _plan_two_sources(source, sides.other, query, sides)
     if sides.group == EXPERIMENT:
-        return _plan_groups(source, query, sides)
+        return _plan_group_levels(source, query, sides)
     group = (sides.group,) if sides.by and sides.group else ()
     source, note = by_itself(source, (*sides.by, *group))
-    plan = _plan_single(source, query, sides)
+    plan = _plan_single_source(source, query, sides)
     return replace(plan, caveats=(*map(Caveat, [*([note] if note else []), *source.table.warnings]), *plan.caveats))
 
 
-def _plan_single(source: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
+def _plan_single_source(source: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
     if source.has_response_columns and sides.group is None:
         why = BASE_IS_FIRST if sides.a is None else BASE_IS_A
         return _ComparisonPlan(tuple(_pair_columns(source, query, sides)), why)
-    return _plan_groups(source, query, sides)
+    return _plan_group_levels(source, query, sides)
 
 
-def _plan_two(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
+def _plan_two_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
     (a, note_a), (b, note_b) = (by_itself(source, sides.by) for source in (a, b))
     both = match_sources(a, b, query, sides)
     own = replace(sides, group=DATA)
-    pairs = tuple(pair for part in both.parts for pair in pairs_of(part, both.names, own))
+    pairs = tuple(pair for part in both.parts for pair in pair_levels(part, both.names, own))
     notes = (Caveat(f"{name}: {note}") for name, note in zip(both.names, (note_a, note_b), strict=True) if note)
     read = (Caveat(text) for text in dict.fromkeys((*a.table.warnings, *b.table.warnings)))
     return _ComparisonPlan(pairs, BASE_IS_FIRST, both.exclusions, (*notes, *read, *both.caveats))
 
 
-def _plan_groups(source: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
+def _plan_group_levels(source: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
     if sides.group is None and not sides.published:
         names = source.varying_factors.names
         raise InputError(
@@ -118,18 +127,18 @@ def _plan_groups(source: Source, query: ResponseQuery, sides: Sides) -> _Compari
             else "give a second store: compare BASE OTHER",
             names=", ".join(names),
         )
-    chosen = ChosenLevels((), BASE_IS_A) if sides.group is None else chosen_levels(source, sides.group, sides)
+    chosen = ChosenLevels((), BASE_IS_A) if sides.group is None else choose_levels(source, sides.group, sides)
     parts = list((list_store_parts if source.knows_factors else list_table_parts)(source, query, sides))
     pairs, unpaired = [], []
     for part in parts:
-        part_pairs = list(pairs_of(part, chosen.levels, sides))
+        part_pairs = list(pair_levels(part, chosen.levels, sides))
         unpaired += [] if part_pairs or not part.cell else [part]
         pairs += part_pairs
     return _ComparisonPlan(
         tuple(pairs),
         chosen.why,
         _describe_unmatched_cells(unpaired, sides),
-        confounded(source, sides.group, chosen.levels),
+        list_confounding_caveats(source, sides.group, chosen.levels),
     )
 
 
@@ -158,12 +167,12 @@ def _pair_columns(source: Source, query: ResponseQuery, sides: Sides) -> Iterato
     trials = average_trials(source.table, columns_in(source.table, columns), by)
     source = replace(source, table=trials.rows)
     table, names = with_computed(source, source.table, replace(query, response=columns), sides.by)
-    published = [sample_of(group) for group in sides.published]
+    published = [build_published_side(group) for group in sides.published]
     first = responses(source, replace(query, response=columns[:1], on=sides.by or tuple(source.table.names[:1])))[0]
     first = replace(first, warnings=(), trial_note=trials.note, are_parts=trials.are_parts)
     for key, rows in table.groups(sides.by):
-        part = part_of(first, dict(zip(sides.by, key, strict=True)), table.take(rows), ())
-        measured = [sample(part.rows, name, table.column(name).name) for name in names]
+        part = build_part(first, dict(zip(sides.by, key, strict=True)), table.take(rows), ())
+        measured = [collect_trials(part.rows, name, table.column(name).name) for name in names]
         yield from (SidePair(part, a, b) for a, b in sides.pairs(measured, published))
 
 
@@ -171,15 +180,15 @@ def _pair_columns(source: Source, query: ResponseQuery, sides: Sides) -> Iterato
 
 
 def _build_comparisons(plan: _ComparisonPlan, query: ResponseQuery, sides: Sides) -> Comparisons:
-    every = [in_bring_ups(adjusted(pair)) for pair in plan.pairs]
+    every = [average_within_bring_ups(split_pair_into_cells(pair)) for pair in plan.pairs]
     # Where nothing else is left, the estimator says what is missing.
-    ready = [matched for matched in every if not _describe_single(matched)] or every
-    if ready and all(_describe_single(matched) and matched.pair.a.bring_ups for matched in ready):
+    ready = [matched for matched in every if not _describe_single_trial(matched)] or every
+    if ready and all(_describe_single_trial(matched) and matched.pair.a.bring_ups for matched in ready):
         raise DataError(
             "confounded-with-bring-up",
             "{cell}: its effect cannot be separated from differences between bring-ups (S119)",
             "more repetitions: each brings everything up anew",
-            cell=_describe_single(ready[0]),
+            cell=_describe_single_trial(ready[0]),
         )
     comparisons = estimates.with_holm([_compare_cell(matched, query, sides) for matched in ready])
     items = tuple(
@@ -193,9 +202,13 @@ def _build_comparisons(plan: _ComparisonPlan, query: ResponseQuery, sides: Sides
             *(each.text for each in (*matched.pair.part.caveats, *matched.shared)),
         )
     )
-    single = [] if len(ready) == len(every) else [matched for matched in every if _describe_single(matched)]
+    single = [] if len(ready) == len(every) else [matched for matched in every if _describe_single_trial(matched)]
     excluded = dict.fromkeys(
-        [*plan.exclusions, *map(_describe_single, single), *(text for matched in ready for text in matched.exclusions)]
+        [
+            *plan.exclusions,
+            *map(_describe_single_trial, single),
+            *(text for matched in ready for text in matched.exclusions),
+        ]
     )
     pairs = [matched.pair for matched in ready]
     return Comparisons(
@@ -205,13 +218,16 @@ def _build_comparisons(plan: _ComparisonPlan, query: ResponseQuery, sides: Sides
         tuple(dict.fromkeys([*(each.text for each in plan.caveats), *notes])),
         plan.base,
         tuple(excluded),
-        tuple(_with_caveats(mean, items) for mean in overall(pairs, query.level, sides.margin, sides.group or "")),
+        tuple(
+            _copy_caveats_to_mean(mean, items)
+            for mean in compute_overall_ratios(pairs, query.level, sides.margin, sides.group or "")
+        ),
         None if sides.gate is None else gate_cells(sides.gate, items, query.level),
-        tuple(_build_untested(matched, query.level) for matched in single),
+        tuple(_build_untested_verdict(matched, query.level) for matched in single),
     )
 
 
-def _with_caveats(mean: Overall, items: Sequence[ComparedCell]) -> Overall:
+def _copy_caveats_to_mean(mean: Overall, items: Sequence[ComparedCell]) -> Overall:
     """Copy doubts to a geometric mean from the comparisons of its two sides."""
     mine = [item for item in items if (item.comparison.a.name, item.comparison.b.name) == (mean.a, mean.b)]
     caveats = [each for item in mine for each in item.every_caveat]
@@ -219,7 +235,7 @@ def _with_caveats(mean: Overall, items: Sequence[ComparedCell]) -> Overall:
     return replace(mean, caveats=tuple(dict.fromkeys([*caveats, *clocks])))
 
 
-def _build_untested(matched: InCells, level: float) -> Verdict:
+def _build_untested_verdict(matched: InCells, level: float) -> Verdict:
     """Build the verdict of a cell with one trial of a side."""
     sides, part = (matched.pair.a, matched.pair.b), matched.pair.part
     return Verdict(
@@ -233,7 +249,7 @@ def _build_untested(matched: InCells, level: float) -> Verdict:
     )
 
 
-def _describe_single(matched: InCells) -> str:
+def _describe_single_trial(matched: InCells) -> str:
     """Describe a side with a single trial, and so no spread; '' if each has more."""
     if matched.cells:
         return ""
@@ -250,8 +266,8 @@ def _build_cell(matched: InCells, comparison: Comparison, sides: Sides, plan: _C
     # The spread of iterations does not show how many trials are needed.
     comparison = replace(comparison, n_needed=None) if part.within_run else comparison
     group = None if sides.other is not None else sides.group
-    shared = (*differing(matched.pair, group, plan.caveats), *part.caveats, *matched.shared)
-    own = own_caveats(matched, comparison, sides)
+    shared = (*select_differing_caveats(matched.pair, group, plan.caveats), *part.caveats, *matched.shared)
+    own = list_own_caveats(matched, comparison, sides)
     if any(caveat.doubt in ("drift", "dependent") or caveat.instead for caveat in own):
         comparison = replace(comparison, n_needed=None)  # more of the same would not help
     return ComparedCell(

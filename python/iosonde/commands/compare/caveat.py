@@ -21,12 +21,12 @@ class Caveat:
     why: str = ""
 
 
-def doubts_of(caveats: Iterable[Caveat]) -> tuple[str, ...]:
+def list_doubt_codes(caveats: Iterable[Caveat]) -> tuple[str, ...]:
     """Return their codes, each once."""
     return tuple(dict.fromkeys(caveat.doubt for caveat in caveats if caveat.doubt))
 
 
-def overriding(verdict: str, caveats: Sequence[Caveat]) -> Caveat | None:
+def find_overriding_caveat(verdict: str, caveats: Sequence[Caveat]) -> Caveat | None:
     """Return the caveat that overrides the interval's claim, or explains its absence. A confounded cause overrides a
     difference only."""
     unsure = [caveat for caveat in caveats if caveat.instead is VerdictState.INCONCLUSIVE]
@@ -34,9 +34,9 @@ def overriding(verdict: str, caveats: Sequence[Caveat]) -> Caveat | None:
     return next(iter(unsure or (twins if verdict == DIFFERENT else [])), None)
 
 
-def state_of(verdict: str, caveats: Sequence[Caveat]) -> VerdictState:
+def determine_state(verdict: str, caveats: Sequence[Caveat]) -> VerdictState:
     """Return the state of the claim that A and B differ, by the verdict of the interval."""
-    caveat = overriding(verdict, caveats)
+    caveat = find_overriding_caveat(verdict, caveats)
     if caveat is not None and caveat.instead is not None:
         return caveat.instead
     if verdict == CANNOT_TELL:
@@ -44,7 +44,7 @@ def state_of(verdict: str, caveats: Sequence[Caveat]) -> VerdictState:
     return VerdictState.DIFFERENT if verdict == DIFFERENT else VerdictState.EQUAL
 
 
-def difference(
+def build_difference_verdict(
     response: str, sides: tuple[str, str], state: VerdictState, up: bool, estimate: Estimate, doubts: tuple[str, ...]
 ) -> Verdict:
     """Build the verdict on a difference of two sides; it has a direction if it claims a difference."""

@@ -33,7 +33,7 @@ class InCells:
     display_cells: InEach | None = None
 
 
-def adjusted(pair: SidePair) -> InCells:
+def split_pair_into_cells(pair: SidePair) -> InCells:
     """Split the pair into cells of what varies besides. Raises DataError if no cell has both sides."""
     names = pair.part.adjust
     if not names or pair.a.published or pair.b.published:
@@ -75,7 +75,7 @@ def describe_exclusive_cells(side: str, cells: str) -> Message:
     return Message("one-sided", "{side} alone has {cells}", side=side, cells=cells)
 
 
-def in_bring_ups(matched: InCells) -> InCells:
+def average_within_bring_ups(matched: InCells) -> InCells:
     """Average trials that share a bring-up into one value. Positive values are averaged as logs over cells, as
     ``compare_within`` takes them."""
     a, b = matched.pair.a, matched.pair.b

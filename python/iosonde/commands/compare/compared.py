@@ -15,7 +15,7 @@ from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.stats.estimate.compare import CANNOT_TELL, DIFFERENT, Comparison
 from iosonde.stats.estimate.compare_words import Wording, overridden_sentence, sentence
 
-from .caveat import Caveat, difference, doubts_of, overriding, state_of
+from .caveat import Caveat, build_difference_verdict, determine_state, find_overriding_caveat, list_doubt_codes
 from .overall import Overall
 
 _RESPONSE = ("operation", "metric", "unit", "response")
@@ -46,13 +46,13 @@ class ComparedCell:
         """Return the state of the claim that B differs from A, by the interval, Holm's correction and the caveats."""
         if self.comparison.decided.low is None and self.comparison.df < 1:
             return VerdictState.NOT_TESTED
-        return state_of(self._significant_verdict, self.every_caveat)
+        return determine_state(self._significant_verdict, self.every_caveat)
 
     @property
     def overridden(self) -> Caveat | None:
         """Return the caveat that overrides the interval's claim."""
         has_interval = self.comparison.decided.value is not None and self.comparison.decided.low is not None
-        return overriding(self._significant_verdict, self.every_caveat) if has_interval else None
+        return find_overriding_caveat(self._significant_verdict, self.every_caveat) if has_interval else None
 
     @property
     def _significant_verdict(self) -> str:
@@ -69,14 +69,16 @@ class ComparedCell:
     def by_level(self) -> tuple[tuple[float, str], ...]:
         """Return the interval's verdicts at other levels; empty if a caveat overrides one of them."""
         every = self.comparison.by_level
-        return () if any(overriding(verdict, self.every_caveat) for _, verdict in every) else every
+        return () if any(find_overriding_caveat(verdict, self.every_caveat) for _, verdict in every) else every
 
     def verdict(self, family: int) -> Verdict:
         """Return the claim, corrected for a ``family`` of comparisons."""
         comparison = self.comparison
         setting = {name: level for name, level in self.cell.items() if name not in _RESPONSE}
-        doubts = tuple(dict.fromkeys([*comparison.doubts, *doubts_of(self.every_caveat)]))
-        claim = difference(self.response, self.sides, self.state, comparison.above, comparison.decided, doubts)
+        doubts = tuple(dict.fromkeys([*comparison.doubts, *list_doubt_codes(self.every_caveat)]))
+        claim = build_difference_verdict(
+            self.response, self.sides, self.state, comparison.above, comparison.decided, doubts
+        )
         p = comparison.p if comparison.p_holm is None else comparison.p_holm
         return replace(claim, claim=", ".join(level_texts(setting, self.units)), p=p, family=family)
 

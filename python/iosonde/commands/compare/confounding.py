@@ -28,25 +28,25 @@ from iosonde.stats.overview.measured_order import measured_order
 
 from .caveat import Caveat
 from .cells import InCells
-from .parts import with_group
+from .parts import list_factors_following_group
 from .samples import SidePair
 
 Array = npt.NDArray[np.float64]
 _LEAST = 4  # trials per side: fewer may be in turn by chance, and show no drift
 
 
-def confounded(source: Source, group: str | None, levels: Sequence[Cell]) -> tuple[Caveat, ...]:
+def list_confounding_caveats(source: Source, group: str | None, levels: Sequence[Cell]) -> tuple[Caveat, ...]:
     """Return the factors that always change with the group, and time if its levels were measured in turn."""
     if not source.knows_factors or group is None:
         return ()
     own = source.table.column(group).name
     twins = [(name, twin) for name, twin in source.varying_factors.confounded.items() if own in (name, twin)]
     confounded_names = {name for pair in twins for name in pair}
-    twins += [(name, own) for name in with_group(source, own) if name not in confounded_names]
-    return (*(_build_twin_caveat(name, twin, own) for name, twin in twins), *_in_turn(source, own, levels))
+    twins += [(name, own) for name in list_factors_following_group(source, own) if name not in confounded_names]
+    return (*(_build_twin_caveat(name, twin, own) for name, twin in twins), *_list_in_turn_caveats(source, own, levels))
 
 
-def differing(pair: SidePair, group: str | None, caveats: Sequence[Caveat]) -> Iterator[Caveat]:
+def select_differing_caveats(pair: SidePair, group: str | None, caveats: Sequence[Caveat]) -> Iterator[Caveat]:
     """Return the caveats of a pair of sides; a twin counts only if it differs between these two."""
     rows = pair.part.rows
     for caveat in caveats:
@@ -66,7 +66,7 @@ def _build_twin_caveat(name: str, twin: str, own: str) -> Caveat:
     return Caveat(together(name, twin), "goes-together", None if follows else VerdictState.NOT_SEPARABLE, other)
 
 
-def _in_turn(source: Source, own: str, chosen_levels: Sequence[Cell]) -> Iterator[Caveat]:
+def _list_in_turn_caveats(source: Source, own: str, chosen_levels: Sequence[Cell]) -> Iterator[Caveat]:
     """Yield levels that were measured wholly before another."""
     table = source.run_rows
     starts = {}
@@ -82,7 +82,9 @@ def _in_turn(source: Source, own: str, chosen_levels: Sequence[Cell]) -> Iterato
     pairs = list(zip(ordered, ordered[1:], strict=False))
     if all(starts[earlier][1] < starts[other][0] for earlier, other in pairs):
         order_text = ", then ".join(format_level(level, unit) for level in ordered)
-        yield Caveat(measured_in_turn(f"{plain(own)} was measured one after the other ({order_text})"), "order")
+        yield Caveat(
+            describe_measured_in_turn(f"{plain(own)} was measured one after the other ({order_text})"), "order"
+        )
 
 
 def order_caveats(matched: InCells, comparison: Comparison, group: str, by_rows: bool) -> list[Caveat]:
@@ -92,7 +94,7 @@ def order_caveats(matched: InCells, comparison: Comparison, group: str, by_rows:
     alone = a.published or b.published or a.bring_ups or b.bring_ups or matched.pair.part.within_run
     if alone or comparison.paired or min(a.values.size, b.values.size) < _LEAST:
         return []
-    rows, names = _rows_of(matched, group)
+    rows, names = _collect_rows_of_sides(matched, group)
     order = measured_order(rows, (matched.pair.part.column, group, *matched.names))
     if order is None and not by_rows:
         return []
@@ -104,18 +106,18 @@ def order_caveats(matched: InCells, comparison: Comparison, group: str, by_rows:
     turn = (
         f"{plain(group)} was measured one after the other ({order_text}{'' if order is not None else ', by the rows'})"
     )
-    caveats = list(_build_caveats(order_effect(trials, comparison.decided.level), comparison, turn))
+    caveats = list(_build_order_caveats(order_effect(trials, comparison.decided.level), comparison, turn))
     if caveats or order is None or not by_rows:  # a store's campaign has one caveat for all
         return caveats
-    return [Caveat(measured_in_turn(turn), "order")]
+    return [Caveat(describe_measured_in_turn(turn), "order")]
 
 
-def measured_in_turn(turn: str) -> Message:
+def describe_measured_in_turn(turn: str) -> Message:
     """Return the caveat that time is in a difference; ``turn`` says what was measured when."""
     return Message("measured-in-turn", "{turn}: a change with time is in the difference, too", turn=turn)
 
 
-def _rows_of(matched: InCells, group: str) -> tuple[Table, list[str]]:
+def _collect_rows_of_sides(matched: InCells, group: str) -> tuple[Table, list[str]]:
     """Return the rows of both sides that have a value, and the side of each."""
     part = matched.pair.part
     rows = part.rows.take(np.flatnonzero(~np.isnan(part.rows.numbers(part.column))))
@@ -132,7 +134,7 @@ def _order_trials(matched: InCells, rows: Table, is_b: list[bool], order: Array 
     return ordered(rows.numbers(matched.pair.part.column), is_b, cells, places)
 
 
-def _build_caveats(effect: OrderEffect, comparison: Comparison, turn: str) -> Iterator[Caveat]:
+def _build_order_caveats(effect: OrderEffect, comparison: Comparison, turn: str) -> Iterator[Caveat]:
     """Yield a drift, else a dependence, and whether it overrides the claim."""
     if effect.drift is not None:
         gone = (

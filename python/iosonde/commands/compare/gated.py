@@ -35,7 +35,7 @@ def gate_pairs(
     return gate.judge(items, sealed, [(gate_name(name), _NOT_REQUESTED) for name in others])
 
 
-def narrowed(
+def select_gated_pairs(
     rule: PairRule, pairs: Sequence[PairVerdict], chosen: Sequence[Name], query: ResponseQuery
 ) -> list[PairVerdict]:
     """Return the pairs to gate: those of ``--metric``, else of the sealed metrics, else all."""

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from iosonde.commands.command import command
-from iosonde.commands.files import announce
+from iosonde.commands.files import announce_analysis
 from iosonde.commands.result import Result
 from iosonde.core.gate import gate_of
 from iosonde.core.option_kinds import Setting, Share
@@ -65,7 +65,7 @@ class CompareOptions(DataOptions):
     def build_sides(self) -> Sides:
         """Return the sides, without a second DATA. Raises InputError."""
         from .answer import Sides
-        from .sides import side_of
+        from .sides import parse_published_side
 
         return Sides(
             self.levels or (),
@@ -73,8 +73,8 @@ class CompareOptions(DataOptions):
             self.by or (),
             self.pair or (),
             self.margin,
-            None if self.a_summary is None else side_of(self.a_summary, "A"),
-            None if self.b_summary is None else side_of(self.b_summary, "B"),
+            None if self.a_summary is None else parse_published_side(self.a_summary, "A"),
+            None if self.b_summary is None else parse_published_side(self.b_summary, "B"),
             adjust=() if self.adjust == ("none",) else self.adjust,
             gate=gate_of(self.fail_if or (), self.strict),
             base_only=self.base_only,
@@ -131,15 +131,15 @@ def _compare(options: CompareOptions, second: Any = None) -> Result[Comparisons 
     from .answer import compare as answer
     from .sides import find_second_data
     from .text import lines
-    from .text_markdown import markdown
+    from .text_markdown import format_markdown
 
     sides = options.build_sides()
     source = None if options.data is None else options.open_data()
     if source is not None:
-        announce("comparison", len(source.table), len(source.table.columns))
+        announce_analysis("comparison", len(source.table), len(source.table.columns))
         if second is None and not sides.published:
             second = find_second_data(source, sides.levels, sides.group)
             sides = sides if second is None else replace(sides, levels=())
     if second is not None:
         sides = replace(sides, other=options.open_data(second))
-    return Result(answer(source, options.query, sides), markdown if options.markdown else lines)
+    return Result(answer(source, options.query, sides), format_markdown if options.markdown else lines)

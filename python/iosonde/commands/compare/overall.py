@@ -23,7 +23,7 @@ from iosonde.stats.estimate.ratio import ratio_of_geometric_means, side
 from iosonde.stats.estimate.within_cells import compare_within
 from iosonde.stats.overview.shared_bring_ups import Key, in_bring_ups, repeats
 
-from .caveat import Caveat, difference, doubts_of, overriding, state_of
+from .caveat import Caveat, build_difference_verdict, determine_state, find_overriding_caveat, list_doubt_codes
 from .samples import SidePair
 
 _WHAT = ("operation", "metric", "unit", "response")
@@ -56,7 +56,7 @@ class Overall:
     @property
     def overridden(self) -> Caveat | None:
         """Return the caveat that overrides the interval's claim."""
-        return overriding(self.verdict, self.caveats)
+        return find_overriding_caveat(self.verdict, self.caveats)
 
     @property
     def sides(self) -> tuple[str, str]:
@@ -67,9 +67,11 @@ class Overall:
     def claim(self) -> Verdict:
         """Return the claim, as of a comparison; it is a single number, so it is not corrected."""
         up = self.speed.value is not None and self.speed.value > 1
-        state = state_of(self.verdict, self.caveats)
-        doubts = (*doubts_of(self.caveats), *(["cells-differ"] if self.settings_differ else []))
-        return difference("geometric mean", self.sides, state, up, self.speed, tuple(dict.fromkeys(doubts)))
+        state = determine_state(self.verdict, self.caveats)
+        doubts = (*list_doubt_codes(self.caveats), *(["cells-differ"] if self.settings_differ else []))
+        return build_difference_verdict(
+            "geometric mean", self.sides, state, up, self.speed, tuple(dict.fromkeys(doubts))
+        )
 
     @property
     def verdict_word(self) -> str:
@@ -129,19 +131,21 @@ def _format_relation(word: str) -> str:
     return f"is {way} than" if not less else f"is {less} {way} than"
 
 
-def overall(pairs: Sequence[SidePair], level: float, margin: float, group: str = "") -> tuple[Overall, ...]:
+def compute_overall_ratios(
+    pairs: Sequence[SidePair], level: float, margin: float, group: str = ""
+) -> tuple[Overall, ...]:
     """Compute one ratio for each pair of sides, levels of ``group``, that was compared trial by trial in two operations
     or more."""
     by_sides = group_by_key(((pair.a.name, pair.b.name), pair) for pair in pairs)
-    means = [_compute_mean(sides, side_pairs, level, margin, group) for sides, side_pairs in by_sides.items()]
+    means = [_compute_overall_ratio(sides, side_pairs, level, margin, group) for sides, side_pairs in by_sides.items()]
     return tuple(mean for mean in means if mean is not None)
 
 
-def _compute_mean(
+def _compute_overall_ratio(
     sides: tuple[str, str], pairs: Sequence[SidePair], level: float, margin: float, group: str
 ) -> Overall | None:
     usable = [pair for pair in pairs if _is_usable(pair)]
-    names = _select_headlines(usable)
+    names = _select_headline_metrics(usable)
     chosen = [pair for pair in usable if (_get_operation(pair), pair.part.metric.name) in names]
     operations = tuple(dict.fromkeys(_get_operation(pair) for pair in chosen))
     if len(operations) < 2:
@@ -165,7 +169,7 @@ def _compute_mean(
         b.size,
         speed,
         margin,
-        (*gone, *_describe_incomplete(chosen, used)),
+        (*gone, *_describe_incomplete_trials(chosen, used)),
         chosen[0].part.units.get(group, ""),
         group,
         settings_differ=differ,
@@ -187,7 +191,7 @@ def _get_operation(pair: SidePair) -> str:
     return str(cell.get("operation") or cell.get("response") or pair.part.column)
 
 
-def _select_headlines(pairs: Sequence[SidePair]) -> set[tuple[str, str]]:
+def _select_headline_metrics(pairs: Sequence[SidePair]) -> set[tuple[str, str]]:
     """Return one metric of each operation: its bandwidth, else its rate, else its time, else its first."""
     metrics = group_by_key((_get_operation(pair), pair.part.metric.name) for pair in pairs)
 
@@ -227,7 +231,7 @@ def _average_cells(pairs: Sequence[SidePair], n_operations: int) -> tuple[list[t
     return both, sum(x.size + y.size for x, y in both)
 
 
-def _describe_incomplete(pairs: Sequence[SidePair], used: int) -> list[str]:
+def _describe_incomplete_trials(pairs: Sequence[SidePair], used: int) -> list[str]:
     every = {
         (side, trial)
         for pair in pairs

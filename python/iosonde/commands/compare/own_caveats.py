@@ -22,24 +22,29 @@ from .caveat import Caveat
 from .cells import InCells
 from .confounding import order_caveats
 from .parts import DATA, ROW
-from .samples import SideTrials, values_by_key
+from .samples import SideTrials, map_values_by_key
 from .sides import Sides
 
 _COVARIATE_ALPHA = 0.01
 _MISSING_ALPHA = 0.05
 
 
-def own_caveats(matched: InCells, comparison: Comparison, sides: Sides) -> tuple[Caveat, ...]:
+def list_own_caveats(matched: InCells, comparison: Comparison, sides: Sides) -> tuple[Caveat, ...]:
     """Return the caveats of a comparison of two levels of a column, or of two DATA."""
     column = DATA if sides.other is not None else sides.group
     if column is None:
         return ()
     order = order_caveats(matched, comparison, column, sides.other is None and ROW in matched.pair.part.rows.columns)
-    selection = selection_caveats(matched, comparison, column, sides.pair) if sides.pair else ()
-    return (*order, *selection, *missing_caveats(matched, comparison, column), *_covariate_caveats(matched, column))
+    selection = list_selection_caveats(matched, comparison, column, sides.pair) if sides.pair else ()
+    return (
+        *order,
+        *selection,
+        *list_missing_value_caveats(matched, comparison, column),
+        *_list_covariate_caveats(matched, column),
+    )
 
 
-def _covariate_caveats(matched: InCells, side_column: str) -> list[Caveat]:
+def _list_covariate_caveats(matched: InCells, side_column: str) -> list[Caveat]:
     part, caveats = matched.pair.part, []
     codes, levels = part.rows.column(side_column).codes()
     names = np.array([str(levels[code]) for code in codes])
@@ -62,7 +67,7 @@ def _covariate_caveats(matched: InCells, side_column: str) -> list[Caveat]:
     return caveats
 
 
-def missing_caveats(matched: InCells, comparison: Comparison, group: str) -> list[Caveat]:
+def list_missing_value_caveats(matched: InCells, comparison: Comparison, group: str) -> list[Caveat]:
     """Return caveats on the missing values of each side, whether they override the claim, and the worst case."""
     sides = (matched.pair.a, matched.pair.b)
     if any(side.published for side in sides):
@@ -76,7 +81,7 @@ def missing_caveats(matched: InCells, comparison: Comparison, group: str) -> lis
         template = "values are missing: {counts}; the remaining values are compared"
         return [Caveat(Message("missing-values", template, counts=counts))]
     worse = sides[gone[1] * n[0] > gone[0] * n[1]].name
-    lost = p < _MISSING_ALPHA and not _is_certain(
+    lost = p < _MISSING_ALPHA and not _is_confirmed_by_missing(
         comparison, matched.pair.part.metric, more_of_b=worse == sides[1].name
     )
     instead = VerdictState.INCONCLUSIVE if lost else None
@@ -95,7 +100,7 @@ def _count_missing(matched: InCells, side: SideTrials, group: str) -> tuple[int,
     return int(np.isnan(values).sum()), int(values.size)
 
 
-def _is_certain(comparison: Comparison, metric: Metric, more_of_b: bool) -> bool:
+def _is_confirmed_by_missing(comparison: Comparison, metric: Metric, more_of_b: bool) -> bool:
     """Return whether the side that lacks more values is already the worse one: missing values only confirm that."""
     if comparison.verdict != DIFFERENT or not is_speed(metric):
         return False
@@ -116,19 +121,19 @@ def _describe_worst_case(metric: Metric, sides: tuple[SideTrials, SideTrials], g
     return f"; counted as slower than all others, {ratio}rank test p = {worst.p:.2g}"
 
 
-def selection_caveats(cells: InCells, comparison: Comparison, group: str, pair: Sequence[str]) -> Iterator[Caveat]:
+def list_selection_caveats(cells: InCells, comparison: Comparison, group: str, pair: Sequence[str]) -> Iterator[Caveat]:
     """Yield a caveat for each side whose paired units are extreme among its units. It overrides the claim if
     regression to the mean explains the change."""
     part, names = cells.pair.part, (cells.pair.a.name, cells.pair.b.name)
-    values = [values_by_key(part, group, name, pair) for name in names]
+    values = [map_values_by_key(part, group, name, pair) for name in names]
     if comparison.ratio is not None:  # all pairs are above 0; what is not, and has no partner, has no logarithm
         values = [{key: float(np.log(value)) for key, value in side.items() if value > 0} for side in values]
     for own, other in ((0, 1), (1, 0)):
         paired, partners, unpaired = _split_by_partner(values[own], values[other])
         selection = detect_selection(paired, partners, unpaired)
-        if selection is not None and abs(selection.regression) >= _get_margin(comparison):
+        if selection is not None and abs(selection.regression) >= _get_equality_margin(comparison):
             side = names[own] if group == DATA else called(names[own], group, part.units.get(group, ""))
-            yield _build_caveat(selection, comparison, side, (paired, unpaired), is_of_b=own == 1)
+            yield _build_selection_caveat(selection, comparison, side, (paired, unpaired), is_of_b=own == 1)
 
 
 def _split_by_partner(own: dict[Key, float], other: dict[Key, float]) -> tuple[Array, Array, Array]:
@@ -138,16 +143,16 @@ def _split_by_partner(own: dict[Key, float], other: dict[Key, float]) -> tuple[A
     return np.array([own[key] for key in common]), np.array([other[key] for key in common]), np.array(rest)
 
 
-def _get_margin(comparison: Comparison) -> float:
+def _get_equality_margin(comparison: Comparison) -> float:
     """Return the margin of equality for differences of pairs."""
     return comparison.difference_margin if comparison.ratio is None else float(np.log1p(comparison.margin))
 
 
-def _build_caveat(
+def _build_selection_caveat(
     selection: Selection, comparison: Comparison, side: str, values: tuple[Array, Array], is_of_b: bool
 ) -> Caveat:
     paired, unpaired = values
-    low, high = _get_interval(comparison)
+    low, high = _get_decisive_interval(comparison)
     if is_of_b:  # the second value of a unit is then that of A
         low, high = -high, -low
     explained = comparison.verdict != CANNOT_TELL and selection.explains(low, high)
@@ -169,7 +174,7 @@ def _build_caveat(
     return Caveat(text, "selected", VerdictState.INCONCLUSIVE if explained else None, why)
 
 
-def _get_interval(comparison: Comparison) -> tuple[float, float]:
+def _get_decisive_interval(comparison: Comparison) -> tuple[float, float]:
     """Return the decisive interval of the pairs' differences; of logarithms if a ratio decides."""
     low, high = comparison.decided.low, comparison.decided.high
     if low is None or high is None:

@@ -82,15 +82,15 @@ def list_table_parts(source: Source, query: ResponseQuery, sides: Sides) -> Iter
         if candidate.title not in own
     ]
     for response in compared_responses:
-        settings = settings_of(response, (*by, *own), sides)
+        settings = select_adjusted_columns(response, (*by, *own), sides)
         covariate_names = _select_covariates(
             response, (*by, *own, *settings, *(candidate.title for candidate in compared_responses))
         )
-        response = replace(response, rows=numbered(response.rows))
+        response = replace(response, rows=add_row_numbers(response.rows))
         several = {"response": response.title} if len(compared_responses) > 1 else {}
         for key, at in response.rows.groups(by):
             cell = {**dict(zip(sides.by, key, strict=True)), **several}
-            part = part_of(response, cell, response.rows.take(np.sort(at)), settings)
+            part = build_part(response, cell, response.rows.take(np.sort(at)), settings)
             yield replace(part, covariates=covariate_names)
 
 
@@ -100,7 +100,7 @@ def list_store_parts(source: Source, query: ResponseQuery, sides: Sides) -> Iter
     factors = source.varying_factors
     own = [] if sides.group is None else [source.table.column(sides.group).name]
     twins = [factors.confounded.get(name) for name in own]
-    nested = with_group(source, sides.group)
+    nested = list_factors_following_group(source, sides.group)
     others = tuple(name for name in factors.names if name not in (*own, *twins, *nested))
     settings = tuple(name for name in others if name not in (sides.adjust or ()))
     if sides.by:
@@ -110,16 +110,19 @@ def list_store_parts(source: Source, query: ResponseQuery, sides: Sides) -> Iter
     compared_responses = responses(source, replace(query, on=(*sides.by, *own)))
     for response in compared_responses:
         for key, rows in response.rows.groups(settings):
-            cell = {**kind_of(response, len(compared_responses) > 1), **dict(zip(settings, key, strict=True))}
-            yield average_runs(part_of(response, cell, response.rows.take(np.sort(rows)), adjust), own)
+            cell = {
+                **get_response_labels(response, len(compared_responses) > 1),
+                **dict(zip(settings, key, strict=True)),
+            }
+            yield average_runs(build_part(response, cell, response.rows.take(np.sort(rows)), adjust), own)
 
 
-def numbered(rows: Table) -> Table:
+def add_row_numbers(rows: Table) -> Table:
     """Add the column ROW: each row of a user's table is a trial."""
     return replace(rows, columns={**rows.columns, ROW: Column(ROW, np.arange(len(rows), dtype=float))})
 
 
-def with_group(source: Source, group: str | None) -> tuple[str, ...]:
+def list_factors_following_group(source: Source, group: str | None) -> tuple[str, ...]:
     """Return a store's other factors with one level per level of the group: their cells never have both sides."""
     if group is None:
         return ()
@@ -130,7 +133,7 @@ def with_group(source: Source, group: str | None) -> tuple[str, ...]:
     )
 
 
-def part_of(response: Response, cell: dict[str, Any], rows: Table, adjust: tuple[str, ...]) -> ComparedPart:
+def build_part(response: Response, cell: dict[str, Any], rows: Table, adjust: tuple[str, ...]) -> ComparedPart:
     """Build a cell of a response."""
     base = _BASES.get(response.transform)
     return ComparedPart(
@@ -142,11 +145,11 @@ def part_of(response: Response, cell: dict[str, Any], rows: Table, adjust: tuple
         adjust,
         response.within_run,
         response.warnings,
-        caveats=trial_caveats(response),
+        caveats=list_trial_caveats(response),
     )
 
 
-def trial_caveats(response: Response) -> tuple[Caveat, ...]:
+def list_trial_caveats(response: Response) -> tuple[Caveat, ...]:
     """Return the caveats of rows that are parts of one trial; ranks of unknown trials support no claim."""
     if not response.trial_note:
         return ()
@@ -156,7 +159,7 @@ def trial_caveats(response: Response) -> tuple[Caveat, ...]:
     return (Caveat(response.trial_note, "subsamples", VerdictState.INCONCLUSIVE, why),)
 
 
-def kind_of(response: Response, several: bool) -> dict[str, Any]:
+def get_response_labels(response: Response, several: bool) -> dict[str, Any]:
     """Return the columns that distinguish a response in the cells."""
     label = {"response": response.title} if response.measured or (several and not response.operation) else {}
     if not response.operation:
@@ -164,7 +167,7 @@ def kind_of(response: Response, several: bool) -> dict[str, Any]:
     return {"operation": response.operation, "metric": response.metric.name, "unit": response.unit, **label}
 
 
-def settings_of(response: Response, fixed_columns: Sequence[str], sides: Sides) -> tuple[str, ...]:
+def select_adjusted_columns(response: Response, fixed_columns: Sequence[str], sides: Sides) -> tuple[str, ...]:
     """Return the columns of a table to adjust for: the named ones, else all others that look set and vary."""
     if sides.adjust is not None:
         return tuple(response.rows.column(name).name for name in sides.adjust)
@@ -172,12 +175,12 @@ def settings_of(response: Response, fixed_columns: Sequence[str], sides: Sides) 
         return ()
     own = response.rows.column(sides.group).name
     settings = settings_besides(response.rows, measured_columns(response), fixed_columns)
-    return tuple(name for name in settings if makes_cells(response.rows, name, own))
+    return tuple(name for name in settings if can_hold_fixed(response.rows, name, own))
 
 
 def _select_covariates(response: Response, fixed_columns: Sequence[str]) -> tuple[str, ...]:
     try:
-        return covariates(response.rows, measured_columns(response), (*NAMES, *fixed_columns))
+        return find_covariates(response.rows, measured_columns(response), (*NAMES, *fixed_columns))
     except DataError:  # of a column outside the query
         return ()
 
@@ -198,7 +201,7 @@ def average_runs(part: ComparedPart, group: Sequence[str]) -> ComparedPart:
     return replace(part, rows=table.take(np.sort([rows[0] for rows in runs])), within_run=False)
 
 
-def covariates(rows: Table, measured: Sequence[str], fixed_columns: Sequence[str]) -> tuple[str, ...]:
+def find_covariates(rows: Table, measured: Sequence[str], fixed_columns: Sequence[str]) -> tuple[str, ...]:
     """Return the numbers that hardly repeat, without those that have an outcome's unit or name, or number the rows.
     ``fixed_columns``: the sides, and the columns of cells."""
     column_roles = roles.guess(rows, measured)
@@ -209,7 +212,7 @@ def covariates(rows: Table, measured: Sequence[str], fixed_columns: Sequence[str
     )
 
 
-def makes_cells(rows: Table, name: str, sides: str) -> bool:
+def can_hold_fixed(rows: Table, name: str, sides: str) -> bool:
     """Return whether a column can be held fixed. A number that hardly repeats qualifies if most of its values occur on
     several sides."""
     if not _is_covariate(rows.column(name)):

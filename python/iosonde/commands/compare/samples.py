@@ -79,7 +79,7 @@ class ChosenLevels:
     why: str
 
 
-def sample(
+def collect_trials(
     rows: Table, column: str, name: str, adjust: Sequence[str] = (), bring_ups: Sequence[Key] = ()
 ) -> SideTrials:
     """Return the trials of these rows that have a value. ``bring_ups``: one per row, see ``SideTrials``."""
@@ -98,12 +98,12 @@ def sample(
     return SideTrials(name, values[there], tuple(cells), trials, bring_ups=row_bring_ups)
 
 
-def sample_of(published: Group) -> SideTrials:
+def build_published_side(published: Group) -> SideTrials:
     """Return a side of which only the summary is known."""
     return SideTrials(published.name, np.empty(0), published=published)
 
 
-def chosen_levels(source: Source, group: str, sides: Sides) -> ChosenLevels:
+def choose_levels(source: Source, group: str, sides: Sides) -> ChosenLevels:
     """Return the chosen levels of the group: those given, in their order, else all, as the experiment declares."""
     column = source.table.column(group)
     name, available = column.name, [level for level in column.codes()[1] if level is not None]
@@ -162,15 +162,15 @@ def _explain_base(sides: Sides, numeric: bool, declared: bool) -> str:
     return Message("first-in-data", "it stands first in the data; name the base and B to choose")
 
 
-def pairs_of(part: ComparedPart, levels: Sequence[Cell], sides: Sides) -> Iterator[SidePair]:
+def pair_levels(part: ComparedPart, levels: Sequence[Cell], sides: Sides) -> Iterator[SidePair]:
     """Yield the pairs of one cell; if there are several cells, levels without a value are dropped."""
-    published = [sample_of(group) for group in sides.published]
+    published = [build_published_side(group) for group in sides.published]
     if sides.group is None:
-        measured = [sample(part.rows, part.column, part.column)]
+        measured = [collect_trials(part.rows, part.column, part.column)]
         yield from (SidePair(part, a, b) for a, b in sides.pairs(measured, published))
         return
     name = part.rows.column(sides.group).name
-    chosen = [np.flatnonzero(_rows_of(part, name, level)) for level in levels]
+    chosen = [np.flatnonzero(_select_level_rows(part, name, level)) for level in levels]
     parts = [part.rows.take(rows) for rows in chosen]
     gone = [str(level) for level, rows in zip(levels, parts, strict=True) if not len(rows)]
     if gone and not part.cell:
@@ -189,7 +189,8 @@ def pairs_of(part: ComparedPart, levels: Sequence[Cell], sides: Sides) -> Iterat
         {str(level): [keys[row] for row in rows] for level, rows in zip(levels, chosen, strict=True)} if keys else {}
     )
     measured = [
-        sample(rows, part.column, level, part.adjust, bring_ups.get(level, ())) for level, rows in by_name.items()
+        collect_trials(rows, part.column, level, part.adjust, bring_ups.get(level, ()))
+        for level, rows in by_name.items()
     ]
     for a, b in sides.pairs(measured, published):
         yield (
@@ -199,7 +200,7 @@ def pairs_of(part: ComparedPart, levels: Sequence[Cell], sides: Sides) -> Iterat
         )
 
 
-def _rows_of(part: ComparedPart, name: str, level: Cell) -> Any:
+def _select_level_rows(part: ComparedPart, name: str, level: Cell) -> Any:
     """Return the rows of one level that have a response."""
     codes, levels = part.rows.column(name).codes()
     place = levels.index(level) if level in levels else -1
@@ -232,7 +233,7 @@ def _match_trials(
                 n_trials=twice[1].size,
                 key=", ".join(f"{k}={show(v)}" for k, v in zip(pair, twice[0], strict=True)),
             )
-        keyed.append(_first_values(rows, column, pair))
+        keyed.append(_map_first_values(rows, column, pair))
     common = [key for key in keyed[0] if key in keyed[1]]
     if bring_ups:
         return _average_pairs(
@@ -249,15 +250,15 @@ def _match_trials(
     return a, b
 
 
-def values_by_key(part: ComparedPart, group: str, side: str, pair: Sequence[str]) -> dict[Key, float]:
+def map_values_by_key(part: ComparedPart, group: str, side: str, pair: Sequence[str]) -> dict[Key, float]:
     """Return the values of a side by pairing key, including those without a partner."""
     codes, levels = part.rows.column(group).codes()
     is_of_side = np.array([str(levels[code]) == side for code in codes])
     rows = part.rows.take(np.flatnonzero(is_of_side & ~np.isnan(part.rows.numbers(part.column))))
-    return _first_values(rows, part.column, pair)
+    return _map_first_values(rows, part.column, pair)
 
 
-def _first_values(rows: Table, column: str, pair: Sequence[str]) -> dict[Key, float]:
+def _map_first_values(rows: Table, column: str, pair: Sequence[str]) -> dict[Key, float]:
     values = rows.numbers(column)
     return {key: float(values[at[0]]) for key, at in rows.groups(pair)}
 

@@ -49,7 +49,7 @@ class Sides:
         return ((sides[0], other) for other in sides[1:]) if self.base_only else combinations(sides, 2)
 
 
-def side_of(texts: Mapping[str, str], name: str) -> Group:
+def parse_published_side(texts: Mapping[str, str], name: str) -> Group:
     """Return the side given by ``texts``, by key. Raises InputError naming the key."""
     for key, value in texts.items():
         if key not in _KEYS:
@@ -65,14 +65,14 @@ def side_of(texts: Mapping[str, str], name: str) -> Group:
             raise InputError("missing-key", "the summary has no {key}", EXAMPLE, key=key)
     words = {"kind": "t", "name": name, **texts}
     kind, label = words.pop("kind"), words.pop("name")
-    numbers = {key: _number(key, value) for key, value in words.items()}
+    numbers = {key: _parse_number(key, value) for key, value in words.items()}
     n = numbers.pop("n")
     if n != int(n):
         raise InputError("not-an-integer", "n={n:g} is not a whole number", EXAMPLE, n=n)
     return published(PublishedSummary(label, numbers.pop("mean"), int(n), kind=kind, **numbers))
 
 
-def _number(key: str, text: str) -> float:
+def _parse_number(key: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:

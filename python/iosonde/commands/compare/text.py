@@ -40,13 +40,15 @@ def _format_single(comparisons: Comparisons) -> Iterator[str]:
     over = "iterations within one run" if item.within_run else "trials"
     yield f"{100 * comparisons.level:g} % intervals over {over}{'; paired' if comparison.paired else ''}"
     yield ""
-    divisor, unit = _means_scale(item)
+    divisor, unit = _choose_means_scale(item)
     rows = []
     for side, interval, role in ((comparison.a, comparison.mean_a, "base"), (comparison.b, comparison.mean_b, "")):
         note = ", ".join([*([role] if role else []), *(["published"] if side.values is None else [])])
         # Cells share no sd, and one trial has none.
         spread = "~" if comparison.cells > 1 or side.side.n < 2 else significant(side.side.sd / divisor)
-        rows.append([_side_name(item, side.name), str(side.side.n), *estimate_parts(interval, divisor), spread, note])
+        rows.append(
+            [_format_side_name(item, side.name), str(side.side.n), *estimate_parts(interval, divisor), spread, note]
+        )
     headers = [comparisons.group or "", "n", f"mean, {unit}" if unit else "mean", "interval", "sd", ""]
     yield from fitting(headers, rows, "lrrrrL", 1)
     yield ""
@@ -63,19 +65,19 @@ def _format_single(comparisons: Comparisons) -> Iterator[str]:
 def _list_evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
     comparison, (a, b) = item.comparison, item.sides
     if comparison.ratio is not None:
-        value, interval = decided_parts(item)
+        value, interval = format_decisive_estimate(item)
         yield (
             "ratio",
             f"{b} ÷ {a} = {value} ({interval}), by {comparison.method}; decides, against 1 and ± "
             f"{percent(comparison.margin)}",
         )
     else:
-        shift = "{} ({}) {}".format(*_difference_parts(item), _means_scale(item)[1]).rstrip()
+        shift = "{} ({}) {}".format(*_format_signed_difference(item), _choose_means_scale(item)[1]).rstrip()
         yield "difference", f"{b} - {a} = {shift}, by {comparison.method}; decides, against 0"
     if comparison.cells > 1:
         yield "within", f"{comparison.cells} cells of {', '.join(item.adjusted)}, which vary too"
     if comparison.typical is not None and comparison.typical.value is not None:
-        value, interval = _parts_of(comparison.typical.value, comparison.typical.low, comparison.typical.high)
+        value, interval = _format_ratio_parts(comparison.typical.value, comparison.typical.low, comparison.typical.high)
         yield "typical", f"ratio of geometric means {value} ({interval})"
     if comparison.overlap is not None:
         inside = (
@@ -90,7 +92,7 @@ def _list_evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
         test = "paired t" if comparison.paired else "t" if comparison.cells > 1 else "Welch's t"
         yield test, f"t = {comparison.t:.3f}, df = {comparison.df:.4g}, p = {comparison.p:.2g}"
     if comparison.rank_test is not None:
-        shift, interval = estimate_parts(comparison.rank_test.shift, _means_scale(item)[0])
+        shift, interval = estimate_parts(comparison.rank_test.shift, _choose_means_scale(item)[0])
         g = "~" if comparison.effect_size is None else f"{comparison.effect_size:.2f}"
         yield comparison.rank_test.name, f"p = {comparison.rank_test.p:.2g}; shift {shift} ({interval})"
         yield (
@@ -98,38 +100,38 @@ def _list_evidence(item: ComparedCell) -> Iterator[tuple[str, str]]:
             f"Hedges' g = {g}, P(B > A) = {comparison.rank_test.superiority:.2f}",
         )
     if item.by_level:
-        yield "by level", "; ".join(f"{name} at {listed(at)}" for name, at in _levels_of(item).items())
+        yield "by level", "; ".join(f"{name} at {listed(at)}" for name, at in _map_verdicts_to_levels(item).items())
 
 
 def _format_several(comparisons: Comparisons) -> Iterator[str]:
     items = comparisons.items
-    columns = telling([item.cell for item in items])
+    columns = select_distinguishing_columns([item.cell for item in items])
     within = [item for item in items if item.within_run]
     over = "within one run" if len(within) == len(items) else "over trials"
     yield from wrapped(
         f"{100 * comparisons.level:g} % intervals of B ÷ A {over}; p by {_describe_test(items)}, Holm-corrected "
         f"for {len(items)}"
     )
-    yield from wrapped(sides_of(comparisons), indent="  ")
+    yield from wrapped(describe_base(comparisons), indent="  ")
     yield ""
-    sides = side_columns(comparisons)
-    rows = [[*cells_of(item, columns, sides), *_format_numbers(item)] for item in items]
+    sides = choose_side_columns(comparisons)
+    rows = [[*format_setting_cells(item, columns, sides), *_format_numbers(item)] for item in items]
     headers = [*columns, *sides, "mean A → mean B", "n", "B ÷ A", "interval", "p", ""]
     labels = len(columns) + len(sides)
     yield from fitting(headers, rows, "l" * labels + "L" + "rrrrL", labels)
-    yield from ["", *wrapped(legend(comparisons))]
+    yield from ["", *wrapped(explain_signs(comparisons))]
     yield from _format_warnings(comparisons, columns, len(sides))
     yield from _format_notes(comparisons)
-    yield from wrapped(tally(comparisons))
+    yield from wrapped(format_verdict_counts(comparisons))
 
 
-def tally(comparisons: Comparisons) -> str:
+def format_verdict_counts(comparisons: Comparisons) -> str:
     """Count the verdicts."""
     counts = [f"{n} {word}" for word, n in Counter(item.verdict_word for item in comparisons.items).items()]
     return f"Of {len(comparisons.items)} comparisons: {', '.join(counts)}."
 
 
-def side_columns(comparisons: Comparisons) -> list[str]:
+def choose_side_columns(comparisons: Comparisons) -> list[str]:
     """Return the columns that name the sides: none for one pair; B if all have the same base; else both."""
     n_bases, n_pairs = (
         len({item.sides[0] for item in comparisons.items}),
@@ -138,10 +140,10 @@ def side_columns(comparisons: Comparisons) -> list[str]:
     return [] if n_pairs == 1 else ["B"] if n_bases == 1 else ["A", "B"]
 
 
-def sides_of(comparisons: Comparisons) -> str:
+def describe_base(comparisons: Comparisons) -> str:
     """Name the base, and why it is the base."""
     a, b = comparisons.items[0].sides
-    columns = side_columns(comparisons)
+    columns = choose_side_columns(comparisons)
     if "A" in columns:
         return f"A is the base; the first is {a}: {comparisons.base}"
     if columns:
@@ -154,30 +156,36 @@ def _describe_test(items: Sequence[ComparedCell]) -> str:
     return kinds.pop() if len(kinds) == 1 else "t"
 
 
-def cells_of(item: ComparedCell, columns: Sequence[str], sides: Sequence[str]) -> list[str]:
+def format_setting_cells(item: ComparedCell, columns: Sequence[str], sides: Sequence[str]) -> list[str]:
     """Return the setting and the names of the ``sides``."""
     names = {"A": item.comparison.a.name, "B": item.comparison.b.name}
-    return [*format_levels(columns, item.cell, item.units), *(_side_name(item, names[side]) for side in sides)]
+    return [*format_levels(columns, item.cell, item.units), *(_format_side_name(item, names[side]) for side in sides)]
 
 
-def _side_name(item: ComparedCell, name: str) -> str:
+def _format_side_name(item: ComparedCell, name: str) -> str:
     return format_level(name, item.units.get(item.group or "", ""))
 
 
 def _format_numbers(item: ComparedCell) -> list[str]:
     comparison = item.comparison
     p = "~" if comparison.p_holm is None else f"{comparison.p_holm:.2g}"
-    return [means(item), f"{comparison.a.side.n}+{comparison.b.side.n}", *decided_parts(item), p, word(item)]
+    return [
+        format_means(item),
+        f"{comparison.a.side.n}+{comparison.b.side.n}",
+        *format_decisive_estimate(item),
+        p,
+        format_verdict(item),
+    ]
 
 
-def _levels_of(item: ComparedCell) -> dict[str, list[str]]:
+def _map_verdicts_to_levels(item: ComparedCell) -> dict[str, list[str]]:
     """Return verdict in words → the levels at which it holds."""
     way = item.words.way(item.comparison)
     words = {CANNOT_TELL: "inconclusive", EQUAL: "practically equal", NEGLIGIBLE: f"≈ {way}"}
     return group_by_key((words.get(verdict, way), f"{100 * level:g} %") for level, verdict in item.by_level)
 
 
-def word(item: ComparedCell) -> str:
+def format_verdict(item: ComparedCell) -> str:
     """Return the verdict in a table: ``slower``, ``slower ?``, ``≈ slower``, ``=``, ``~ +12``, ``slower !``."""
     comparison, caveat = item.comparison, item.overridden
     if caveat is not None:
@@ -190,7 +198,7 @@ def word(item: ComparedCell) -> str:
     return f"{'≈ ' if comparison.verdict == NEGLIGIBLE else ''}{item.words.way(comparison)}{doubt}"
 
 
-def legend(comparisons: Comparisons) -> str:
+def explain_signs(comparisons: Comparisons) -> str:
     """Explain the signs that occur in the last column."""
     verdicts = {item.comparison.verdict for item in comparisons.items}
     margin = percent(comparisons.items[0].comparison.margin)
@@ -214,7 +222,7 @@ def _format_warnings(comparisons: Comparisons, columns: Sequence[str], n_sides: 
     """Format warnings of single comparisons; those of many comparisons are merged."""
     sides_by_warning: dict[str, list[tuple[str, str]]] = {}
     for item in comparisons.items:
-        *which, a, b = cells_of(item, columns, ("A", "B"))
+        *which, a, b = format_setting_cells(item, columns, ("A", "B"))
         which += [f"{a} and {b}" if n_sides > 1 else b] if n_sides else []
         for warning in item.warnings:
             if BY_CHANCE in warning or warning == WITHIN_RUN:
@@ -238,7 +246,7 @@ def _format_notes(comparisons: Comparisons) -> Iterator[str]:
     yield from paragraphs(f"! left out: {text}" for text in comparisons.exclusions)
 
 
-def telling(cells: Sequence[dict[str, Any]]) -> list[str]:
+def select_distinguishing_columns(cells: Sequence[dict[str, Any]]) -> list[str]:
     """Return the columns to show: without unit, and with the metric only if an operation has several."""
     columns = [name for name in dict.fromkeys(name for cell in cells for name in cell) if name != "unit"]
     by_operation = {(cell.get("operation"), cell.get("metric")) for cell in cells}
@@ -247,33 +255,33 @@ def telling(cells: Sequence[dict[str, Any]]) -> list[str]:
     return columns
 
 
-def means(item: ComparedCell) -> str:
+def format_means(item: ComparedCell) -> str:
     """Format ``199 → 211 s``."""
     a, b = item.comparison.a.side.mean, item.comparison.b.side.mean
-    divisor, name = _means_scale(item)
+    divisor, name = _choose_means_scale(item)
     return f"{significant(a / divisor)} → {significant(b / divisor)} {name}".rstrip()
 
 
-def decided_parts(item: ComparedCell) -> tuple[str, str]:
+def format_decisive_estimate(item: ComparedCell) -> tuple[str, str]:
     """Return the ratio, or the signed difference with its unit, and the interval."""
     comparison = item.comparison
     if comparison.ratio is not None:
-        return _parts_of(comparison.ratio.value, comparison.ratio.low, comparison.ratio.high)
-    value, interval = _difference_parts(item)
-    return f"{value} {_means_scale(item)[1]}".rstrip(), interval
+        return _format_ratio_parts(comparison.ratio.value, comparison.ratio.low, comparison.ratio.high)
+    value, interval = _format_signed_difference(item)
+    return f"{value} {_choose_means_scale(item)[1]}".rstrip(), interval
 
 
-def _difference_parts(item: ComparedCell) -> tuple[str, str]:
-    value, interval = estimate_parts(item.comparison.difference, _means_scale(item)[0])
+def _format_signed_difference(item: ComparedCell) -> tuple[str, str]:
+    value, interval = estimate_parts(item.comparison.difference, _choose_means_scale(item)[0])
     return value if value.startswith("-") else f"+{value}", interval
 
 
-def _means_scale(item: ComparedCell) -> tuple[float, str]:
+def _choose_means_scale(item: ComparedCell) -> tuple[float, str]:
     """Return (divisor, unit) of both means."""
     comparison = item.comparison
     return human_scale(max(abs(comparison.a.side.mean), abs(comparison.b.side.mean)), item.unit)
 
 
-def _parts_of(value: float | None, low: float | None, high: float | None) -> tuple[str, str]:
+def _format_ratio_parts(value: float | None, low: float | None, high: float | None) -> tuple[str, str]:
     interval = "~" if low is None or high is None else f"{ratio_text(low)}–{ratio_text(high)}"
     return "~" if value is None else ratio_text(value), interval

@@ -31,7 +31,7 @@ def lines(pair_verdicts: PairVerdicts) -> Iterator[str]:
         yield from paragraphs(pair_verdicts.judged.sentences)
 
 
-def grid(pair_verdicts: PairVerdicts) -> tuple[list[str], list[list[object]], str]:
+def build_grid(pair_verdicts: PairVerdicts) -> tuple[list[str], list[list[object]], str]:
     """Return (headings, a row per metric, alignment)."""
     columns = list(dict.fromkeys(name for item in pair_verdicts.items for name in item.cell))
     rows = [_format_row(item, columns) for item in pair_verdicts.items]
@@ -39,14 +39,14 @@ def grid(pair_verdicts: PairVerdicts) -> tuple[list[str], list[list[object]], st
 
 
 def _format_table(pair_verdicts: PairVerdicts) -> Iterator[str]:
-    headers, rows, sides = grid(pair_verdicts)
+    headers, rows, sides = build_grid(pair_verdicts)
     yield from fitting(headers, rows, sides, len(headers) - 5)
-    yield from ["", legend()]
+    yield from ["", explain_marks()]
     if len(pair_verdicts.items) > len(pair_verdicts.primary) > 0:
         yield "> decides; the others share another alpha (Bonferroni)"
 
 
-def legend() -> str:
+def explain_marks() -> str:
     """Explain the marks."""
     return "  ".join(f"{mark} {verdict}" for verdict, mark in _MARKS.items())
 

@@ -7,12 +7,21 @@ from iosonde.layout.text import escape
 from . import text_against as against
 from .against import PairVerdicts
 from .compared import Comparisons
-from .text import cells_of, decided_parts, legend, means, side_columns, sides_of, telling, word
+from .text import (
+    choose_side_columns,
+    describe_base,
+    explain_signs,
+    format_decisive_estimate,
+    format_means,
+    format_setting_cells,
+    format_verdict,
+    select_distinguishing_columns,
+)
 
 _SPECIAL = "\\`*_[]<>#|~"
 
 
-def markdown(answer: Comparisons | PairVerdicts) -> Iterator[str]:
+def format_markdown(answer: Comparisons | PairVerdicts) -> Iterator[str]:
     """Yield the lines of the table and the remarks below; for preregistered pairs, the verdicts."""
     if not isinstance(answer, Comparisons):
         yield from _format_pairs(answer)
@@ -20,18 +29,18 @@ def markdown(answer: Comparisons | PairVerdicts) -> Iterator[str]:
     if not answer.items:
         yield "Nothing to compare: no cell has both sides."
         return
-    yield f"{plain(sides_of(answer))}. {100 * answer.level:g} % intervals."
+    yield f"{escape_markdown(describe_base(answer))}. {100 * answer.level:g} % intervals."
     yield ""
-    columns = telling([item.cell for item in answer.items])
-    sides = side_columns(answer)
+    columns = select_distinguishing_columns([item.cell for item in answer.items])
+    sides = choose_side_columns(answer)
     yield _format_row([*columns, *sides, "A → B", "n", "B ÷ A", "interval", ""])
     yield "|" + "---|" * (len(columns) + len(sides)) + "---:|---:|---:|---:|---|"
     for item in answer.items:
         comparison = item.comparison
-        numbers = [means(item), f"{comparison.a.side.n}+{comparison.b.side.n}", *decided_parts(item)]
-        yield _format_row([*cells_of(item, columns, sides), *numbers, word(item)])
+        numbers = [format_means(item), f"{comparison.a.side.n}+{comparison.b.side.n}", *format_decisive_estimate(item)]
+        yield _format_row([*format_setting_cells(item, columns, sides), *numbers, format_verdict(item)])
     yield ""
-    yield plain(legend(answer)) + "."
+    yield escape_markdown(explain_signs(answer)) + "."
     notes = [
         *(overall.sentence for overall in answer.overall),
         *answer.warnings,
@@ -41,30 +50,32 @@ def markdown(answer: Comparisons | PairVerdicts) -> Iterator[str]:
     if len(answer.items) == 1:
         notes.insert(0, answer.items[0].sentence)
     for text in notes:
-        yield from ["", plain(text)]
+        yield from ["", escape_markdown(text)]
 
 
 def _format_pairs(pair_verdicts: PairVerdicts) -> Iterator[str]:
     """Format the verdict first: it is what readers look for."""
     for sentence in [*pair_verdicts.sentences, *(pair_verdicts.judged.sentences if pair_verdicts.judged else ())]:
-        yield from [plain(sentence), ""]
+        yield from [escape_markdown(sentence), ""]
     if pair_verdicts.items:
-        headers, rows, sides = against.grid(pair_verdicts)
+        headers, rows, sides = against.build_grid(pair_verdicts)
         yield _format_row(headers)
         yield "|" + "".join("---:|" if side == "r" else "---|" for side in sides)
         for row in rows:
             yield _format_row(["" if cell is None else str(cell) for cell in row])
         yield ""
     rule = pair_verdicts.rule
-    yield plain(f"A: {rule.a}, B: {rule.b}. {100 * rule.level:g} % intervals over pairs. {against.legend()}.")
+    yield escape_markdown(
+        f"A: {rule.a}, B: {rule.b}. {100 * rule.level:g} % intervals over pairs. {against.explain_marks()}."
+    )
     for warning in pair_verdicts.warnings:
-        yield from ["", plain(warning)]
+        yield from ["", escape_markdown(warning)]
 
 
 def _format_row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(plain(cell) for cell in cells)} |"
+    return f"| {' | '.join(escape_markdown(cell) for cell in cells)} |"
 
 
-def plain(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Return the text as literal Markdown on one line."""
     return "".join(f"\\{char}" if char in _SPECIAL else char for char in escape(text))

@@ -23,7 +23,16 @@ from iosonde.data.varying import NAMES
 
 from .caveat import Caveat
 from .cells import describe_exclusive_cells, format_cells
-from .parts import DATA, ROW, ComparedPart, average_runs, kind_of, numbered, part_of, trial_caveats
+from .parts import (
+    DATA,
+    ROW,
+    ComparedPart,
+    add_row_numbers,
+    average_runs,
+    build_part,
+    get_response_labels,
+    list_trial_caveats,
+)
 from .sides import Sides
 
 
@@ -45,7 +54,7 @@ def match_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> T
             "two DATA are A and B themselves",
             "leave {spell.group}, its levels and published sides out",
         )
-    names = names_of(a, b)
+    names = choose_names(a, b)
     if several := next(
         (name for name, data in zip(names, (a, b), strict=True) if EXPERIMENT in data.varying_factors.names), None
     ):
@@ -118,10 +127,13 @@ def _collect_responses(source: Source, query: ResponseQuery) -> dict[str, Respon
     by_title = {response.title: response for response in responses(source, query)}
     if not source.has_response_columns:
         return by_title
-    return {title: replace(response, rows=numbered(response.rows), warnings=()) for title, response in by_title.items()}
+    return {
+        title: replace(response, rows=add_row_numbers(response.rows), warnings=())
+        for title, response in by_title.items()
+    }
 
 
-def names_of(a: Source, b: Source) -> tuple[str, str]:
+def choose_names(a: Source, b: Source) -> tuple[str, str]:
     """Return two different names: the last parts of the paths, else the paths, else A and B."""
     for of in (lambda source: Path(source.name).name, lambda source: source.name):
         names = of(a), of(b)
@@ -146,7 +158,7 @@ def _match_response(
             unit_b=both[1].unit or "no unit",
             name_b=names[1],
         )
-    table = stacked([response.rows for response in both], names)
+    table = stack_tables([response.rows for response in both], names)
     present = [name for name in columns if name in table.columns and name != first.title]
     settings = [table.column(name).name for name in sides.by] or present
     adjust = (
@@ -157,7 +169,7 @@ def _match_response(
         else (tuple(name for name in present if name not in settings))
     )
     within = all(response.within_run for response in both)
-    notes = tuple(dict.fromkeys(note for response in both for note in trial_caveats(response)))
+    notes = tuple(dict.fromkeys(note for response in both for note in list_trial_caveats(response)))
     parts: list[ComparedPart] = []
     alone: dict[str, list[tuple[Cell, ...]]] = {name: [] for name in names}
     for key, rows in table.groups(settings):
@@ -166,8 +178,8 @@ def _match_response(
         if len(there) < 2:
             alone[there.pop()].append(key)
             continue
-        cell = {**kind_of(first, several), **dict(zip(settings, key, strict=True))}
-        compared_part = replace(part_of(first, cell, part, tuple(adjust)), within_run=within, caveats=notes)
+        cell = {**get_response_labels(first, several), **dict(zip(settings, key, strict=True))}
+        compared_part = replace(build_part(first, cell, part, tuple(adjust)), within_run=within, caveats=notes)
         parts.append(average_runs(compared_part, [DATA]))
     return parts, [
         describe_exclusive_cells(name, format_cells(settings, keys, table.level_units(settings)))
@@ -176,7 +188,7 @@ def _match_response(
     ]
 
 
-def stacked(tables: Sequence[Table], names: Sequence[str]) -> Table:
+def stack_tables(tables: Sequence[Table], names: Sequence[str]) -> Table:
     """Stack the rows of all tables, with the column DATA naming their origin; columns absent from a table are missing
     there."""
     columns: dict[str, Column] = {}
@@ -205,14 +217,14 @@ def _find_cell_columns(
 ) -> tuple[list[str], tuple[Caveat, ...]]:
     """Return the columns of cells: factors that vary in one of the two. Also describe those that differ between them
     but are constant within each."""
-    table = stacked([a.trial_rows, b.trial_rows], names)
+    table = stack_tables([a.trial_rows, b.trial_rows], names)
     if a.knows_factors and b.knows_factors:
         run_factors = factors.find_factors(table, [*a.runs, *b.runs], [*a.experiments, *b.experiments])
         candidates = [*run_factors.names, *run_factors.confounded]
         twins = set(run_factors.confounded)
     else:
         candidates, twins = (
-            list(dict.fromkeys(name for source in (a, b) for name in _list_settings(source, query))),
+            list(dict.fromkeys(name for source in (a, b) for name in _list_setting_columns(source, query))),
             set(),
         )
     candidates = [name for name in candidates if name in table.columns]
@@ -233,7 +245,7 @@ def _find_cell_columns(
     return [name for name in candidates if name not in between and name not in twins], caveats
 
 
-def _list_settings(source: Source, query: ResponseQuery) -> list[str]:
+def _list_setting_columns(source: Source, query: ResponseQuery) -> list[str]:
     """Return the factors of a store, or the columns of a table that look set."""
     if source.knows_factors:
         return source.varying_factors.names

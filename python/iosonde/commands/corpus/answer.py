@@ -24,7 +24,7 @@ from iosonde.data.systems import apart_from, clusters_of, covariates, per_of, wi
 from iosonde.stats.estimate.clusters import Explained
 from iosonde.stats.overview.systems import LEAST, CorpusPhase, Systems, TwoScores
 
-from .verdicts import corpus_verdicts, is_explanatory
+from .verdicts import build_corpus_verdicts, is_explanatory
 
 _Kind = tuple[tuple[str, str], npt.NDArray[np.intp]]  # (operation, metric), its rows
 
@@ -111,12 +111,12 @@ class Corpus(Answer):
     def verdicts(self) -> tuple[Verdict, ...]:
         """Return the verdicts: whether each covariate explains a metric, and on which side of the median one's own
         result lies."""
-        return corpus_verdicts(self.phases)
+        return build_corpus_verdicts(self.phases)
 
     @property
     def sentence(self) -> str:
         """Describe how far systems differ, what explains it, and where one's own result lies."""
-        sentences = _describe_places(self)
+        sentences = _describe_own_places(self)
         wide = [phase for phase in self.phases if all(phase.quantiles[p].value for p in (0.1, 0.9))]
         if wide and not sentences:
             most = max(wide, key=lambda phase: _compute_spread(phase))
@@ -153,7 +153,7 @@ def corpus(source: Source, query: ResponseQuery, how: HowCorpus | None = None) -
     on = tuple(rows.column(name).name for name in query.on) or covariates(rest, rows, clusters)
     work = Systems(rows, clusters, on, per_of(rows, how.per), query.level)
     own = None if mine is None else mine.trials(query.choice).rows
-    kinds = _list_kinds(rows, query.response)
+    kinds = _group_rows_by_metric(rows, query.response)
     selected = _select_kinds(kinds, [work.systems(at) for _, at in kinds], how.every or bool(query.response))
     phases = [phase for kind, at in selected if (phase := work.phase(kind, at, own)) is not None]
     return Corpus(
@@ -177,10 +177,10 @@ def _select_kinds(kinds: Sequence[_Kind], systems: Sequence[int], every: bool) -
     if every:
         return list(kinds)
     least = min(max(LEAST, _COMMON * max(systems)), max(systems))
-    return _drop_parts([kind for kind, n in zip(kinds, systems, strict=True) if n >= least])
+    return _drop_redundant_metrics([kind for kind, n in zip(kinds, systems, strict=True) if n >= least])
 
 
-def _list_kinds(rows: Table, operations: Sequence[str]) -> list[_Kind]:
+def _group_rows_by_metric(rows: Table, operations: Sequence[str]) -> list[_Kind]:
     """Map (operation, metric) to its rows, in the order in which the tools print them. Raises InputError."""
     kinds = [((str(key[0]), str(key[1])), np.sort(at)) for key, at in rows.groups(["operation", "metric"])]
     for text in operations:
@@ -197,7 +197,7 @@ def _list_kinds(rows: Table, operations: Sequence[str]) -> list[_Kind]:
     return sorted(kinds, key=lambda entry: int(entry[1][0]))
 
 
-def _drop_parts(kinds: Sequence[_Kind]) -> list[_Kind]:
+def _drop_redundant_metrics(kinds: Sequence[_Kind]) -> list[_Kind]:
     """Drop rates of phases with a bandwidth, and parts of a phase (``mdtest_easy_write_tree_creation``), as a tool's
     list does."""
     operations = {kind[0] for kind, _ in kinds}
@@ -238,7 +238,7 @@ def _format_percent(share: Estimate) -> str:
     return f"{100 * share.value:.0f} % ({100 * share.low:.0f}–{100 * share.high:.0f})"
 
 
-def _describe_places(answer: Corpus) -> list[str]:
+def _describe_own_places(answer: Corpus) -> list[str]:
     """Describe where one's own result is lowest, and where highest."""
     placed = [(phase, phase.placed.share) for phase in answer.phases if phase.placed]
     placed.sort(key=lambda item: item[1].value or 0.0)

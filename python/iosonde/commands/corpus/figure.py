@@ -53,10 +53,10 @@ class _Strip:
 
 def figure(answer: Corpus) -> Figure:
     """Draw a panel per unit."""
-    return together(panels(answer), columns=1)
+    return together(draw_panels(answer), columns=1)
 
 
-def panels(answer: Corpus) -> list[Figure]:
+def draw_panels(answer: Corpus) -> list[Figure]:
     """Draw every run by phase, a figure per unit. Index numbers without a unit are left to the text."""
     kinds = dict.fromkeys((phase.unit, phase.per) for phase in answer.phases if phase.unit in _SCALES)
     return [
@@ -129,7 +129,7 @@ def _draw_strips(strips: Sequence[_Strip], phase: CorpusPhase) -> Spec:
     )
 
 
-def by_covariate(phase: CorpusPhase, name: str, unit: str = "") -> Figure:
+def draw_by_covariate(phase: CorpusPhase, name: str, unit: str = "") -> Figure:
     """Draw a metric by a covariate with its ``unit``: strips by level, or points if it has many levels."""
     setting = phase.settings[name]
     title = f"{phase.title} by {name}"
@@ -161,7 +161,7 @@ def _draw_levels(phase: CorpusPhase, name: str, setting: BySetting, rows: Sequen
     return view(layer(points, "point", {"x": x, "y": y}, color=BLUE, **_DOT), width=_WIDE, height=230)
 
 
-def distribution(phase: CorpusPhase) -> Figure:
+def draw_distribution(phase: CorpusPhase) -> Figure:
     """Draw the share of systems at or below each value, and one's own result."""
     divisor, x = _build_scale(phase, phase.values, "x")
     rows = [
@@ -195,7 +195,7 @@ def distribution(phase: CorpusPhase) -> Figure:
     )
 
 
-def placed(answer: Corpus) -> Figure:
+def draw_own_places(answer: Corpus) -> Figure:
     """Draw the share of systems that the user's own result exceeds, by phase."""
     shares = [(phase, phase.placed.share) for phase in answer.phases if phase.placed is not None]
     titles = unique(phase.title for phase, _ in shares)
@@ -224,7 +224,7 @@ def placed(answer: Corpus) -> Figure:
     )
 
 
-def scores(answer: Corpus) -> Figure:
+def draw_scores(answer: Corpus) -> Figure:
     """Draw the metadata score of each run against its bandwidth score."""
     (gib, bandwidth), (kilo, rate) = _SCALES["bytes/s"], _SCALES["operations/s"]
     xs, ys = [score.bandwidth / gib for score in answer.scores], [score.rate / kilo for score in answer.scores]

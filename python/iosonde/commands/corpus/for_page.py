@@ -42,9 +42,9 @@ class CorpusPage:
         return self.corpus.to_dict()
 
 
-def corpus_page(corpus: Corpus) -> CorpusPage:
+def build_corpus_page(corpus: Corpus) -> CorpusPage:
     """Build the page of a corpus."""
-    tables = (_tabulate_numbers(corpus), _tabulate_explained(corpus), _standing_out(corpus))
+    tables = (_tabulate_numbers(corpus), _tabulate_explained(corpus), _tabulate_outliers(corpus))
     return CorpusPage(
         corpus,
         tuple(_select_covariates(corpus)),
@@ -116,7 +116,7 @@ def _tabulate_explained(corpus: Corpus) -> DataTable:
     return DataTable("Share explained by each covariate alone", columns, tuple(rows))
 
 
-def _standing_out(corpus: Corpus) -> DataTable:
+def _tabulate_outliers(corpus: Corpus) -> DataTable:
     rows = tuple((out.system, phase.title, out.times) for phase in corpus.phases for out in phase.standing_out)
     return DataTable("Systems that stand out", ("system", "number", "times the median system"), tuple(sorted(rows)))
 

@@ -6,8 +6,8 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.files import announce, figure_writer
-from iosonde.commands.page_file import check_place_of_page
+from iosonde.commands.files import announce_analysis, build_figure_writer
+from iosonde.commands.page_file import check_page_is_writable
 from iosonde.commands.result import Result
 from iosonde.core.front_end import front_end
 from iosonde.core.option_kinds import FigureFile
@@ -67,13 +67,13 @@ def corpus(options: CorpusOptions) -> Result[Corpus]:
     from .figure import figure
     from .text import lines
 
-    check_place_of_page(options.page)
+    check_page_is_writable(options.page)
     source = options.open_data()
-    announce("corpus", len(source.table), len(source.table.columns))
+    announce_analysis("corpus", len(source.table), len(source.table.columns))
     systems = answer(
         source, options.query, HowCorpus(options.cluster or (), options.per, options.mine or "", options.every)
     )
-    write_figure = figure_writer(options.plot, lambda: figure(systems))
+    write_figure = build_figure_writer(options.plot, lambda: figure(systems))
 
     def write() -> None:
         if write_figure:
@@ -85,7 +85,7 @@ def corpus(options: CorpusOptions) -> Result[Corpus]:
 
 
 def _write_page(systems: Corpus, path: str) -> None:
-    from .for_page import corpus_page
+    from .for_page import build_corpus_page
     from .section import save_corpus
 
-    save_corpus(corpus_page(systems), path, front_end().note)
+    save_corpus(build_corpus_page(systems), path, front_end().note)

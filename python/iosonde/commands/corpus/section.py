@@ -12,12 +12,12 @@ from iosonde.page.environment import drawn_page
 
 from . import figure as figures
 from .for_page import CorpusPage
-from .text import lines, share
+from .text import format_share, lines
 
 KINDS = _PLACED, _SPREAD, _BY, _SCORES, _SHARES = "placed", "spread", "by", "scores", "shares"
 
 
-def corpus_html(page: CorpusPage, say: Callable[[str], None] = lambda sentence: None) -> str:
+def render_corpus(page: CorpusPage, say: Callable[[str], None] = lambda sentence: None) -> str:
     """Return the page as HTML text. ``say`` reports what made this slower than necessary."""
     drawn = list(_iterate_figures(page))
     by_kind = {
@@ -38,29 +38,29 @@ def corpus_html(page: CorpusPage, say: Callable[[str], None] = lambda sentence: 
         text=list(lines(corpus)),
         heading=page.headline,
         explained=[
-            (phase.title, [share(phase.explained[name].share) for name in corpus.on]) for phase in corpus.phases
+            (phase.title, [format_share(phase.explained[name].share) for name in corpus.on]) for phase in corpus.phases
         ],
-        share=share,
+        share=format_share,
     )
 
 
 def save_corpus(page: CorpusPage, path: str | Path, say: Callable[[str], None] = lambda sentence: None) -> None:
     """Write the page atomically. Raises InputError."""
-    replace_file(Path(path), corpus_html(page, say).encode())
+    replace_file(Path(path), render_corpus(page, say).encode())
     say(f"the page: {path}")
 
 
 def _iterate_figures(page: CorpusPage) -> Iterator[tuple[str, Figure]]:
     corpus, phases = page.corpus, [phase for phase in page.corpus.phases if len(phase.values) > 1]
     kinds = {
-        _PLACED: [figures.placed(corpus)] if any(phase.placed for phase in corpus.phases) else [],
-        _SPREAD: figures.panels(corpus),
+        _PLACED: [figures.draw_own_places(corpus)] if any(phase.placed for phase in corpus.phases) else [],
+        _SPREAD: figures.draw_panels(corpus),
         _BY: [
-            figures.by_covariate(covariate.phase, covariate.name, corpus.units.get(covariate.name, ""))
+            figures.draw_by_covariate(covariate.phase, covariate.name, corpus.units.get(covariate.name, ""))
             for covariate in page.by
         ],
-        _SCORES: [figures.scores(corpus)] if len(corpus.scores) > 1 else [],
-        _SHARES: [figures.distribution(phase) for phase in phases],
+        _SCORES: [figures.draw_scores(corpus)] if len(corpus.scores) > 1 else [],
+        _SHARES: [figures.draw_distribution(phase) for phase in phases],
     }
     for kind, several in kinds.items():
         yield from ((f"{kind}-{number}", figure) for number, figure in enumerate(several, 1))

@@ -18,7 +18,7 @@ _OUT = 8  # outlying systems
 
 def lines(answer: Corpus) -> Iterator[str]:
     """The lines of the text."""
-    yield from wrapped(_format_head(answer))
+    yield from wrapped(_format_header(answer))
     yield ""
     per = next((phase.per for phase in answer.phases if phase.per), "")
     mine = any(phase.placed for phase in answer.phases)
@@ -29,14 +29,14 @@ def lines(answer: Corpus) -> Iterator[str]:
     ).splitlines()
     if mine:
         yield from ["", "the share of systems that yours exceeds"]
-        rows = [[phase.name, share(phase.placed.share)] for phase in answer.phases if phase.placed]
+        rows = [[phase.name, format_share(phase.placed.share)] for phase in answer.phases if phase.placed]
         yield from table(["", "exceeds"], rows, "lr").splitlines()
     yield from _format_explained(answer)
-    yield from _standing_out(answer)
+    yield from _format_outliers(answer)
     if answer.linked is not None and answer.linked.share.value is not None:
         yield ""
         yield from wrapped(
-            f"Between systems the bandwidth score explains {share(answer.linked.share)} of the metadata score."
+            f"Between systems the bandwidth score explains {format_share(answer.linked.share)} of the metadata score."
         )
     notes = [f"~ {warning}" for warning in answer.warnings]
     if answer.rare:
@@ -49,7 +49,7 @@ def lines(answer: Corpus) -> Iterator[str]:
         yield from ["", *wrapped(answer.sentence)]
 
 
-def share(estimate: Estimate) -> str:
+def format_share(estimate: Estimate) -> str:
     """Format ``23 % (10–35)``."""
     if estimate.value is None:
         return CANNOT_TELL
@@ -58,7 +58,7 @@ def share(estimate: Estimate) -> str:
     return f"{100 * estimate.value:.0f} % ({100 * estimate.low:.0f}–{100 * estimate.high:.0f})"
 
 
-def _format_head(answer: Corpus) -> str:
+def _format_header(answer: Corpus) -> str:
     when = f", {answer.years[0]} to {answer.years[1]}" if answer.years else ""
     return (
         f"{answer.name}: {counted(answer.runs, 'run')} of {counted(answer.systems, 'system')} "
@@ -97,20 +97,22 @@ def _format_explained(answer: Corpus) -> Iterator[str]:
     if not covariates or not answer.phases:
         return
     yield from ["", "share of the variance (of logarithms, between systems) that each explains alone"]
-    rows = [[phase.name, *(share(phase.explained[name].share) for name in covariates)] for phase in answer.phases]
+    rows = [
+        [phase.name, *(format_share(phase.explained[name].share) for name in covariates)] for phase in answer.phases
+    ]
     yield from table(["", *covariates], rows, "l" + "r" * len(covariates)).splitlines()
     for phase, name, e in answer.single_system_effects:
         yield from wrapped(
             f"~ {name}: one outlying system determines the line alone (leverage "
-            f"{decimals(e.leverage or 0.0, 2)} in {phase.name}): {share(e.share)} of it, and without that "
-            f"system {share(e.without or e.share)}",
+            f"{decimals(e.leverage or 0.0, 2)} in {phase.name}): {format_share(e.share)} of it, and without that "
+            f"system {format_share(e.without or e.share)}",
             "  ",
         )
     if len(answer.on) > len(covariates):
         yield from wrapped(f"~ and {len(answer.on) - len(covariates)} more: --on names them, --json has all", "  ")
 
 
-def _standing_out(answer: Corpus) -> Iterator[str]:
+def _format_outliers(answer: Corpus) -> Iterator[str]:
     by_system = group_by_key(
         (out.system, (phase.name, out.times)) for phase in answer.phases for out in phase.standing_out
     )

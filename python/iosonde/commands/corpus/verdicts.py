@@ -9,7 +9,7 @@ from iosonde.stats.overview.systems import CorpusPhase
 _MIDDLE = 0.5  # of the corpus
 
 
-def corpus_verdicts(phases: Sequence[CorpusPhase]) -> tuple[Verdict, ...]:
+def build_corpus_verdicts(phases: Sequence[CorpusPhase]) -> tuple[Verdict, ...]:
     """Return one verdict per metric and covariate, and one per metric with one's own result."""
     family = sum(len(phase.explained) for phase in phases)
     effects = [_judge_effect(phase, name, e, family) for phase in phases for name, e in phase.explained.items()]

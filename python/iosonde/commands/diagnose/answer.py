@@ -30,7 +30,7 @@ from iosonde.stats.density import kernel
 from iosonde.stats.density.histogram import LogHistogram, merged
 from iosonde.stats.estimate.summarise import mean
 
-from .operation_class import OperationClass, label_of
+from .operation_class import OperationClass, get_class_label
 from .table import TableTrials
 from .trials import StoredTrials
 
@@ -138,9 +138,9 @@ class OperationCauses(Answer):
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per class."""
-        return list(self._records())
+        return list(self._iterate_records())
 
-    def _records(self) -> Iterator[dict[str, Any]]:
+    def _iterate_records(self) -> Iterator[dict[str, Any]]:
         for group in self.groups:
             for operation_class in group.classes:
                 first = operation_class.reasons[0].suspect if operation_class.reasons else None
@@ -161,7 +161,7 @@ class OperationCauses(Answer):
                 }
 
 
-def bandwidth_of(text: str | float) -> str | float:
+def parse_bandwidth(text: str | float) -> str | float:
     """Parse a rule's name, or a number of natural logarithms. Raises InputError."""
     if text in kernel.RULES:
         return text
@@ -192,17 +192,17 @@ def diagnose(
     trials: OperationTrials = (
         StoredTrials(source, names) if source.has_operations else TableTrials(source, names, response)
     )
-    groups, notes = _groups(trials, level, bandwidth, _MOST)
+    groups, notes = _diagnose_groups(trials, level, bandwidth, _MOST)
     return OperationCauses(groups, find_path_study(source, level, names), level, notes)
 
 
 def diagnose_run(source: Source, run: StoredRun, level: float, most: int) -> OperationCauses:
     """Diagnose one run of a store, the operations that took most time. Raises DataError if none has enough."""
-    groups, notes = _groups(StoredTrials(source, (), [run]), level, kernel.STABLE, most)
+    groups, notes = _diagnose_groups(StoredTrials(source, (), [run]), level, kernel.STABLE, most)
     return OperationCauses(groups, None, level, notes)
 
 
-def _groups(
+def _diagnose_groups(
     trials: OperationTrials, level: float, bandwidth: str | float, most: int
 ) -> tuple[tuple[DiagnosedOperations, ...], tuple[str, ...]]:
     """Return (groups that took most time, the most costly first; what was left out)."""
@@ -257,12 +257,16 @@ def _diagnose_group(
     bounds = (density.ends_ns[0], *density.bounds_ns, density.ends_ns[1])
     counts = np.sum([account.counts.sum(axis=0) for account in accounts], axis=0)
     class_reasons = [
-        tuple(reasons([look.suspects.get(place, []) for look in looks], _between(looks, density, place)))
+        tuple(
+            reasons(
+                [look.suspects.get(place, []) for look in looks], _find_suspects_between_trials(looks, density, place)
+            )
+        )
         for place in range(density.count)
     ]
     classes = tuple(
         OperationClass(
-            label_of(density, place),
+            get_class_label(density, place),
             bounds[place] / 1e9,
             bounds[place + 1] / 1e9,
             density.typical_ns[place] / 1e9,
@@ -270,7 +274,7 @@ def _diagnose_group(
             shares[place],
             profile_class(where, place),
             class_reasons[place],
-            *_read(class_reasons[place], _times(group, density, place, looks)),
+            *_interpret_causes(class_reasons[place], _build_times(group, density, place, looks)),
         )
         for place in range(density.count)
     )
@@ -287,16 +291,16 @@ def _diagnose_group(
         looks[-1].drawn,
         max(look.step_s for look in looks),
         tuple(dict.fromkeys(note for look in looks for note in look.notes)),
-        _read_all_operations(looks),
+        _interpret_all_operations(looks),
     )
 
 
-def _read(causes: Sequence[Reason], times: Times) -> tuple[Reading | None, tuple[str, ...]]:
+def _interpret_causes(causes: Sequence[Reason], times: Times) -> tuple[Reading | None, tuple[str, ...]]:
     suspects = [reason.suspect for reason in causes]
     return reading(suspects, times), explanations(suspects, times)
 
 
-def _times(group: OperationGroup, density: DensityClasses, place: int, looks: Sequence[TrialLook]) -> Times:
+def _build_times(group: OperationGroup, density: DensityClasses, place: int, looks: Sequence[TrialLook]) -> Times:
     first = looks[0]
     return Times(
         group.kind,
@@ -311,7 +315,7 @@ def _times(group: OperationGroup, density: DensityClasses, place: int, looks: Se
     )
 
 
-def _read_all_operations(looks: Sequence[TrialLook]) -> Reading | None:
+def _interpret_all_operations(looks: Sequence[TrialLook]) -> Reading | None:
     """Interpret all operations together, if every trial has the same interpretation."""
     trial_readings = [readings.read_pass(look.all_operations) if look.all_operations else None for look in looks]
     return (
@@ -347,7 +351,7 @@ def _build_verdicts(group: DiagnosedOperations) -> Iterator[Verdict]:
             )
 
 
-def _between(looks: Sequence[TrialLook], density: DensityClasses, place: int) -> list[Suspect]:
+def _find_suspects_between_trials(looks: Sequence[TrialLook], density: DensityClasses, place: int) -> list[Suspect]:
     if place <= density.fast:
         return []
     return s410_trials.between(

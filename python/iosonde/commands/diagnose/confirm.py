@@ -13,15 +13,15 @@ from iosonde.explain.confirm import confirmation
 from .answer import DiagnosedOperations, OperationCauses
 
 
-def write(source: Source, causes: OperationCauses, path: Path) -> Path:
+def write_experiment(source: Source, causes: OperationCauses, path: Path) -> Path:
     """Write the experiment to a new file; an existing one may be somebody's work. Raises InputError if it exists,
-    DataError as ``confirm_text``."""
+    DataError as ``format_experiment``."""
     if path.is_file():
         raise InputError("file-exists", "{path} already exists", "name a new file", path=path)
-    return replace_file(path, confirm_text(source, causes).encode())
+    return replace_file(path, format_experiment(source, causes).encode())
 
 
-def confirm_text(source: Source, causes: OperationCauses) -> str:
+def format_experiment(source: Source, causes: OperationCauses) -> str:
     """Return the experiment on the most costly class. Raises DataError if there is none, or no way to measure again."""
     if not source.runs:
         raise DataError(
@@ -30,7 +30,7 @@ def confirm_text(source: Source, causes: OperationCauses) -> str:
             "{spell.confirm} is for stores that iosonde run wrote",
             name=source.name,
         )
-    group, suspect = _first(source, causes)
+    group, suspect = _select_most_costly_class(source, causes)
     setting = dict(group.group.setting)
     names = {plain(name): name for name in source.varying_factors.names}
     runs = [
@@ -52,7 +52,7 @@ def confirm_text(source: Source, causes: OperationCauses) -> str:
     return yaml_text.written(follow_up.document, head)
 
 
-def _first(source: Source, causes: OperationCauses) -> tuple[DiagnosedOperations, Suspect]:
+def _select_most_costly_class(source: Source, causes: OperationCauses) -> tuple[DiagnosedOperations, Suspect]:
     candidates = [
         (operation_class.shares.cost_s.value or 0.0, place, group, operation_class.reasons[0].suspect)
         for place, group in enumerate(causes.groups)

@@ -30,7 +30,7 @@ from iosonde.layout.vocabulary import (
 )
 
 from .answer import DiagnosedOperations, OperationCauses
-from .figure_panels import panels
+from .figure_panels import draw_panels
 
 _TITLE = "Operations by how long they took"
 _MOST = 6  # groups of operations that are drawn
@@ -70,7 +70,7 @@ def _draw_row(group: DiagnosedOperations) -> Spec:
         "values": [short(tick) for tick in decades(*ends) if ends[0] <= tick <= ends[1]],
     }
     y = number("", "y", (ends[0] / 1.15, ends[1] * 1.15), log=True, axis=axis)
-    names, series = class_series(group)
+    names, series = build_class_legend(group)
     trial = "its operations" if group.trials == 1 else f"the last of {counted(group.trials, 'trial')}"
     title = {
         "text": escape(_format_name(group)),
@@ -85,11 +85,11 @@ def _draw_row(group: DiagnosedOperations) -> Spec:
         "hconcat": [_draw_cells(group, y, series, names), _draw_density(group, y, names, series)],
         "resolve": {"scale": {"y": "shared", "color": "shared"}},
     }
-    below: Spec = {"spacing": 40, "hconcat": panels(group.drawn, names, series, _WIDTH + _BETWEEN + _PANEL_GAP)}
+    below: Spec = {"spacing": 40, "hconcat": draw_panels(group.drawn, names, series, _WIDTH + _BETWEEN + _PANEL_GAP)}
     return {"title": title, "spacing": 16, "vconcat": [above, below], "resolve": {"scale": {"color": "shared"}}}
 
 
-def class_series(group: DiagnosedOperations, offset: int = 16) -> tuple[list[str], Spec]:
+def build_class_legend(group: DiagnosedOperations, offset: int = 16) -> tuple[list[str], Spec]:
     """Return (names of the classes with likely causes, the colour channel with its legend ``offset`` px above)."""
     names = unique(
         [
@@ -100,11 +100,11 @@ def class_series(group: DiagnosedOperations, offset: int = 16) -> tuple[list[str
         ]
     )
     return names, legend(
-        [label(name) for name in names], _class_colours(group), columns=1, offset=offset, labelLimit=560
+        [label(name) for name in names], _assign_class_colours(group), columns=1, offset=offset, labelLimit=560
     )
 
 
-def _class_colours(group: DiagnosedOperations) -> list[str]:
+def _assign_class_colours(group: DiagnosedOperations) -> list[str]:
     last = len(group.classes) - 1
     return [
         BLUE if place == group.density.fast else VERMILION if place == last else _MIDDLE[place % len(_MIDDLE)]

@@ -13,7 +13,7 @@ from iosonde.layout.vocabulary import SIZES, Row, Spec, flat, label, layer, numb
 HEIGHT, _GAP = 130, 60  # px
 
 
-def time_axis(end_s: float) -> tuple[Spec, float]:
+def build_time_axis(end_s: float) -> tuple[Spec, float]:
     """Return (the time axis of a trial, seconds per unit of the axis)."""
     divisor, unit = human_scale(end_s, "s")
     return number(f"{unit} after the first start", domain=(0.0, end_s / divisor)), divisor
@@ -50,7 +50,7 @@ class ClassPanel:
         return self.names[of].split(":")[0]
 
 
-def shares(times: Sequence[ClassTimes], panel: ClassPanel) -> Spec:
+def draw_class_shares(times: Sequence[ClassTimes], panel: ClassPanel) -> Spec:
     """Draw the share of operation time of each class, stacked."""
     rows: list[Row] = []
     for part in times:
@@ -74,7 +74,7 @@ def shares(times: Sequence[ClassTimes], panel: ClassPanel) -> Spec:
     return panel.layer(rows, "rect", y)
 
 
-def places(drawn: DrawnOperations, panel: ClassPanel) -> Spec:
+def draw_offsets(drawn: DrawnOperations, panel: ClassPanel) -> Spec:
     """Draw offsets against time."""
     reach = max((offset for _, offset, _, _ in drawn.places), default=1.0)
     step = 2 ** math.floor(math.log2(max(reach, 2.0) / 2))
@@ -91,7 +91,7 @@ def places(drawn: DrawnOperations, panel: ClassPanel) -> Spec:
     return panel.layer(rows, "square", number("", "y", (0.0, reach * 1.02), axis=axis), size=7, opacity=0.8)
 
 
-def ranks(drawn: DrawnOperations, panel: ClassPanel) -> Spec:
+def draw_ranks(drawn: DrawnOperations, panel: ClassPanel) -> Spec:
     """Draw a line per rank, coloured by the class that took most of its time."""
     first = [rank for _, _, rank, _, _ in drawn.ranks]
     low, high = min(first), max(first) + drawn.ranks_a_line
@@ -114,13 +114,13 @@ def ranks(drawn: DrawnOperations, panel: ClassPanel) -> Spec:
     return panel.layer(rows, "rect", y)
 
 
-def panels(drawn: DrawnOperations, names: Sequence[str], colour: Spec, width: int) -> list[Spec]:
+def draw_panels(drawn: DrawnOperations, names: Sequence[str], colour: Spec, width: int) -> list[Spec]:
     """Return the available panels, to be placed side by side."""
-    panel = ClassPanel(names, colour, *time_axis(drawn.times[-1].end_s if drawn.times else 1.0))
-    panel_specs = [shares(drawn.times, panel)]
+    panel = ClassPanel(names, colour, *build_time_axis(drawn.times[-1].end_s if drawn.times else 1.0))
+    panel_specs = [draw_class_shares(drawn.times, panel)]
     if drawn.places:
-        panel_specs.append(places(drawn, panel))
+        panel_specs.append(draw_offsets(drawn, panel))
     if drawn.ranks:
-        panel_specs.append(ranks(drawn, panel))
+        panel_specs.append(draw_ranks(drawn, panel))
     each = (width - _GAP * (len(panel_specs) - 1)) // len(panel_specs)
     return [view(spec, width=each, height=HEIGHT) for spec in panel_specs]

@@ -47,43 +47,45 @@ class LargeRun:
     def histograms(self) -> Iterator[tuple[OperationGroup, LogHistogram]]:
         """Yield the histogram of durations of every group."""
         if not self._spans:
-            self._spans = self._census()
-            for key, columns in self._pieces(_SPAN):
+            self._spans = self._count_common_spans()
+            for key, columns in self._iterate_column_pieces(_SPAN):
                 self._spans[key].add(columns)
-        yield from ((group, span.histogram) for span, group in self._groups() if span.histogram is not None)
+        yield from ((group, span.histogram) for span, group in self._iterate_groups() if span.histogram is not None)
 
     def looks(self, classes: Mapping[OperationGroup, DensityClasses]) -> Iterator[tuple[OperationGroup, TrialLook]]:
         """Yield the observations of groups with classes; call it after ``histograms``."""
         units, local = sizes.units_of(self._run), is_local(self._run)
         gathered = {
             span.key: LargeGroup(span, classes[group], units, local)
-            for span, group in self._groups()
+            for span, group in self._iterate_groups()
             if group in classes
         }
-        for key, columns in self._pieces(OPERATION.names or ()):
+        for key, columns in self._iterate_column_pieces(OPERATION.names or ()):
             if key in gathered:
                 gathered[key].add(columns)
         yield from (
-            (group, gathered.pop(span.key).look(self._run.id)) for span, group in self._groups() if span.key in gathered
+            (group, gathered.pop(span.key).look(self._run.id))
+            for span, group in self._iterate_groups()
+            if span.key in gathered
         )
 
-    def _groups(self) -> Iterator[tuple[Span, OperationGroup]]:
+    def _iterate_groups(self) -> Iterator[tuple[Span, OperationGroup]]:
         yield from ((span, self._group_of(span.phase, span.key[1], span.key[2])) for span in self._spans.values())
 
-    def _census(self) -> dict[Key, Span]:
+    def _count_common_spans(self) -> dict[Key, Span]:
         """Count the (phase, kind, size) combinations that are not rare."""
         counts: Counter[int] = Counter()
         for columns in self._store.operation_column_groups(self._run.id, _KEYS):
-            codes = _codes(columns)
+            codes = _encode_keys(columns)
             if codes.size and (codes == codes[0]).all():
                 counts[int(codes[0])] += codes.size
                 continue
             counts.update(dict(zip(*(array.tolist() for array in np.unique(codes, return_counts=True)), strict=True)))
             if len(counts) > _MOST_KEYS:
                 counts = Counter(dict(counts.most_common(_MOST_KEYS // 2)))
-        return dict(self._spans_of(counts))
+        return dict(self._build_spans(counts))
 
-    def _spans_of(self, counts: Counter[int]) -> Iterator[tuple[Key, Span]]:
+    def _build_spans(self, counts: Counter[int]) -> Iterator[tuple[Key, Span]]:
         by_kind: dict[tuple[int, int], list[tuple[int, int]]] = {}
         failed: Counter[tuple[int, int]] = Counter()
         recorded: Counter[tuple[int, int]] = Counter()
@@ -102,10 +104,10 @@ class LargeRun:
                     Span(key, self._phases[phase], n, failed[phase, kind], _native.KINDS[kind], recorded[phase, kind]),
                 )
 
-    def _pieces(self, names: Sequence[str]) -> Iterator[tuple[Key, dict[str, npt.NDArray[Any]]]]:
+    def _iterate_column_pieces(self, names: Sequence[str]) -> Iterator[tuple[Key, dict[str, npt.NDArray[Any]]]]:
         key_by_code = {(key[0] << 48) | (key[1] << 40) | (STATUS_OK << 32) | key[2]: key for key in self._spans}
         for columns in self._store.operation_column_groups(self._run.id, names):
-            codes = _codes(columns)
+            codes = _encode_keys(columns)
             if not codes.size:
                 continue
             if (codes == codes[0]).all():
@@ -119,7 +121,7 @@ class LargeRun:
                     yield key, {name: values[rows] for name, values in columns.items()}
 
 
-def _codes(columns: Columns) -> npt.NDArray[np.int64]:
+def _encode_keys(columns: Columns) -> npt.NDArray[np.int64]:
     codes = columns["size"].astype(np.int64)
     for name, at in (("status", 32), ("kind", 40), ("phase", 48)):
         if columns[name].any():

@@ -76,7 +76,7 @@ class OperationClass:
         }
 
 
-def label_of(density: DensityClasses, place: int) -> str:
+def get_class_label(density: DensityClasses, place: int) -> str:
     """Return the label of the class at this place."""
     if place == density.unexpected:
         return UNEXPECTED

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.files import announce, figure_writer
+from iosonde.commands.files import announce_analysis, build_figure_writer
 from iosonde.commands.result import Result
 from iosonde.core.errors import InputError
 from iosonde.core.front_end import front_end
@@ -62,18 +62,18 @@ def diagnose(options: DiagnoseOptions) -> Result[OperationCauses]:
     --------
     >>> iosonde.diagnose("results", metric="read_large").plot().save("classes.png")
     """
-    from .answer import bandwidth_of
     from .answer import diagnose as answer
+    from .answer import parse_bandwidth
     from .figure import figure
     from .text import lines
 
-    bandwidth = bandwidth_of(options.bandwidth)
+    bandwidth = parse_bandwidth(options.bandwidth)
     source = select_last_experiment(options.open(options.data), alike=False)
-    announce("diagnose", len(source.table), len(source.table.columns))
+    announce_analysis("diagnose", len(source.table), len(source.table.columns))
     causes = answer(source, options.level, options.metric or (), options.response or (), bandwidth)
     if options.name is not None:
         causes = rename_classes(causes, options.name)
-    write_figure = figure_writer(options.plot, lambda: figure(causes))
+    write_figure = build_figure_writer(options.plot, lambda: figure(causes))
 
     def write() -> None:
         if write_figure:
@@ -85,9 +85,9 @@ def diagnose(options: DiagnoseOptions) -> Result[OperationCauses]:
 
 
 def _write_experiment(source: Source, causes: OperationCauses, path: str) -> None:
-    from .confirm import write
+    from .confirm import write_experiment
 
-    front_end().note(f"wrote {write(source, causes, Path(path))}")
+    front_end().note(f"wrote {write_experiment(source, causes, Path(path))}")
 
 
 def rename_classes(causes: OperationCauses, names: Mapping[str, str]) -> OperationCauses:

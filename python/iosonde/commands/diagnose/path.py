@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 _COUNTS = "servers-profile.json"
 
 
-def path_of(run: StoredRun) -> NetworkPath | None:
+def read_network_path(run: StoredRun) -> NetworkPath | None:
     """Return the shortest round trip measured in the run's lab; None without a lab."""
-    network = lab_truth.truth_of(run).get("network")
+    network = lab_truth.read_lab_truth(run).get("network")
     emulated = ((run.facts.get("machine") or {}).get("lab") or {}).get("emulated") or {}
     trips = [float(link["rtt_s"]) for link in emulated.get("links") or () if link.get("rtt_s")]
     if not trips or not network:
@@ -35,7 +35,7 @@ def is_local(run: StoredRun) -> bool:
     return bool(kind) and structure(kind, str(mount.get("source") or "")) == LOCAL
 
 
-def servers_of(store: Store, run: StoredRun) -> dict[str, ServerTimes]:
+def read_server_times(store: Store, run: StoredRun) -> dict[str, ServerTimes]:
     """Map kinds of operation to the servers' own counts in this run; empty without counts."""
     raw_counts = store.raw_file(run.id, _COUNTS)
     if raw_counts is None:

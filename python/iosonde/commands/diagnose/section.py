@@ -4,7 +4,7 @@ from iosonde.page.tables import PageSection, SectionTable
 
 from .answer import OperationCauses
 from .figure import figure
-from .text import grid, title
+from .text import build_class_rows, format_title
 
 _COLUMNS = ("class", "typical", "operations, %", "time, %", "cost", "why")
 _NOTE = (
@@ -22,5 +22,8 @@ def build_section(causes: OperationCauses) -> PageSection:
         _NOTE,
         figure(causes),
         "Operations by duration; the classes are in the tables that follow",
-        tuple(SectionTable(title(group), _COLUMNS, tuple(map(tuple, grid(group))), 4) for group in groups),
+        tuple(
+            SectionTable(format_title(group), _COLUMNS, tuple(map(tuple, build_class_rows(group))), 4)
+            for group in groups
+        ),
     )

@@ -48,8 +48,8 @@ class TableTrials:
             if (column := _find_column(table, words, self._took)) is not None
         }
         self._only = set(names)
-        self._ns = _nanoseconds(table, self._took)
-        self.notes: list[str] = [self._read_as()]
+        self._ns = _convert_to_ns(table, self._took)
+        self.notes: list[str] = [self._describe_roles()]
         if "start" not in self._roles:
             self.notes.append(
                 Message(
@@ -61,22 +61,22 @@ class TableTrials:
 
     def histograms(self) -> Iterator[tuple[OperationGroup, LogHistogram]]:
         """Yield the durations of every kind and size of every trial."""
-        return in_memory.histograms(self._each())
+        return in_memory.histograms(self._iterate_trials())
 
     def looks(self, classes: Mapping[OperationGroup, DensityClasses]) -> Iterator[tuple[OperationGroup, TrialLook]]:
         """Yield the observations of groups with classes."""
-        return in_memory.looks(self._each(), classes)
+        return in_memory.looks(self._iterate_trials(), classes)
 
-    def _each(self) -> Iterator[tuple[OperationGroup, TrialOperations]]:
-        for trial, trial_rows in self._parts("trial", np.arange(len(self._table))):
-            for kind, kind_rows in self._parts("kind", trial_rows):
+    def _iterate_trials(self) -> Iterator[tuple[OperationGroup, TrialOperations]]:
+        for trial, trial_rows in self._split_by_role("trial", np.arange(len(self._table))):
+            for kind, kind_rows in self._split_by_role("kind", trial_rows):
                 if self._only and str(kind) not in self._only:
                     continue
-                for size, rows in self._parts("size", kind_rows):
+                for size, rows in self._split_by_role("size", kind_rows):
                     if rows.size >= LEAST:
                         name = str(kind) if kind is not None else self._took.label or self._took.name
-                        group = OperationGroup(name, name, self._bytes(size))
-                        yield group, TrialOperations(str(trial), self._operations(rows, group.size), 0)
+                        group = OperationGroup(name, name, self._size_to_bytes(size))
+                        yield group, TrialOperations(str(trial), self._build_operations(rows, group.size), 0)
 
     def check(self, groups: Collection[OperationGroup]) -> None:
         """Raise DataError if nothing was found."""
@@ -90,7 +90,7 @@ class TableTrials:
                 column=self._took.name,
             )
 
-    def _parts(self, role: str, rows: npt.NDArray[np.intp]) -> Iterator[tuple[Any, npt.NDArray[np.intp]]]:
+    def _split_by_role(self, role: str, rows: npt.NDArray[np.intp]) -> Iterator[tuple[Any, npt.NDArray[np.intp]]]:
         """Split the rows by the levels of a column; keep all together without one."""
         column = self._roles.get(role)
         if column is None:
@@ -102,19 +102,19 @@ class TableTrials:
             if mine.size:
                 yield level, mine
 
-    def _operations(self, rows: npt.NDArray[np.intp], size: int) -> Operations:
+    def _build_operations(self, rows: npt.NDArray[np.intp], size: int) -> Operations:
         took = self._ns[rows]
-        rank = self._codes("rank", rows)
-        start = _nanoseconds(self._table, self._roles["start"])[rows] if "start" in self._roles else None
+        rank = self._encode_levels("rank", rows)
+        start = _convert_to_ns(self._table, self._roles["start"])[rows] if "start" in self._roles else None
         order = np.lexsort((np.arange(rows.size) if start is None else start, rank))
         rank, took = rank[order], took[order]
         begun = _infer_starts(rank, took) if start is None else (start - start.min())[order].astype(np.int64)
-        offset = self._numbers("offset", rows)[order]
+        offset = self._read_numbers("offset", rows)[order]
         return Operations(
-            rank, self._codes("file", rows)[order], offset, begun, took, size, placed="offset" in self._roles
+            rank, self._encode_levels("file", rows)[order], offset, begun, took, size, placed="offset" in self._roles
         )
 
-    def _codes(self, role: str, rows: npt.NDArray[np.intp]) -> Array:
+    def _encode_levels(self, role: str, rows: npt.NDArray[np.intp]) -> Array:
         column = self._roles.get(role)
         if column is None:
             return np.zeros(rows.size, np.int64)
@@ -122,7 +122,7 @@ class TableTrials:
             return column.values[rows].astype(np.int64)
         return column.codes()[0][rows].astype(np.int64)
 
-    def _numbers(self, role: str, rows: npt.NDArray[np.intp]) -> Array:
+    def _read_numbers(self, role: str, rows: npt.NDArray[np.intp]) -> Array:
         column = self._roles.get(role)
         return (
             np.zeros(rows.size, np.int64)
@@ -130,12 +130,12 @@ class TableTrials:
             else (self._table.numbers(column.name)[rows] * _compute_unit_bytes(column)).astype(np.int64)
         )
 
-    def _bytes(self, size: Any) -> int:
+    def _size_to_bytes(self, size: Any) -> int:
         if size is None:
             return 0
         return parse_size(size) if isinstance(size, str) else int(size * _compute_unit_bytes(self._roles["size"]))
 
-    def _read_as(self) -> str:
+    def _describe_roles(self) -> str:
         others = [f"{role} {column.name}" for role, column in self._roles.items()]
         roles = "; ".join([f"duration {self._took.name}", *([", ".join(others)] if others else [])])
         return Message("column-roles", "read as: {roles}", roles=roles, duration=self._took.name)
@@ -164,7 +164,7 @@ def _find_column(table: Table, words: Sequence[str], but: Column | None) -> Colu
     return next((by_label[word] for word in words if word in by_label), None)
 
 
-def _nanoseconds(table: Table, column: Column) -> npt.NDArray[np.float64]:
+def _convert_to_ns(table: Table, column: Column) -> npt.NDArray[np.float64]:
     """Return a column of times in ns. Raises InputError, DataError."""
     if column.unit not in _NS:
         raise InputError(

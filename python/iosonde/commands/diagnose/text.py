@@ -34,7 +34,7 @@ def lines(operation_causes: OperationCauses) -> Iterator[str]:
         typical = format_rate(group.classes[0].typical_s, "s")
         trend = f" S413: {group.drift.sentence}." if group.drift else ""
         reading_note = f" It reads like {group.reading.words}." if group.reading else ""
-        yield from wrapped(f"{title(group)}: one class around {typical}.{reading_note}{trend}", "  ")
+        yield from wrapped(f"{format_title(group)}: one class around {typical}.{reading_note}{trend}", "  ")
     notes = [*operation_causes.notes, *dict.fromkeys(note for group in operation_causes.groups for note in group.notes)]
     if several:
         notes.append(operation_causes.limits[0])
@@ -44,7 +44,7 @@ def lines(operation_causes: OperationCauses) -> Iterator[str]:
 
 
 def _format_group(group: DiagnosedOperations, level: float) -> Iterator[str]:
-    yield from wrapped(f"{title(group)}: {len(group.classes)} classes; {100 * level:g} % intervals")
+    yield from wrapped(f"{format_title(group)}: {len(group.classes)} classes; {100 * level:g} % intervals")
     yield ""
     rows = [
         [
@@ -70,7 +70,7 @@ def _format_group(group: DiagnosedOperations, level: float) -> Iterator[str]:
     yield from wrapped(_describe_certainty(group))
 
 
-def grid(group: DiagnosedOperations) -> list[list[str]]:
+def build_class_rows(group: DiagnosedOperations) -> list[list[str]]:
     """Return a row per class: name, duration, shares of operations and of time, cost, reason.
     The cost is in seconds of the run. The reason is what its operations have in common, or what it reads like.
     """
@@ -97,7 +97,7 @@ def _describe_reason(operation_class: OperationClass) -> str:
     return "; ".join(reasons) or "inconclusive"
 
 
-def title(group: DiagnosedOperations) -> str:
+def format_title(group: DiagnosedOperations) -> str:
     """Return what is diagnosed, with the numbers of operations and trials."""
     setting = f", {group.group.setting_words}" if group.group.setting_words else ""
     failed = f", {group.failed:,} failed" if group.failed else ""

@@ -72,7 +72,7 @@ class StoredTrials:
             if is_large(run):
                 yield from self._open_large(run).histograms()
             else:
-                yield from in_memory.histograms(self._in_memory(run))
+                yield from in_memory.histograms(self._load_trials(run))
 
     def looks(self, classes: Mapping[OperationGroup, DensityClasses]) -> Iterator[tuple[OperationGroup, TrialLook]]:
         """Yield the observations of groups with classes."""
@@ -80,7 +80,7 @@ class StoredTrials:
             if is_large(run):
                 yield from self._open_large(run).looks(classes)
             else:
-                yield from in_memory.looks(self._in_memory(run), classes)
+                yield from in_memory.looks(self._load_trials(run), classes)
 
     def check(self, groups: Collection[OperationGroup]) -> None:
         """Raise DataError if nothing was found."""
@@ -99,39 +99,39 @@ class StoredTrials:
     def _open_large(self, run: StoredRun) -> LargeRun:
         self._last = ("", [])
         if run.id not in self._large:
-            self._large[run.id] = LargeRun(self._store, run, self._phases(run), self._group_of(run))
+            self._large[run.id] = LargeRun(self._store, run, self._select_phases(run), self._create_group_builder(run))
         return self._large[run.id]
 
-    def _in_memory(self, run: StoredRun) -> Iterator[tuple[OperationGroup, TrialOperations]]:
+    def _load_trials(self, run: StoredRun) -> Iterator[tuple[OperationGroup, TrialOperations]]:
         if self._last[0] != run.id:
             self._last = ("", [])  # before the next one is read
             self._last = (run.id, list(self._split_run(run)))
         yield from self._last[1]
 
-    def _phases(self, run: StoredRun) -> list[StoredPhase]:
+    def _select_phases(self, run: StoredRun) -> list[StoredPhase]:
         return [
             phase
             for phase in run.phases
             if phase.is_step and (not self._only or {phase.operation, phase.name} & self._only)
         ]
 
-    def _group_of(self, run: StoredRun) -> GroupOf:
+    def _create_group_builder(self, run: StoredRun) -> GroupOf:
         levels = {plain(name): run.level(name) for name in self._factors}
         units = {plain(name): unit for name, unit in self._units.items()}
         setting, words = tuple(levels.items()), setting_text(levels, units)
         return lambda phase, kind, size: OperationGroup(phase.operation, _native.KINDS[kind], size, setting, words)
 
     def _split_run(self, run: StoredRun) -> Iterator[tuple[OperationGroup, TrialOperations]]:
-        group_of, units, local = self._group_of(run), sizes.units_of(run), diagnose_path.is_local(run)
+        group_of, units, local = self._create_group_builder(run), sizes.units_of(run), diagnose_path.is_local(run)
         columns = self._store.operation_columns(run.id, COLUMNS)
-        path, servers = diagnose_path.path_of(run), diagnose_path.servers_of(self._store, run)
-        for phase in self._phases(run):
+        path, servers = diagnose_path.read_network_path(run), diagnose_path.read_server_times(self._store, run)
+        for phase in self._select_phases(run):
             waits = bool(phase.open_flags & _WAITING)
             for kind, operations, failed in split(columns, phase, _native.KINDS, units=units, local=local):
                 exact = (
                     None if phase.recorded_all else _build_exact_histogram(phase, _native.KINDS[kind], operations.size)
                 )
-                group, notes = group_of(phase, kind, operations.size), tuple(_notes(operations, exact))
+                group, notes = group_of(phase, kind, operations.size), tuple(_describe_sample_limits(operations, exact))
                 yield (
                     group,
                     TrialOperations(run.id, operations, failed, notes, exact, path, servers.get(group.kind), waits),
@@ -153,7 +153,7 @@ def _build_exact_histogram(phase: StoredPhase, kind: str, size: int) -> LogHisto
     return histogram if histogram is not None and histogram.n == totals.get("count") else None
 
 
-def _notes(operations: Operations, exact: LogHistogram | None) -> Iterator[str]:
+def _describe_sample_limits(operations: Operations, exact: LogHistogram | None) -> Iterator[str]:
     if not operations.in_order:
         template = "a sample of {n_operations:,} operations was recorded: their order is unknown"
         if exact is not None:

@@ -42,10 +42,10 @@ def doctor(options: DoctorOptions) -> Result[Doctor]:
     from .text import lines
 
     diagnosis = answer(None if options.target is None else Path(options.target), front_end().waiting())
-    return Result(diagnosis, lines, error=_missing_error(diagnosis))
+    return Result(diagnosis, lines, error=_build_missing_error(diagnosis))
 
 
-def _missing_error(diagnosis: Doctor) -> IncompleteError | None:
+def _build_missing_error(diagnosis: Doctor) -> IncompleteError | None:
     if not diagnosis.missing:
         return None
     return IncompleteError(

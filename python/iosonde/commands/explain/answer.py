@@ -8,12 +8,12 @@ from iosonde.stats import checks
 from iosonde.store.findings import PAGES
 
 
-def codes() -> list[str]:
+def list_first_lines() -> list[str]:
     """Return the first line of every finding's page."""
-    return [_text(code).splitlines()[0] for code in _list_codes()]
+    return [_get_page_text(code).splitlines()[0] for code in _list_codes()]
 
 
-def page(code: str) -> str:
+def get_page(code: str) -> str:
     """Return the page of a finding: its meaning, evidence, errors and remedies. Raises InputError for an unknown
     code."""
     if code.upper() not in _list_codes():
@@ -25,10 +25,10 @@ def page(code: str) -> str:
             code=code,
             suggestions=" or ".join(near),
         )
-    return _text(code.upper()).rstrip()
+    return _get_page_text(code.upper()).rstrip()
 
 
-def _text(code: str) -> str:
+def _get_page_text(code: str) -> str:
     return checks.page(code) or causes.page(code) or PAGES[code]
 
 

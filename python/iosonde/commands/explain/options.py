@@ -26,6 +26,6 @@ def explain_finding(options: ExplainOptions) -> str:
     --------
     >>> print(iosonde.explain_finding("S104"))
     """
-    from .answer import codes, page
+    from .answer import get_page, list_first_lines
 
-    return "\n".join(codes()) if options.code is None else page(options.code)
+    return "\n".join(list_first_lines()) if options.code is None else get_page(options.code)

@@ -21,7 +21,7 @@ from iosonde.stats.definitions.clock import (
 )
 from iosonde.stats.definitions.difference import REST, STEP, STOPS, UNITS, DifferencePart, Side, Split, split
 
-from .sides import REQUIRED_SETTINGS, sides
+from .sides import REQUIRED_SETTINGS, read_sides
 
 _ENDS = {
     LAST_DONE: "all work until the last rank is done",
@@ -54,20 +54,20 @@ class Difference:
     @property
     def unit(self) -> str:
         """Return the unit in which the steps are printed: B's."""
-        return unit_of(self.split.b)
+        return get_printed_unit(self.split.b)
 
     @property
     def headline(self) -> str:
         """Return both numbers, and the factor between them."""
         a, b = self.split.a, self.split.b
         both = a.operation if b.operation == a.operation else f"{a.operation} and {b.operation}"
-        first, other = (f"{significant(side.value / side.prefix, 4)} {unit_of(side)}" for side in (a, b))
-        return f"{both}: {first} (A) and {other} (B) differ by the factor {_factor_text(self.split.ratio)}"
+        first, other = (f"{significant(side.value / side.prefix, 4)} {get_printed_unit(side)}" for side in (a, b))
+        return f"{both}: {first} (A) and {other} (B) differ by the factor {_format_factor(self.split.ratio)}"
 
     @property
     def clocks(self) -> tuple[str, str]:
         """Return the definitions of A and B in words."""
-        return clock_words(self.split.a), clock_words(self.split.b)
+        return describe_clock(self.split.a), describe_clock(self.split.b)
 
     @property
     def steps(self) -> list[DifferencePart]:
@@ -79,7 +79,7 @@ class Difference:
         """Describe a part: what changes on the way from A to B."""
         a, b = self.split.a.clock, self.split.b.clock
         if part.names == (UNITS,):
-            return f"units: {unit_of(self.split.a)} as {unit_of(self.split.b)}"
+            return f"units: {get_printed_unit(self.split.a)} as {get_printed_unit(self.split.b)}"
         if part.names == (REST,):
             return "the rest (see below)"
         if part.names == (STOPS,):
@@ -101,7 +101,7 @@ class Difference:
             return ""
         reasons = [_describe_remainder(name, comparison) for name in comparison.residual_attributes]
         reasons += [
-            f"{name} ({_value(name, value_a)}; {_value(name, other)})"
+            f"{name} ({_format_attribute(name, value_a)}; {_format_attribute(name, other)})"
             for name, (value_a, other) in comparison.differ.items()
         ]
         if comparison.a.work is None or comparison.a.work != comparison.b.work:
@@ -129,7 +129,7 @@ class Difference:
             return "There is nothing to explain: the numbers are the same."
         largest = max(parts, key=lambda part: abs(math.log(part.factor)) if part.factor > 0 else math.inf)
         order = "The factors multiply to the whole; in another order of the steps they would be others."
-        return f"{order} Largest part: {self.what(largest)} ({_factor_text(largest.factor)})."
+        return f"{order} Largest part: {self.what(largest)} ({_format_factor(largest.factor)})."
 
     def to_json(self) -> dict[str, Any]:
         """Values in base units; ``parts`` in the order of the steps from A to B, as printed in B's millions."""
@@ -186,7 +186,7 @@ class Differences(Answer):
 def explain_difference(a: str, b: str, store: str | None = None, operation: str | None = None) -> Differences:
     """Split the difference between the numbers that ``a`` and ``b`` name (see :mod:`.sides`). ``operation``: which, as
     ``A`` or ``A,B``. Raises InputError, DataError."""
-    pairs = _pair_sides(sides(a, store), sides(b, store), operation)
+    pairs = _pair_sides(read_sides(a, store), read_sides(b, store), operation)
     return Differences(tuple(Difference(split(first, other, REQUIRED_SETTINGS)) for first, other in pairs))
 
 
@@ -235,12 +235,12 @@ def _select_side(sides_by_name: Mapping[str, Side], name: str, which: str) -> Si
     return sides_by_name[name]
 
 
-def unit_of(side: Side) -> str:
+def get_printed_unit(side: Side) -> str:
     """Return the unit in which a side's tool prints."""
     return {1: "op/s", 10**6: "MB/s"}.get(side.prefix, "MiB/s")
 
 
-def clock_words(side: Side) -> str:
+def describe_clock(side: Side) -> str:
     """Describe a definition: ``until the last rank is done; open, fsync and close inside``."""
     ends = "it is unknown when the clock stops" if STOPS in side.unknown else _ENDS[side.clock.stops]
     inside = [part for part in PARTS if part in side.clock.inside]
@@ -252,7 +252,7 @@ def clock_words(side: Side) -> str:
     return "; ".join([ends, *phrases])
 
 
-def _factor_text(value: float) -> str:
+def _format_factor(value: float) -> str:
     return f"{value:.3f}" if value < 100 else significant(value)
 
 
@@ -272,7 +272,7 @@ def _describe_unknown(names: Sequence[str]) -> list[str]:
     return [*phrases, *([listed(others)] if others else [])]
 
 
-def _value(name: str, value: Any) -> str:
+def _format_attribute(name: str, value: Any) -> str:
     if name in _SIZES and isinstance(value, int) and not isinstance(value, bool):
         return format_size(value)
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)
@@ -284,7 +284,7 @@ def _side_to_json(side: Side) -> dict[str, Any]:
         "operation": side.operation,
         "value": side.value,
         "printed": side.value / side.prefix,
-        "printed_unit": unit_of(side),
+        "printed_unit": get_printed_unit(side),
         "clock": {"inside": sorted(side.clock.inside), "stops": side.clock.stops, "step_ns": side.clock.step_ns},
         "unknown": sorted(side.unknown),
         "settings": dict(side.settings),

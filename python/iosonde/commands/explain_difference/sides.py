@@ -4,7 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.commands.parse.answer import understand_file
-from iosonde.commands.show.as_tool import flags_of, rows_of, settings_of, works
+from iosonde.commands.show.as_tool import (
+    compute_tool_rows,
+    get_iozone_clock_parts,
+    get_workload_settings,
+    iterate_phase_work,
+)
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.types import Run
@@ -16,7 +21,7 @@ from iosonde.stats.definitions.difference import Side
 from iosonde.store import Store
 
 from . import stated_numbers
-from .stated_numbers import incomplete_note
+from .stated_numbers import build_incomplete_note
 
 DEFINITIONS = ("iosonde", "ior", "mdtest", "iozone", "iozone/parent", "fio", "elbencho", "elbencho/first")
 DEFINITION_TITLES = {
@@ -30,7 +35,7 @@ DEFINITION_TITLES = {
 REQUIRED_SETTINGS = ("threads", "record size", "bytes of each", "record order", "O_DIRECT", "client cache")
 
 
-def sides(text: str, store: str | None) -> dict[str, Side]:
+def read_sides(text: str, store: str | None) -> dict[str, Side]:
     """Map operations to the numbers of the side ``text``. Raises InputError, DataError."""
     base, at, definition = text.partition("@")
     if at and definition not in DEFINITIONS:
@@ -119,7 +124,7 @@ def _read_file_sides(name: str, number: str) -> dict[str, Side]:
             )
         runs = [runs[int(number)]]
     if len(runs) != 1:
-        what = "; ".join(f"#{i} {_cell(run)}" for i, run in enumerate(runs[:6])) or "none"
+        what = "; ".join(f"#{i} {_format_last_factors(run)}" for i, run in enumerate(runs[:6])) or "none"
         raise InputError(
             "ambiguous-result",
             "{name} has {n_results} results: {results}",
@@ -132,7 +137,7 @@ def _read_file_sides(name: str, number: str) -> dict[str, Side]:
     return _read_stated_sides(runs[0], understood.format, f"{tool}, {Path(name).name}")
 
 
-def _cell(run: Run) -> str:
+def _format_last_factors(run: Run) -> str:
     return ", ".join(f"{name}={run.factors[name]}" for name in list(run.factors)[-2:])
 
 
@@ -141,12 +146,12 @@ def _cell(run: Run) -> str:
 
 def _measure_phases(store: Store, run: StoredRun, definition: str) -> dict[str, Side]:
     by_phase = {}
-    for phase, work, _ in works(store, run):
+    for phase, work, _ in iterate_phase_work(store, run):
         if work is None:
             continue
         name = phase.name
         counted = mdtest.operation_of(name, work) if phase.measures == "rate" else None
-        clock = _select_clock(definition, phase, work, flags_of(run))
+        clock = _select_clock(definition, phase, work, get_iozone_clock_parts(run))
         if clock is None or (counted is None and not work.directions()):
             continue
         done = work.count_of(counted[1]) if counted else work.bytes_of(work.directions()[0])
@@ -164,8 +169,8 @@ def _measure_phases(store: Store, run: StoredRun, definition: str) -> dict[str, 
                 clock=clock,
                 at=at,
                 prefix=1 if counted else 2**20,
-                settings=_settings_of_work(run, phase, work),
-                notes=tuple(map(incomplete_note, run.missing[:1])),
+                settings=_collect_work_settings(run, phase, work),
+                notes=tuple(map(build_incomplete_note, run.missing[:1])),
                 work=(str(store.path), run.id, name),
             )
     return by_phase
@@ -177,7 +182,7 @@ def _select_clock(definition: str, phase: StoredPhase, work: Work, flags: frozen
         return Clock(frozenset(PARTS), LAST_DONE)
     if tool == "mdtest":
         return mdtest.CLOCK if mdtest.operation_of(phase.name, work) else None
-    if not rows_of(tool, phase, work, flags)[0]:
+    if not compute_tool_rows(tool, phase, work, flags)[0]:
         return None
     if tool == "iozone":
         return iozone.parent_clock(flags) if variant else Clock(flags, iozone.CLOCK.stops)
@@ -186,14 +191,14 @@ def _select_clock(definition: str, phase: StoredPhase, work: Work, flags: frozen
     return ior.CLOCK if tool == "ior" else fio.CLOCK
 
 
-def _settings_of_work(run: StoredRun, phase: StoredPhase, work: Work) -> dict[str, Any]:
+def _collect_work_settings(run: StoredRun, phase: StoredPhase, work: Work) -> dict[str, Any]:
     settings: dict[str, Any] = {"threads": work.ranks, "shared file": phase.shared}
     factors = run.factors
     if factors.get("client_cache"):
         settings["client cache"] = "cold" if str(factors["client_cache"]).startswith("cold") else "warm"
     if "nodes" in factors:
         settings["nodes"] = factors["nodes"]
-    run_settings = settings_of(run)
+    run_settings = get_workload_settings(run)
     if "direct" in run_settings:
         settings["O_DIRECT"] = bool(run_settings["direct"])
     for way in work.directions()[:1]:
@@ -208,7 +213,7 @@ def _settings_of_work(run: StoredRun, phase: StoredPhase, work: Work) -> dict[st
 
 
 def _read_stated_sides(run: Run, tool: str, name: str) -> dict[str, Side]:
-    by_operation = stated_numbers.sides(run, tool, name)
+    by_operation = stated_numbers.build_stated_sides(run, tool, name)
     if not by_operation:
         raise DataError(
             "no-rate", "{name} has no rate that could be explained", "'iosonde parse' shows what it has", name=name

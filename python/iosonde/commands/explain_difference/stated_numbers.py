@@ -42,14 +42,14 @@ _NAMES = {
 }
 
 
-def io500_settings(run: Run, operation: str, run_settings: Mapping[str, Any]) -> dict[str, Any]:
+def read_io500_settings(run: Run, operation: str, run_settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of one phase: those of the run, overridden by its own command. Bytes are excluded: the clock
     ends a phase, and ``-b`` is only an upper bound of what it writes."""
     phase_settings = dict(run_settings)
     if not operation.startswith("ior_easy"):
         for name in _EASY:
             phase_settings.pop(name, None)
-    words = _words(run, operation)
+    words = _split_command(run, operation)
     if not words or not operation.startswith("ior"):
         return phase_settings
     size = size_of_option(option(words, "-t") or "")
@@ -62,23 +62,23 @@ def io500_settings(run: Run, operation: str, run_settings: Mapping[str, Any]) ->
     }
 
 
-def io500_inside(run: Run, operation: str) -> frozenset[str] | None:
+def read_io500_clock_contents(run: Run, operation: str) -> frozenset[str] | None:
     """Return what is inside the clock of an IOR phase: open and close, and a requested fsync of a write. None if no
     command is known."""
-    words = _words(run, operation)
+    words = _split_command(run, operation)
     if not words or not operation.startswith("ior"):
         return None
     return frozenset({OPEN, CLOSE} | ({FSYNC} if "-e" in words and operation.endswith("write") else set()))
 
 
-def _words(run: Run, operation: str) -> list[str]:
+def _split_command(run: Run, operation: str) -> list[str]:
     commands = run.facts.get("commands")
     if not isinstance(commands, Mapping):
         return []
     return words_of(str(commands.get(operation) or commands.get(operation.replace("_", "-")) or ""))
 
 
-def sides(run: Run, tool: str, name: str) -> dict[str, Side]:
+def build_stated_sides(run: Run, tool: str, name: str) -> dict[str, Side]:
     """Map operations to their headline numbers; other numbers of the same operation are in ``at``."""
     means: dict[str, dict[str, float]] = {}
     for row in run.observations:
@@ -94,7 +94,7 @@ def sides(run: Run, tool: str, name: str) -> dict[str, Side]:
     by_operation = {}
     for operation, metrics in means.items():
         includes = {part for row in run.observations if row.operation == operation for part in row.includes.split(",")}
-        table, unknown = _table(tool, operation, metrics, includes, run)
+        table, unknown = _build_clock_table(tool, operation, metrics, includes, run)
         if table:
             clock, value = table[0]
             bandwidth = any(metric.startswith("bandwidth") for metric in metrics)
@@ -104,23 +104,23 @@ def sides(run: Run, tool: str, name: str) -> dict[str, Side]:
                 value=value,
                 unit="bytes/s" if bandwidth else "operations/s",
                 clock=clock,
-                at=partial(_value_at, tuple(table)),
+                at=partial(_find_value_by_clock, tuple(table)),
                 published_clocks=tuple(table_clock for table_clock, _ in table),
                 prefix=1 if not bandwidth else 10**6 if tool in _DECIMAL else 2**20,
                 unknown=unknown,
-                settings=io500_settings(run, operation, _settings(run, tool))
+                settings=read_io500_settings(run, operation, _collect_settings(run, tool))
                 if tool == "io500"
-                else _settings(run, tool),
-                notes=_notes(run, tool),
+                else _collect_settings(run, tool),
+                notes=_list_notes(run, tool),
             )
     return by_operation
 
 
-def _value_at(table: Sequence[tuple[Clock, float]], clock: Clock) -> float | None:
+def _find_value_by_clock(table: Sequence[tuple[Clock, float]], clock: Clock) -> float | None:
     return next((value for other_clock, value in table if other_clock == clock), None)
 
 
-def _table(
+def _build_clock_table(
     tool: str, operation: str, metrics: Mapping[str, float], includes: set[str], run: Run
 ) -> tuple[list[tuple[Clock, float]], frozenset[str]]:
     """Return the numbers of one operation with their clocks, the headline first, and the unknown parts of the
@@ -157,7 +157,7 @@ def _table(
             if f"bandwidth_{end}" in metrics
         ]
         return table, frozenset() if has_directories else frozenset({OPEN, CLOSE})
-    if tool == "io500" and (io500_parts := io500_inside(run, operation)) is not None:
+    if tool == "io500" and (io500_parts := read_io500_clock_contents(run, operation)) is not None:
         table, _ = _build_generic_table(metrics, io500_parts)
         return table, frozenset()
     if tool == "mdtest" and (value := metrics.get("rate_last_done") or metrics.get("rate_mean")):
@@ -201,7 +201,7 @@ def _build_generic_table(
     return table, unknown
 
 
-def _settings(run: Run, tool: str) -> dict[str, Any]:
+def _collect_settings(run: Run, tool: str) -> dict[str, Any]:
     factors = run.factors
     settings = {_NAMES[key]: value for key, value in factors.items() if key in _NAMES}
     command = str(run.facts.get("command", "")).split()
@@ -229,12 +229,12 @@ def _settings(run: Run, tool: str) -> dict[str, Any]:
     return settings
 
 
-def incomplete_note(reason: str) -> Message:
+def build_incomplete_note(reason: str) -> Message:
     """Return the note that a side is incomplete."""
     return Message("incomplete", "it is incomplete: {reason}", reason=reason)
 
 
-def _notes(run: Run, tool: str) -> tuple[str, ...]:
+def _list_notes(run: Run, tool: str) -> tuple[str, ...]:
     notes = []
     if tool == "iozone":
         notes.append(Message("unit-of-tool", "IOzone's kB are of 1024 bytes"))
@@ -246,5 +246,5 @@ def _notes(run: Run, tool: str) -> tuple[str, ...]:
             )
         )
     if run.missing:
-        notes.append(incomplete_note(run.missing[0]))
+        notes.append(build_incomplete_note(run.missing[0]))
     return tuple(notes)

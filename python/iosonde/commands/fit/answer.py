@@ -149,7 +149,7 @@ def fit(
             choice.model, constraints=active_constraints, warnings=(*more.warnings, *choice.model.warnings, *notes)
         ),
     )
-    below = _below_zero(
+    below = _find_negative_predictions(
         examples, choice, check_of(active_constraints, examples.features) if active_constraints else None
     )
     linear = _regress_linear(training.response.rows, examples, choice, query.level)
@@ -174,7 +174,7 @@ def _regress_linear(table: Table, examples: Examples, choice: Choice, level: flo
         return None  # no row has some combination of levels: the model omits it, the regression refuses it
 
 
-def _below_zero(examples: Examples, choice: Choice, broken: Broken | None) -> dict[str, float]:
+def _find_negative_predictions(examples: Examples, choice: Choice, broken: Broken | None) -> dict[str, float]:
     valid = None if broken is None else lambda setting: broken(setting) is None
     shares = {choice.model.family: negative_share(choice.model, valid)}
     for tried_model in choice.tried:

@@ -79,7 +79,7 @@ def against_figure(response: str, item: UnseenAgainst, unit: str) -> Figure:
     """Draw observed rows hollow and predicted rows filled, at the levels of one factor."""
     divisor, unit = common_scale(item.observed.tolist(), unit)
     channels: Spec = {
-        "x": _axis_channel(item),
+        "x": _build_axis_channel(item),
         "y": number("", "y", zero=True, axis=flat(unit or response), room=8),
         "color": legend(_NAMES, [VERMILION, BLUE]),
     }
@@ -109,7 +109,7 @@ def against_figure(response: str, item: UnseenAgainst, unit: str) -> Figure:
     )
 
 
-def _axis_channel(item: UnseenAgainst) -> Spec:
+def _build_axis_channel(item: UnseenAgainst) -> Spec:
     feature = item.factor
     if not feature.numeric:
         return names(feature.name, [format_level(level, feature.unit) for level in feature.levels])
@@ -124,9 +124,9 @@ def _place_level(item: UnseenAgainst, level: Any) -> Row | Any:
     return short(level) if item.factor.numeric else format_level(level, item.factor.unit)
 
 
-def fit_plot(answer: Fitted, against: str | None = None, at: Mapping[str, Any] | None = None) -> Figure:
+def draw_fit(answer: Fitted, against: str | None = None, at: Mapping[str, Any] | None = None) -> Figure:
     """Draw predicted against observed of the chosen model, the errors of all, and the tree if it is one.
-    ``against`` and ``at`` as in :func:`validation_plot`.
+    ``against`` and ``at`` as in :func:`draw_validation`.
     """
     examples, choice = answer.examples, answer.choice
     mae_bounds = [
@@ -149,7 +149,7 @@ def fit_plot(answer: Fitted, against: str | None = None, at: Mapping[str, Any] |
     return together([figure, tree], columns=1)
 
 
-def validation_plot(answer: Validation, against: str | None = None, at: Mapping[str, Any] | None = None) -> Figure:
+def draw_validation(answer: Validation, against: str | None = None, at: Mapping[str, Any] | None = None) -> Figure:
     """Draw predicted against observed of the best model, and the learning curve if there is one.
     With ``against``, also draw by this factor, at the levels of other factors in ``at``. Raises InputError.
     """

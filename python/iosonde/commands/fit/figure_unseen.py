@@ -81,8 +81,8 @@ def predicted_figure(item: Predicted) -> Figure:
     log = bool(values) and min(values) > 0 and max(item.observed) > _WIDE * min(item.observed)
     ends = [short(min(values) / divisor), short(max(values) / divisor)] if values else []
     x, y = (
-        _measured_channel(f"observed{_unit_suffix(unit)}", "x", log, ends),
-        _measured_channel(f"predicted{_unit_suffix(unit)}", "y", log, ends),
+        _build_measured_channel(f"observed{_format_unit_suffix(unit)}", "x", log, ends),
+        _build_measured_channel(f"predicted{_format_unit_suffix(unit)}", "y", log, ends),
     )
     rows = [
         {
@@ -137,7 +137,7 @@ def errors_figure(item: ModelErrors) -> Figure:
         }
         for name, (value, low, high) in zip(labels, item.values, strict=True)
     ]
-    x = number(f"mean |error|{_unit_suffix(unit)}", zero=True, axis={"grid": True})
+    x = number(f"mean |error|{_format_unit_suffix(unit)}", zero=True, axis={"grid": True})
     y = names("", labels, "y", {"domain": False})
     marked = [{"x": short(value / divisor), "series": name} for name, value in lines]
     dash = {
@@ -175,8 +175,8 @@ def curve_figure(item: LearningCurve) -> Figure:
     titles = dict(zip(item.lines, unique(item.lines), strict=True))
     ticks = _thin_ticks(n for points in item.lines.values() for n, _ in points)
     x = number("rows to learn from", log=True, axis={"values": ticks}, room=8)
-    what = f"mean |error|{_unit_suffix(unit)}"
-    y = number("", "y", log=log, zero=not log, axis={**flat(what), **_log_values(log, errors, divisor)})
+    what = f"mean |error|{_format_unit_suffix(unit)}"
+    y = number("", "y", log=log, zero=not log, axis={**flat(what), **_build_log_ticks(log, errors, divisor)})
     rows = [
         {
             "x": n,
@@ -192,7 +192,7 @@ def curve_figure(item: LearningCurve) -> Figure:
     series = [*titles.values(), *(row["series"] for row in noise)]
     colours = [
         MUTED if name == "mean of everything" else colour
-        for name, colour in zip(titles.values(), _model_colours(len(titles)), strict=True)
+        for name, colour in zip(titles.values(), _choose_model_colours(len(titles)), strict=True)
     ]
     colour = legend([str(name) for name in series], [*colours, VERMILION][: len(series)])
     channels = {"x": x, "y": y, "color": colour}
@@ -205,22 +205,22 @@ def curve_figure(item: LearningCurve) -> Figure:
     return Figure(spec, "Learning curve", f"Error of models of {item.response} by the number of rows to learn from.")
 
 
-def _model_colours(count: int) -> list[str]:
+def _choose_model_colours(count: int) -> list[str]:
     return [colour for colour in colours_of(2 * count + 2) if colour != VERMILION][:count]
 
 
-def _unit_suffix(unit: str) -> str:
+def _format_unit_suffix(unit: str) -> str:
     return f", {unit}" if unit else ""
 
 
-def _measured_channel(title: str, field: str, log: bool, ends: Sequence[float | None]) -> Spec:
+def _build_measured_channel(title: str, field: str, log: bool, ends: Sequence[float | None]) -> Spec:
     axis: Mapping[str, Any] = flat(title) if field == "y" else {}
     if log and ends and ends[0] is not None and ends[1] is not None:
         axis = {**axis, "values": [short(tick) for tick in decades(ends[0], ends[1])]}
     return number(title, field, log=log, axis=axis, room=8)
 
 
-def _log_values(log: bool, values: Sequence[float], divisor: float) -> Row:
+def _build_log_ticks(log: bool, values: Sequence[float], divisor: float) -> Row:
     ticks = decades(min(values) / divisor, max(values) / divisor) if log else []
     return {"values": [short(tick) for tick in ticks], "labelExpr": PLAIN} if log else {}
 

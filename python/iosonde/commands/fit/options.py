@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.files import announce, write_file
+from iosonde.commands.files import announce_analysis, write_file
 from iosonde.commands.model_options import LearningOptions
 from iosonde.commands.result import Result
 from iosonde.core.front_end import front_end
@@ -52,18 +52,18 @@ def fit(options: FitOptions) -> Result[Fitted]:
     >>> iosonde.fit("runs.csv", "speed", ["size", "fs"], output="model.json")
     """
     from .answer import fit as answer
-    from .figure import fit_plot
+    from .figure import draw_fit
     from .text import lines
 
     source = options.open_last_experiment()
-    announce("fit", len(source.table), len(source.table.columns))
+    announce_analysis("fit", len(source.table), len(source.table.columns))
     with front_end().share_progress("fit") as progress:
         fitted = answer(source, options.query, options.learning, options.constraints or (), progress)
-    write = partial(_write, fitted, options.output, options.figure_writer(fit_plot, fitted))
-    return Result(fitted, partial(lines, rules=options.rules), fit_plot, write)
+    write = partial(_write_model_and_figure, fitted, options.output, options.figure_writer(draw_fit, fitted))
+    return Result(fitted, partial(lines, rules=options.rules), draw_fit, write)
 
 
-def _write(fitted: Fitted, output: str | None, write_figure: Callable[[], None] | None) -> None:
+def _write_model_and_figure(fitted: Fitted, output: str | None, write_figure: Callable[[], None] | None) -> None:
     if output is not None:
         write_file(output, lambda: fitted.model_text().encode())
     if write_figure is not None:

@@ -17,12 +17,12 @@ _AGAINST = ("S301", "S302", "S303", "S304")  # violated assumptions of least squ
 _MOST_RULES = 30
 
 
-def scale_of(judged: Sequence[Judged], unit: str) -> tuple[float, str]:
+def choose_error_scale(judged: Sequence[Judged], unit: str) -> tuple[float, str]:
     """Return (divisor, unit) for all errors of a text: that of the first model, which is the mean model in a fit."""
     return human_scale(next((abs(model.mae.value) for model in judged if model.mae.value), 1.0), unit)
 
 
-def errors_table(judged: Sequence[Judged], scale: tuple[float, str], chosen: int | None = None) -> Iterator[str]:
+def format_errors_table(judged: Sequence[Judged], scale: tuple[float, str], chosen: int | None = None) -> Iterator[str]:
     """Yield a line per model; ``*`` marks the chosen one."""
     divisor, unit = scale
     several = any(len(model.folds) > 1 for model in judged)
@@ -62,7 +62,7 @@ def errors_table(judged: Sequence[Judged], scale: tuple[float, str], chosen: int
     yield from table(headers, rows, "l" + "r" * (len(headers) - 1), WIDTH).splitlines()
 
 
-def titled(what: str, unit: str) -> str:
+def format_heading(what: str, unit: str) -> str:
     """Format ``error, MiB/s``."""
     return f"{what}, {unit}" if unit else what
 
@@ -80,7 +80,7 @@ def _format_percent(share: float | None) -> str:
     return "~" if share is None else f"{format_number(100 * share)} %"
 
 
-def classes_lines(judged: Sequence[Judged]) -> Iterator[str]:
+def format_class_errors(judged: Sequence[Judged]) -> Iterator[str]:
     """Yield the mean distance of predicted from observed speed class, and the share of exact hits."""
     texts = [
         f"{model.candidate.short} {estimate_text(model.classes.apart, '')}, "
@@ -94,17 +94,17 @@ def classes_lines(judged: Sequence[Judged]) -> Iterator[str]:
         yield from wrapped(f"classes apart{which}, and rows in their own class: {'; '.join(texts)}", "  ")
 
 
-def remarks(judged: Sequence[Judged], noise: RepeatNoise | None, scale: tuple[float, str]) -> Iterator[str]:
+def format_remarks(judged: Sequence[Judged], noise: RepeatNoise | None, scale: tuple[float, str]) -> Iterator[str]:
     """Yield models that could not be fitted, the meaning of R² below 0, and the noise floor."""
     yield from paragraphs(
         (f"~ {model.candidate.short} is left out: {model.refused}" for model in judged if model.refused), "  "
     )
     if any(model.errors and (model.errors.r2 or 0) < 0 for model in judged if model.candidate.family != "mean"):
         yield from wrapped("~ R² below 0: worse than the mean of the predicted rows", "  ")
-    yield from wrapped(noise_line(noise, scale), "  ")
+    yield from wrapped(describe_noise_floor(noise, scale), "  ")
 
 
-def noise_line(noise: RepeatNoise | None, scale: tuple[float, str]) -> str:
+def describe_noise_floor(noise: RepeatNoise | None, scale: tuple[float, str]) -> str:
     """Describe the noise floor."""
     divisor, unit = scale
     if noise is None:
@@ -116,13 +116,13 @@ def noise_line(noise: RepeatNoise | None, scale: tuple[float, str]) -> str:
     )
 
 
-def data_line(response: str, names: Sequence[str], n: int, settings: int) -> str:
+def describe_data(response: str, names: Sequence[str], n: int, settings: int) -> str:
     """Describe the learned data."""
     rows = f"{n} rows" if n == settings else f"{n} rows of {settings} settings"
     return f"{response} on {', '.join(names)}; {rows}"
 
 
-def twins_line(groups: Groups, together: str) -> str:
+def describe_shared_folds(groups: Groups, together: str) -> str:
     """Describe which rows share a fold; empty if every row is a group."""
     if together == "rows":
         return "~ repetitions and duplicates are spread over the folds: if there are any, the errors are too small"
@@ -141,27 +141,29 @@ def lines(answer: Fitted, rules: bool = False) -> Iterator[str]:
     """Yield the lines of the text; with ``rules``, also a tree as rules."""
     choice, model = answer.choice, answer.choice.model
     names = [feature.name for feature in answer.examples.features]
-    yield from wrapped(data_line(answer.examples.response, names, model.rows, model.settings))
+    yield from wrapped(describe_data(answer.examples.response, names, model.rows, model.settings))
     n_folds = len(choice.tried[choice.chosen].folds)
     how = f"{n_folds} folds of whole settings" if n_folds > 1 else "learned from 75 % of the rows, at random"
     yield from wrapped(f"error: mean |predicted - observed| on unseen rows ({how}); {100 * answer.level:g} % intervals")
-    if twins_line(choice.groups, answer.together):
-        yield from wrapped(twins_line(choice.groups, answer.together))
+    if describe_shared_folds(choice.groups, answer.together):
+        yield from wrapped(describe_shared_folds(choice.groups, answer.together))
     if choice.n_choice < model.rows:
         yield from wrapped(f"chosen on {choice.n_choice} rows at random; the error of * is that of all rows")
     yield ""
     listed = list(choice.tried)
     if all(listed_model.candidate.family != "mean" for listed_model in listed):
         listed.insert(0, choice.baseline)
-    scale = scale_of(listed, answer.examples.unit)
-    yield from errors_table(listed, scale, listed.index(choice.tried[choice.chosen]) if len(choice.tried) > 1 else None)
-    yield from classes_lines([choice.tried[choice.chosen]])
+    scale = choose_error_scale(listed, answer.examples.unit)
+    yield from format_errors_table(
+        listed, scale, listed.index(choice.tried[choice.chosen]) if len(choice.tried) > 1 else None
+    )
+    yield from format_class_errors([choice.tried[choice.chosen]])
     yield ""
     if model.constraints:
         constraints = ", ".join(f"'{text}'" for text in model.constraints)
         yield from wrapped(f"every setting satisfies {constraints}; predict refuses others", "  ")
     yield from warning_lines(model.warnings)
-    yield from remarks(listed, choice.noise, scale)
+    yield from format_remarks(listed, choice.noise, scale)
     yield from _format_linear(answer)
     if rules:
         yield ""

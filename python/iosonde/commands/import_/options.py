@@ -37,9 +37,11 @@ class ImportOptions(ReaderOptions):
     def build_plan(self) -> ImportPlan:
         """Return the settings of the import, once they are checked. Raises InputError."""
         from iosonde.campaign.import_files import ImportPlan
-        from iosonde.commands.parse.answer import map_of
+        from iosonde.commands.parse.answer import read_columns_map
 
-        plan = ImportPlan(Path(self.store), self.experiment, self.format, self.factors_from or (), map_of(self.columns))
+        plan = ImportPlan(
+            Path(self.store), self.experiment, self.format, self.factors_from or (), read_columns_map(self.columns)
+        )
         plan.prepare()
         return plan
 

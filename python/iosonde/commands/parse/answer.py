@@ -45,15 +45,15 @@ class Parse(Answer):
                 }
                 for run in interpretation.runs
             ],
-            "results": list(self._results()),
-            "warnings": [_note(interpretation, note) for note in interpretation.warnings],
+            "results": list(self._iterate_results()),
+            "warnings": [_note_to_json(interpretation, note) for note in interpretation.warnings],
         }
 
     def records(self) -> list[dict[str, Any]]:
         """Return one row per number, with its factors and its line."""
-        return [{**level_columns(row.pop("factors"), row), **row} for row in self._results()]
+        return [{**level_columns(row.pop("factors"), row), **row} for row in self._iterate_results()]
 
-    def _results(self) -> Iterator[dict[str, Any]]:
+    def _iterate_results(self) -> Iterator[dict[str, Any]]:
         return (
             {
                 "run": index,
@@ -124,7 +124,7 @@ def parse(
 ) -> Parse | NotUnderstood:
     """Parse one file, or ``-`` for ``stdin``. ``form``: read it as this tool's output; ``columns``: by the map in this
     file. Raises InputError if it cannot be read."""
-    by = map_of(columns, form)
+    by = read_columns_map(columns, form)
     try:
         text = read_file(name, stdin)
         return Parse(text, understand_columns(text, by) if by else understand(text, form))
@@ -132,7 +132,7 @@ def parse(
         return NotUnderstood(name, error)
 
 
-def map_of(columns: str | Path | None, form: str | None = None) -> ColumnsMap | None:
+def read_columns_map(columns: str | Path | None, form: str | None = None) -> ColumnsMap | None:
     """Read the map in a file; None without a file. Raises InputError, also if ``form`` names a tool."""
     if columns is not None and form is not None:
         raise InputError(
@@ -163,14 +163,14 @@ def read_file(name: str, stdin: BinaryIO | None = None) -> Text:
     with open_checked(Path(name)) as file:
         text = read(file, name)
     if fio_version.is_latency_log(Path(name)):
-        text.adjacent_version = fio_version.find_sibling_version(Path(name), _begin)
+        text.adjacent_version = fio_version.find_sibling_version(Path(name), _read_beginning)
     return text
 
 
-def _begin(place: PurePath) -> bytes:
+def _read_beginning(place: PurePath) -> bytes:
     return begin_of(Path(place), fio_version.HEAD_BYTES)
 
 
-def _note(understood: Understood, note: Note) -> dict[str, Any]:
+def _note_to_json(understood: Understood, note: Note) -> dict[str, Any]:
     missing = any(note in run.missing for run in understood.runs)
     return {"line": note.line, "sentence": note.sentence, "missing": missing}

@@ -88,10 +88,10 @@ def parse(options: ParseOptions) -> Result[Parses]:
     parses = Parses(
         tuple(answer(name, options.format, file, options.columns) for name, file in map(split_source, options.files))
     )
-    return Result(parses, _lines, error=_build_error(parses))
+    return Result(parses, _format_lines, error=_build_error(parses))
 
 
-def _lines(parses: Parses) -> Iterator[str]:
+def _format_lines(parses: Parses) -> Iterator[str]:
     from .answer import Parse
     from .text import lines
 

@@ -30,7 +30,7 @@ def lines(plan: CampaignPlan) -> Iterator[str]:
     yield from _format_cache(plan)
     if not simple or campaign.file:
         yield from (*_format_factors(plan), "", *_format_steps(plan), *_format_faults(spec), "")
-    yield from design.cells(plan.cells)
+    yield from design.describe_design(plan.cells)
     yield from _format_trials(plan, simple)
     yield from _format_labelled("sealed", plan.metrics)
     yield f"            differences below ± {100 * campaign.margin:g}% are negligible"
@@ -40,9 +40,9 @@ def lines(plan: CampaignPlan) -> Iterator[str]:
         yield f"ends if     {escape(campaign.terms.abort_if)}   (exit code 0, on this machine, before a trial)"
     yield from _format_time(plan)
     yield from paragraphs(plan.warnings, " " * 12, f"{'warning':<12}")
-    yield from design.levels(spec.factors, plan.seconds_by_level)
+    yield from design.format_level_times(spec.factors, plan.seconds_by_level)
     if campaign.terms.budget_s is not None:
-        yield from design.smaller(plan.offers, plan.expected.total_s, campaign.terms.budget_s)
+        yield from design.format_smaller_designs(plan.offers, plan.expected.total_s, campaign.terms.budget_s)
 
 
 def _format_targets(targets: Mapping[str, Path]) -> Iterator[str]:
@@ -162,7 +162,7 @@ def _format_phases(planned: PlannedStep) -> Iterator[str]:
             continue
         timed = "" if phase.timed else "   (not timed)"
         if isinstance(phase.phase, MpiIo):
-            yield f"{escape(phase.operation):<{wide}}  {escape(_by_mpi_io(phase.phase))}{timed}"
+            yield f"{escape(phase.operation):<{wide}}  {escape(_describe_mpi_io(phase.phase))}{timed}"
             continue
         does = ", ".join(_describe_step(part) for part in phase.phase.steps)
         limit = phase.phase.time_limit_ns
@@ -172,7 +172,7 @@ def _format_phases(planned: PlannedStep) -> Iterator[str]:
         yield f"{escape(phase.operation):<{wide}}  {escape(many + does)}{until}{timed}"
 
 
-def _by_mpi_io(phase: MpiIo) -> str:
+def _describe_mpi_io(phase: MpiIo) -> str:
     """Format ``MPI-IO write_at_all: 32 pieces of 1 KiB, romio_ds_write=enable``."""
     call = f"{phase.kind}_at{'_all' if phase.collective else ''}"
     hints = "".join(f", {name}={value}" for name, value in phase.hints.items())

@@ -23,7 +23,7 @@ _NAMES = {
 }
 
 
-def cells(design: Cells) -> Iterator[str]:
+def describe_design(design: Cells) -> Iterator[str]:
     """Yield the design in words; nothing for a full factorial without remarks."""
     if design.kind == "full" and not (design.dropped or design.centre or design.notes or design.blocks > 1):
         return
@@ -51,7 +51,7 @@ def cells(design: Cells) -> Iterator[str]:
         yield from _format_labelled("note", note)
 
 
-def levels(factors: Sequence[Factor], totals: Mapping[str, Mapping[FactorValue, float]]) -> Iterator[str]:
+def format_level_times(factors: Sequence[Factor], totals: Mapping[str, Mapping[FactorValue, float]]) -> Iterator[str]:
     """Yield the time of each level of each factor (``forecast.by_level``), except for factors of very many levels."""
     label = "of which"
     for factor in factors:
@@ -64,7 +64,7 @@ def levels(factors: Sequence[Factor], totals: Mapping[str, Mapping[FactorValue, 
             label = ""
 
 
-def smaller(offers: Sequence[Offer], total_s: float, budget_s: float) -> Iterator[str]:
+def format_smaller_designs(offers: Sequence[Offer], total_s: float, budget_s: float) -> Iterator[str]:
     """Yield designs that fit the budget, with their costs; nothing if the campaign fits."""
     if total_s <= budget_s:
         return

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from iosonde.commands.plot.layout import BY_SETTINGS, FACTORS, OF_PAGE, OVER_TIME, PAGE
-from iosonde.commands.show.answer import choose
+from iosonde.commands.show.answer import open_chosen_runs
 from iosonde.commands.show.as_tool import build_thesis_document
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.many_task import IOZONE_NAMES, KB_PER_S
@@ -71,7 +71,7 @@ class PlotQuery:
                     option=str(spell.bars),
                     other=str(spell.clock),
                 )
-        if not self.by_settings and (other := self._first_set("response", "x", "color", "panel")):
+        if not self.by_settings and (other := self._find_first_set("response", "x", "color", "panel")):
             raise InputError(
                 "conflicting-options",
                 "{other} does not go with {option}",
@@ -82,7 +82,7 @@ class PlotQuery:
             )
 
     def _check_alone(self, name: str, *others: str) -> None:
-        if other := self._first_set(*others):
+        if other := self._find_first_set(*others):
             raise InputError(
                 "conflicting-options",
                 "{option} and {other} do not go together",
@@ -91,51 +91,53 @@ class PlotQuery:
                 other=other,
             )
 
-    def _first_set(self, *names: str) -> str:
+    def _find_first_set(self, *names: str) -> str:
         """Return the first of these options that is set, as its user writes it, or ''."""
         values = vars(self) | vars(self.roles)
         return next((str(getattr(spell, name)) for name in names if values[name]), "")
 
 
-def drawn(source: Source, options: PlotQuery, fits: Callable[[str], Fits]) -> Drawn:
+def collect_figures(source: Source, options: PlotQuery, fits: Callable[[str], Fits]) -> Drawn:
     """Draw the chosen runs; for kinds of the page these are of one experiment. ``fits``: room of a figure of a kind.
     Raises InputError, DataError."""
     if options.on is not None:
-        return _factors(source, options.on, options)
+        return _plot_factors(source, options.on, options)
     if options.by_settings:
-        return _settings(source, options.kind or BY_SETTINGS[0], options, fits)
-    return _over_time(source, options) if options.kind == OVER_TIME else _draw_page_figures(source, options)
+        return _plot_settings(source, options.kind or BY_SETTINGS[0], options, fits)
+    return _plot_over_time(source, options) if options.kind == OVER_TIME else _draw_page_figures(source, options)
 
 
-def totals_drawn(data: str, options: PlotQuery, experiment: str | None, where: Sequence[str]) -> Drawn:
+def collect_total_figures(data: str, options: PlotQuery, experiment: str | None, where: Sequence[str]) -> Drawn:
     """Draw each total by node count, of a store or a results file. Raises InputError, DataError."""
-    from .ask import totals
+    from .ask import collect_totals
 
-    items = totals(data, options.metric, options.level, experiment, where)
+    items = collect_totals(data, options.metric, options.level, experiment, where)
     return Drawn(tuple(("bars", item) for item in items), axis="node")
 
 
-def _settings(source: Source, kind: str, options: PlotQuery, fits: Callable[[str], Fits]) -> Drawn:
-    from .percentiles import percentiles_plot
-    from .settings import settings_plot
+def _plot_settings(source: Source, kind: str, options: PlotQuery, fits: Callable[[str], Fits]) -> Drawn:
+    from .percentiles import build_percentiles_plot
+    from .settings import build_settings_plot
 
     query = ResponseQuery(options.response, (), options.clock, options.level, options.metric)
-    plot = (percentiles_plot if kind == "percentiles" else settings_plot)(source, query, options.roles, fits(kind))
+    plot = (build_percentiles_plot if kind == "percentiles" else build_settings_plot)(
+        source, query, options.roles, fits(kind)
+    )
     return Drawn(((kind, plot),), (*plot.sentences, *plot.notes), plot.omissions)
 
 
-def _over_time(source: Source, options: PlotQuery) -> Drawn:
-    from .over_time import over_time_plot
+def _plot_over_time(source: Source, options: PlotQuery) -> Drawn:
+    from .over_time import build_over_time_plot
 
-    plot = over_time_plot(source, options.metric)
+    plot = build_over_time_plot(source, options.metric)
     return Drawn(((OVER_TIME, plot),), plot.notes, plot.omissions)
 
 
-def _factors(source: Source, on: tuple[str, ...], options: PlotQuery) -> Drawn:
-    from .factors import panels
+def _plot_factors(source: Source, on: tuple[str, ...], options: PlotQuery) -> Drawn:
+    from .factors import build_factor_panels
 
     source, note = by_itself(source, on, alike=True)
-    factor_panels = panels(
+    factor_panels = build_factor_panels(
         source, ResponseQuery((*options.response, *options.metric), on, options.clock, options.level), options.together
     )
     omissions = tuple(Message("not-drawn", "not drawn: {reason}", reason=why) for why in factor_panels.omissions)
@@ -148,20 +150,20 @@ def _factors(source: Source, on: tuple[str, ...], options: PlotQuery) -> Drawn:
 
 
 def _draw_page_figures(source: Source, options: PlotQuery) -> Drawn:
-    from iosonde.commands.report.of_store import figures_of_store
+    from iosonde.commands.report.of_store import build_store_figures
 
     source.require_campaign(
         "{name} is a table, but these figures need a store", "name factors, as {spell.on} nodes", name=source.name
     )
     kinds = OF_PAGE if options.kind == PAGE else (options.kind,)
-    figures = figures_of_store(source, ResponseQuery(clock=options.clock, level=options.level), kinds)
+    figures = build_store_figures(source, ResponseQuery(clock=options.clock, level=options.level), kinds)
     sections: tuple[Section[Any], ...] = (figures.bars, figures.latencies, figures.timelines)
     selected, gone = [], []
     for kind, section in zip(OF_PAGE, sections, strict=True):
         if kind in kinds:
             items = _select_items(section.items, options.metric)
             selected += [(kind, item) for item in items]
-            gone += [] if items else [_why_missing(kind, section, options.metric)]
+            gone += [] if items else [_explain_missing_figure(kind, section, options.metric)]
     if not selected:
         raise DataError(
             "nothing-to-draw", "nothing of {name} can be drawn", "{reasons}", name=source.name, reasons=" ".join(gone)
@@ -174,35 +176,37 @@ def _select_items(items: Sequence[Any], names: Sequence[str]) -> list[Any]:
     ready = [item for item in items if not getattr(item, "empty", False)]
     if not names:
         return ready
-    return [item for item in ready if {_operation(item), getattr(item, "metric", "")} & set(names)]
+    return [item for item in ready if {_get_operation(item), getattr(item, "metric", "")} & set(names)]
 
 
-def _why_missing(kind: str, section: Section[Any], names: Sequence[str]) -> str:
-    there = ", ".join(dict.fromkeys(_operation(item) for item in section.items))
+def _explain_missing_figure(kind: str, section: Section[Any], names: Sequence[str]) -> str:
+    there = ", ".join(dict.fromkeys(_get_operation(item) for item in section.items))
     why = f"there are: {there}" if names and there else " ".join(section.missing) or "nothing to draw"
     return Message("no-figure", "no figure of kind {kind}: {reason}", kind=kind, reason=why)
 
 
-def _operation(item: Any) -> str:
+def _get_operation(item: Any) -> str:
     return str(getattr(item, "operation", None) or item.phase)
 
 
-def totals(data: str, names: Sequence[str], level: float, experiment: str | None, where: Sequence[str]) -> list[Bars]:
+def collect_totals(
+    data: str, names: Sequence[str], level: float, experiment: str | None, where: Sequence[str]
+) -> list[Bars]:
     """Return the metrics of a results file or a store, or those of ``names``. Raises InputError, DataError."""
     path = Path(data)
     if path.is_file():
         results = load_plugin(_READERS, "thesis-results", "reading a results file")(path)
     else:
-        document = build_thesis_document(choose(data, experiment=experiment, where=where))
+        document = build_thesis_document(open_chosen_runs(data, experiment=experiment, where=where))
         results = {int(nodes): entry for nodes, entry in document.items()}
-    items = [bar for bar in bars(results, level) if not names or bar.operation in names]
+    items = [bar for bar in build_bars(results, level) if not names or bar.operation in names]
     if not items:
         there = ", ".join(_group_totals(results))
         raise DataError("unknown-metric", "{data} has no such metric", "there are: {metrics}", data=data, metrics=there)
     return items
 
 
-def bars(results: dict[int, dict[str, Any]], level: float) -> list[Bars]:
+def build_bars(results: dict[int, dict[str, Any]], level: float) -> list[Bars]:
     """Return each metric by node count, with an interval if there are repetitions."""
     units, charts = _collect_units(results), []
     for name, by_count in _group_totals(results).items():

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from iosonde.commands.report.axis import is_part
+from iosonde.commands.report.axis import is_part_of_another
 from iosonde.core.errors import DataError, IosondeError
 from iosonde.core.grouping import group_by_key
 from iosonde.core.headlines import SPEEDS
@@ -24,10 +24,10 @@ def select_experiment(source: Source, roles: PlotRoles) -> tuple[Source, str]:
     return (source, "") if EXPERIMENT in roles.factors else by_itself(source, alike=True)
 
 
-def responses_by(source: Source, query: ResponseQuery, roles: PlotRoles) -> list[Response]:
+def select_responses(source: Source, query: ResponseQuery, roles: PlotRoles) -> list[Response]:
     """Return the responses of the query, else the headline of each operation, over known factors and those with a role.
     ``query.metric`` may name operations, too. Raises InputError, DataError."""
-    resolved = _with_operations(source, query)
+    resolved = _move_operations_to_responses(source, query)
     candidates = _collect_responses(source, replace(resolved, on=()), roles)
     if not resolved.metric:
         names = set(resolved.response)
@@ -37,8 +37,8 @@ def responses_by(source: Source, query: ResponseQuery, roles: PlotRoles) -> list
             if {response.title, response.metric.name} & names or response.operation in ("", *source.foreign)
         ]
         rest = [response for response in candidates if not any(response is other for other in exact)]
-        candidates = [*exact, *headlines(rest)]
-    by = [_by(response, roles) for response in candidates if response.title not in roles.factors]
+        candidates = [*exact, *select_headlines(rest)]
+    by = [_group_by_factors(response, roles) for response in candidates if response.title not in roles.factors]
     nonempty = [grouped for grouped in by if len(grouped.rows)]
     if not nonempty:
         raise DataError(
@@ -59,7 +59,7 @@ def resolve_role_names(candidates: Sequence[Response], roles: PlotRoles) -> Plot
     )
 
 
-def _with_operations(source: Source, query: ResponseQuery) -> ResponseQuery:
+def _move_operations_to_responses(source: Source, query: ResponseQuery) -> ResponseQuery:
     """Move operation names among the metrics to the responses; for a table, which has no metrics, move all."""
     names, metrics = source.split_metrics(query.metric)
     return replace(query, response=(*query.response, *names), metric=metrics)
@@ -74,7 +74,7 @@ def _collect_responses(source: Source, query: ResponseQuery, roles: PlotRoles) -
         return responses(source, replace(query, on=roles.factors))  # a table without other guessable columns
 
 
-def _by(response: Response, roles: PlotRoles) -> Response:
+def _group_by_factors(response: Response, roles: PlotRoles) -> Response:
     """Group the rows with a value by known factors and those with a role, which replace their confounded twins."""
     rows = response.rows.take(~np.isnan(response.values))
     at = None if response.at is None else response.at[~np.isnan(response.values)]
@@ -84,17 +84,20 @@ def _by(response: Response, roles: PlotRoles) -> Response:
     return replace(response, rows=rows, at=at).on([*free_names, *role_names])
 
 
-def headlines(candidates: Sequence[Response]) -> list[Response]:
+def select_headlines(candidates: Sequence[Response]) -> list[Response]:
     """Return the bandwidth of each operation, else its rate; everything if no operation has one. Parts of operations,
     as a write before its fsync, have to be named."""
     operations = group_by_key((response.operation, response) for response in candidates)
     chosen = [
-        response for operation, group in operations.items() if not is_part(operation) for response in _headline(group)
+        response
+        for operation, group in operations.items()
+        if not is_part_of_another(operation)
+        for response in _select_headline(group)
     ]
     return chosen or list(candidates)
 
 
-def _headline(responses: Sequence[Response]) -> list[Response]:
+def _select_headline(responses: Sequence[Response]) -> list[Response]:
     for names in _HEADLINES:
         matches = [response for response in responses if response.metric.name in names]
         if matches:

@@ -57,14 +57,14 @@ class Panels:
         )
 
 
-def panels(source: Source, query: ResponseQuery, together: bool = False) -> Panels:
+def build_factor_panels(source: Source, query: ResponseQuery, together: bool = False) -> Panels:
     """Plot every response against every term of ``query.on``; ``together``: all responses in one row. Raises
     InputError, DataError if nothing can be drawn."""
     on, level = query.on, query.level
-    columns = [_column(source.table, term) for term in on]
+    columns = [_get_term_column(source.table, term) for term in on]
     units = source.units()
     rows, errors = [], []
-    others = _others(source, query.response, columns)
+    others = _list_other_columns(source, query.response, columns)
     for response in responses_of(source, replace(query, on=tuple(columns))):
         try:
             varying = [name for name in others if len(response.rows.column(name).codes()[1]) > 1]
@@ -86,7 +86,7 @@ def panels(source: Source, query: ResponseQuery, together: bool = False) -> Pane
             )
         )
     if together:
-        rows = [_joined(rows)]
+        rows = [_join_panels(rows)]
     all_panels = [panel for row in rows for panel in _scale_panels(row)]
     if len(all_panels) > _MOST_PANELS:
         raise InputError(
@@ -99,7 +99,7 @@ def panels(source: Source, query: ResponseQuery, together: bool = False) -> Pane
     return Panels(tuple(all_panels), len(on), tuple(error.message for error in errors))
 
 
-def _others(source: Source, responses: Sequence[str], columns: Sequence[str]) -> list[str]:
+def _list_other_columns(source: Source, responses: Sequence[str], columns: Sequence[str]) -> list[str]:
     """Return the known factors other than ``columns``; for a table the columns that do not look measured."""
     if source.knows_factors:
         names = source.varying_factors.names
@@ -113,7 +113,7 @@ def _others(source: Source, responses: Sequence[str], columns: Sequence[str]) ->
     return [name for name in names if name not in columns]
 
 
-def _column(table: Table, term: str) -> str:
+def _get_term_column(table: Table, term: str) -> str:
     factors = parse_terms([term], table)[0].factors
     if len(factors) > 1:
         raise InputError(
@@ -125,7 +125,7 @@ def _column(table: Table, term: str) -> str:
     return factors[0].column
 
 
-def _joined(rows: Sequence[Sequence[FactorPanel]]) -> list[FactorPanel]:
+def _join_panels(rows: Sequence[Sequence[FactorPanel]]) -> list[FactorPanel]:
     """Join the series of all responses into one panel per factor. Raises InputError if their units differ."""
     units = sorted({panel.unit or "no unit" for row in rows for panel in row})
     if len(units) > 1:
@@ -156,7 +156,7 @@ def _build_panel(
     regression = regress(table, response, [term], level)
     assert regression.model is not None and regression.fit.y is not None
     cells, y = regression.model.values[factor.column], regression.fit.y
-    places, ticks = _places(factor, cells, units.get(factor.column, ""))
+    places, ticks = _place_levels(factor, cells, units.get(factor.column, ""))
     x = [places[cell] for cell in cells.tolist()]
     unit = "" if regression.model.response.transform else measured.unit
     least = lowest(unit, bool((y > 0).all()))
@@ -172,7 +172,7 @@ def _build_panel(
     alone = None if slope is None else Estimate(slope.estimate, slope.low, slope.high, level, regression.fit.n)
     if alone is not None and adjusted is not None:
         sentence += describe_adjusted_slope(alone, adjusted, divisor / step, display_unit)
-    line = _line(regression, factor, x) if numeric else []
+    line = _compute_line(regression, factor, x) if numeric else []
     series = PanelSeries(response, list(zip(x, y.tolist(), strict=True)), means, line, sentence, alone, adjusted)
     logarithmic = factor.transform in STEPS
     return FactorPanel(
@@ -180,23 +180,25 @@ def _build_panel(
     )
 
 
-def _places(factor: TermFactor, cells: Any, unit: str) -> tuple[dict[Any, float], list[tuple[float, str]]]:
+def _place_levels(factor: TermFactor, cells: Any, unit: str) -> tuple[dict[Any, float], list[tuple[float, str]]]:
     """Return (level → its place on the axis, the ticks)."""
     if factor.levels is not None:
         places = {cell: float(at) for at, cell in enumerate(factor.levels) if cell in set(cells.tolist())}
         return places, [(at, format_level(cell, unit)) for cell, at in places.items()]
     levels = sorted(set(cells.tolist()))
     every = max(1, math.ceil(len(levels) / _MOST_TICKS))
-    return {cell: float(cell) for cell in levels}, [(float(cell), _text(cell, unit)) for cell in levels[::every]]
+    return {cell: float(cell) for cell in levels}, [
+        (float(cell), _format_level(cell, unit)) for cell in levels[::every]
+    ]
 
 
-def _text(level: float, unit: str) -> str:
+def _format_level(level: float, unit: str) -> str:
     if unit == "bytes":
         return format_size(level)
     return f"{level:.0f}" if float(level).is_integer() and abs(level) < _LONG else f"{level:.4g}"
 
 
-def _line(regression: Regression, factor: TermFactor, x: Sequence[float]) -> list[tuple[float, float]]:
+def _compute_line(regression: Regression, factor: TermFactor, x: Sequence[float]) -> list[tuple[float, float]]:
     low, high = min(x), max(x)
     at = np.geomspace(low, high, _LINE_POINTS) if factor.transform in STEPS else np.linspace(low, high, _LINE_POINTS)
     fitted = regression.fit.beta[0] + regression.fit.beta[1] * apply(factor.transform, at, factor.column)

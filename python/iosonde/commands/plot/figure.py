@@ -26,18 +26,18 @@ _MAX_LABELS = 24  # ranks on the axis
 _KINDS = {"": ("on time", BLUE), "late": ("started late", ORANGE), "last": ("finished last", VERMILION)}
 
 
-def fits(kind: str) -> Fits:
+def get_level_room(kind: str) -> Fits:
     """Return how many levels a figure of metrics by settings has room for."""
     return Fits(hues=_MOST_FIELDS, shades=_MOST_FIELDS) if kind == "heatmap" else Fits()
 
 
-def figures(drawn: Drawn) -> list[tuple[str, Callable[[], Figure]]]:
+def list_figure_makers(drawn: Drawn) -> list[tuple[str, Callable[[], Figure]]]:
     """Return (kind, a function that draws its figure); the function raises InputError if it cannot."""
     by_kind = groupby(drawn.figures, key=lambda drawn_item: drawn_item[0])
     return [(kind, partial(_draw_kind, kind, [item for _, item in items], drawn)) for kind, items in by_kind]
 
 
-def bars_alone(drawn: Drawn) -> list[tuple[str, Callable[[], Figure]]]:
+def list_single_bar_figures(drawn: Drawn) -> list[tuple[str, Callable[[], Figure]]]:
     """Return (file name, a function that draws the bars of one operation)."""
     items = [item for _, item in drawn.figures]
     names = names_of_files([bars.operation for bars in items])

@@ -37,10 +37,12 @@ WIDE = 60.0  # ratio of largest to smallest value beyond which the axis is logar
 
 def bars_figure(bars: Bars, axis: str) -> Figure:
     """Draw the mean by node count with its interval, and the trials as dots. A bar without an interval is hollow."""
-    divisor, unit = scale_of(bars)
+    divisor, unit = choose_scale(bars)
     rows = [_build_row(cell, bars.unit, axis, divisor) for cell in bars.cells if cell.estimate.value is not None]
     places = names(plural(axis), [str(cell.nodes) for cell in bars.cells])
-    values = number(unit, "y", [end / divisor * _ROOM for end in bars_reach(bars)], axis={**flat(unit), "tickCount": 4})
+    values = number(
+        unit, "y", [end / divisor * _ROOM for end in compute_axis_ends(bars)], axis={**flat(unit), "tickCount": 4}
+    )
     trials = [
         {"x": str(cell.nodes), "y": short(trial / divisor), "tip": f"trial: {significant(trial / divisor, 4)} {unit}"}
         for cell in bars.cells
@@ -106,7 +108,7 @@ def _build_row(cell: Cell, unit: str, axis: str, divisor: float) -> Row:
     }
 
 
-def bars_reach(bars: Bars) -> tuple[float, float]:
+def compute_axis_ends(bars: Bars) -> tuple[float, float]:
     """Return the ends of the axis, which include 0 and all values.
     The axis leaves room for whiskers. An interval longer than ``MOST_STRETCH`` times the mean is cut off.
     """
@@ -119,7 +121,7 @@ def bars_reach(bars: Bars) -> tuple[float, float]:
     return max(min([least, *lows]), MOST_STRETCH * least), min(max([most, *highs]), MOST_STRETCH * most)
 
 
-def scale_of(bars: Bars) -> tuple[float, str]:
+def choose_scale(bars: Bars) -> tuple[float, str]:
     """Return (divisor, unit) for all values of a metric: that of the smallest, so that none has a leading zero.
     Where values lie more than ``LOG_BEYOND`` apart it is that of the largest.
     """
@@ -145,7 +147,7 @@ class PanelScale:
         return [tick for tick in decades(self.low, self.high) if self.low <= tick <= self.high] if self.log else None
 
 
-def scales_of(panels: Sequence[SettingsPanel], bars: bool) -> dict[str, PanelScale]:
+def choose_panel_scales(panels: Sequence[SettingsPanel], bars: bool) -> dict[str, PanelScale]:
     """Return scale → the axis of its panels. ``bars`` start at zero."""
     names = dict.fromkeys(panel.scale for panel in panels)
     return {name: _build_scale([panel for panel in panels if panel.scale == name], bars) for name in names}

@@ -11,8 +11,8 @@ from iosonde.layout.figure import Figure
 from iosonde.layout.text import estimate_parts, estimate_text
 from iosonde.layout.vocabulary import INK, MUTED, PAPER, SHADES, Row, Spec, layer, names, short, unique, view
 
-from .figure_bars import WIDE, PanelScale, scales_of
-from .figure_settings import columns_of, gathered, panel_title
+from .figure_bars import WIDE, PanelScale, choose_panel_scales
+from .figure_settings import build_panel_title, combine_panels, count_panels_per_row
 from .settings_plot import SettingPoint, SettingsPanel, SettingsPlot
 
 _FIELD = {1: (62, 34), 2: (52, 32), 3: (46, 30), 4: (38, 26), 5: (34, 24)}  # px, by panels in a row
@@ -31,16 +31,16 @@ def heatmap_figure(plot: SettingsPlot) -> Figure:
             "cannot draw a heat map without two factors",
             "name them with {spell.x} and {spell.color}, or draw {spell.kind:settings}",
         )
-    across, scales = columns_of(plot), scales_of(plot.panels, True)
+    across, scales = count_panels_per_row(plot), choose_panel_scales(plot.panels, True)
     width, _ = _compute_size(plot, across)
     reaches = {
-        name: _value_reach(
+        name: _compute_value_range(
             [settings_panel for settings_panel in plot.panels if settings_panel.scale == name], scales[name]
         )
         for name in scales
     }
     panels = [_draw_panel(panel, plot, scales[panel.scale], reaches[panel.scale]) for panel in plot.panels]
-    figure = gathered(plot, panels, across, width + _SCALE, _describe_numbers(plot, across))
+    figure = combine_panels(plot, panels, across, width + _SCALE, _describe_numbers(plot, across))
     return Figure(
         {**figure.spec, "resolve": {"scale": dict.fromkeys("xy", "independent") | {"color": "independent"}}},
         figure.title,
@@ -81,14 +81,14 @@ class _Reach:
     most: float
     log: bool
 
-    def dark(self, value: float) -> bool:
+    def needs_light_text(self, value: float) -> bool:
         """Return whether text on the colour of ``value`` has to be light."""
         if self.log:
             return math.log(value / self.least) > _DARK * math.log(self.most / self.least)
         return value - self.least > _DARK * (self.most - self.least)
 
 
-def _value_reach(panels: Sequence[SettingsPanel], scale: PanelScale) -> _Reach:
+def _compute_value_range(panels: Sequence[SettingsPanel], scale: PanelScale) -> _Reach:
     means = [
         point.mean.value / scale.divisor for panel in panels for point in panel.points if point.mean.value is not None
     ] or [0.0]
@@ -97,21 +97,21 @@ def _value_reach(panels: Sequence[SettingsPanel], scale: PanelScale) -> _Reach:
 
 def _draw_panel(panel: SettingsPanel, plot: SettingsPlot, scale: PanelScale, reach: _Reach) -> Spec:
     assert plot.color is not None
-    across = columns_of(plot)
+    across = count_panels_per_row(plot)
     width, height = _compute_size(plot, across)
     x, y = unique(plot.x.texts), unique(plot.color.texts)
     points = [point for point in panel.points if point.mean.value is not None]
     means = [(point.mean.value or 0.0) / scale.divisor for point in points]
     rows = [_build_row(point, panel, scale, (x, y)) for point in points]
     places = {
-        "x": names(plot.x.title, x, "x", _axis_options(x, width)),
-        "y": names(plot.color.title, y[::-1], "y", _label_options(y[::-1], height) | {"labelLimit": 110}),
+        "x": names(plot.x.title, x, "x", _build_axis_options(x, width)),
+        "y": names(plot.color.title, y[::-1], "y", _build_label_options(y[::-1], height) | {"labelLimit": 110}),
     }
-    fields = layer(rows, "rect", {**places, "color": _colour_channel(scale.unit, reach, height)}, stroke=PAPER)
+    fields = layer(rows, "rect", {**places, "color": _build_colour_channel(scale.unit, reach, height)}, stroke=PAPER)
     texts = (
         [
             _draw_texts(
-                [row for row, mean in zip(rows, means, strict=True) if reach.dark(mean) is dark],
+                [row for row, mean in zip(rows, means, strict=True) if reach.needs_light_text(mean) is dark],
                 places,
                 PAPER if dark else INK,
             )
@@ -121,24 +121,24 @@ def _draw_panel(panel: SettingsPanel, plot: SettingsPlot, scale: PanelScale, rea
         else []
     )
     spec = view(fields, *(text_layer for two in texts for text_layer in two), width=width, height=height)
-    return {**panel_title(panel, plot, width), **spec}
+    return {**build_panel_title(panel, plot, width), **spec}
 
 
-def _axis_options(texts: Sequence[str], width: int) -> dict[str, Any]:
+def _build_axis_options(texts: Sequence[str], width: int) -> dict[str, Any]:
     """Rotate labels that do not fit side by side, and keep all of them.
     Vega would drop a label whose box, which is larger than the rotated text, touches another.
     """
     if max(map(len, texts), default=0) * _CHARACTER <= width / max(1, len(texts)):
         return {"labelOverlap": False}
-    return _label_options(texts, width) | {"labelAngle": -90, "labelAlign": "right", "labelBaseline": "middle"}
+    return _build_label_options(texts, width) | {"labelAngle": -90, "labelAlign": "right", "labelBaseline": "middle"}
 
 
-def _label_options(texts: Sequence[str], room: int) -> dict[str, Any]:
+def _build_label_options(texts: Sequence[str], room: int) -> dict[str, Any]:
     """Show every label, or if they are too many every second, third, …"""
     return {"labelOverlap": False, "values": list(texts[:: max(1, math.ceil(_LINE * len(texts) / max(1, room)))])}
 
 
-def _colour_channel(unit: str, reach: _Reach, height: int) -> Spec:
+def _build_colour_channel(unit: str, reach: _Reach, height: int) -> Spec:
     return {
         "field": "value",
         "type": "quantitative",

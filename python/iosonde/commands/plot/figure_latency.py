@@ -33,7 +33,7 @@ def latency_figure(latency: Latency, axis: str) -> Figure:
     peak = max((max(series.shares, default=0.0) for series in latency.series), default=0.0) or 1.0
     step = peak * _ROW_OF_PEAK
     names = [counted(series.nodes, axis) for series in latency.series]
-    x = _time_channel(latency)
+    x = _build_time_channel(latency)
     reach = [short(-step * (len(names) + 0.6)), short(peak * 1.08)]
     y = {"field": "y", "type": "quantitative", "axis": None, "scale": {"domain": reach, "zero": False, "nice": False}}
     channels: Spec = {"x": x, "y": y, "color": legend(names, colours_of(len(names)), offset=8)}
@@ -93,7 +93,7 @@ def latency_figure(latency: Latency, axis: str) -> Figure:
     return Figure(spec, latency.title, f"Distribution of the latency of {latency.title}, with percentiles.")
 
 
-def _time_channel(latency: Latency) -> Spec:
+def _build_time_channel(latency: Latency) -> Spec:
     edges = [edge for series in latency.series for edge in series.edges_s]
     edges += [e.value for series in latency.series for e in series.percentiles.values() if e.value]
     positive_edges = [value for value in edges if value > 0] or [1e-6, 1.0]

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from iosonde.commands.diagnose.figure import class_series
-from iosonde.commands.diagnose.figure_panels import ClassPanel, shares
+from iosonde.commands.diagnose.figure import build_class_legend
+from iosonde.commands.diagnose.figure_panels import ClassPanel, draw_class_shares
 from iosonde.core.units import format_rate, human_scale, significant
 from iosonde.layout.figure import Figure
 from iosonde.layout.text import escape, wrapped
@@ -78,8 +78,8 @@ def _draw_phase(phase: PhaseOverTime) -> Spec:
 
 
 def _draw_classes(phase: PhaseOverTime, classes: ClassesOverTime, x: Spec, over: float) -> Spec:
-    names, colour = class_series(classes.diagnosis, _LEGEND)
-    stack = shares(classes.diagnosis.drawn.times, ClassPanel(names, colour, x, over, classes.after_s))
+    names, colour = build_class_legend(classes.diagnosis, _LEGEND)
+    stack = draw_class_shares(classes.diagnosis.drawn.times, ClassPanel(names, colour, x, over, classes.after_s))
     return view(stack, *_draw_marks(phase, x, over), width=_WIDTH, height=_CLASSES)
 
 

@@ -32,7 +32,7 @@ from iosonde.layout.vocabulary import (
     view,
 )
 
-from .figure_bars import PanelScale, scales_of
+from .figure_bars import PanelScale, choose_panel_scales
 from .settings_plot import SettingPoint, SettingsPanel, SettingsPlot
 
 # Panels in a row → width and height of each, px.
@@ -73,14 +73,14 @@ class _Drawn:
 
 def settings_figure(plot: SettingsPlot) -> Figure:
     """Draw all panels as one figure."""
-    across = columns_of(plot)
+    across = count_panels_per_row(plot)
     drawn = _prepare_drawn(plot, across)
-    scales = scales_of(plot.panels, drawn.bars)
+    scales = choose_panel_scales(plot.panels, drawn.bars)
     panels = [_draw_panel(panel, scales[panel.scale], _adapt_to_panel(panel, drawn)) for panel in plot.panels]
-    return gathered(plot, panels, across, drawn.width, _describe_plot(plot))
+    return combine_panels(plot, panels, across, drawn.width, _describe_plot(plot))
 
 
-def gathered(plot: SettingsPlot, panels: Sequence[Spec], across: int, width: int, how: str) -> Figure:
+def combine_panels(plot: SettingsPlot, panels: Sequence[Spec], across: int, width: int, how: str) -> Figure:
     """Combine panels under one title and legend; ``how`` describes the figure, followed by its omissions."""
     room = max(60, int(across * (width + 60) / 5.6))
     lines = [line for text in (how, *plot.omissions) for line in wrapped(escape(_to_sentence(text)), limit=room)]
@@ -106,12 +106,12 @@ def gathered(plot: SettingsPlot, panels: Sequence[Spec], across: int, width: int
     return Figure(spec, "", " ".join([_to_sentence(plot.title), *map(_to_sentence, plot.sentences)]))
 
 
-def lines_of(plot: SettingsPlot) -> list[str]:
+def list_subtitle_lines(plot: SettingsPlot) -> list[str]:
     """Return the lines below the title: how to read the figure, and what it omits."""
     return [_to_sentence(text) for text in (_describe_plot(plot), *plot.omissions)]
 
 
-def columns_of(plot: SettingsPlot) -> int:
+def count_panels_per_row(plot: SettingsPlot) -> int:
     """Return the number of panels per row."""
     count = len(plot.panels)
     if plot.across:
@@ -125,11 +125,11 @@ def _prepare_drawn(plot: SettingsPlot, across: int) -> _Drawn:
     colors = tuple(unique(plot.color.texts)) if plot.color else ()
     lying = not plot.x.numbers and sum(len(text) * _LONGEST + 8 for text in x) > width
     if lying:
-        height = _lying_height(len(x), max(1, len(colors)))
+        height = _compute_height(len(x), max(1, len(colors)))
     return _Drawn(plot, x, x, colors, width, height, lying)
 
 
-def _shows_trials(plot: SettingsPlot) -> bool:
+def _has_few_trials(plot: SettingsPlot) -> bool:
     """Return whether the trials are few enough to be drawn individually."""
     return sum(len(point.trials) for panel in plot.panels for point in panel.points) <= _MOST_DOTS
 
@@ -139,17 +139,17 @@ def _adapt_to_panel(panel: SettingsPanel, drawn: _Drawn) -> _Drawn:
     if drawn.plot.x.factor:
         return drawn
     levels = tuple(drawn.names[point.x] for point in panel.points)
-    return replace(drawn, visible_names=levels, height=_lying_height(len(levels), 1) if drawn.lying else drawn.height)
+    return replace(drawn, visible_names=levels, height=_compute_height(len(levels), 1) if drawn.lying else drawn.height)
 
 
-def _lying_height(levels: int, series: int) -> int:
+def _compute_height(levels: int, series: int) -> int:
     return min(_MOST_HIGH, int(levels * (_BAR * series + 8)) + 10)
 
 
 def _draw_panel(panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> Spec:
     channels = _build_channels(panel, scale, drawn)
     rows = [_build_row(point, panel, scale, drawn) for point in panel.points if point.mean.value is not None]
-    points = panel.points if _shows_trials(drawn.plot) else ()
+    points = panel.points if _has_few_trials(drawn.plot) else ()
     trials = [
         _build_placed(point, drawn, short(trial / scale.divisor))
         for point in points
@@ -175,10 +175,10 @@ def _draw_panel(panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> Spec:
         width=drawn.width,
         height=drawn.height,
     )
-    return {**panel_title(panel, drawn.plot, drawn.width), **spec}
+    return {**build_panel_title(panel, drawn.plot, drawn.width), **spec}
 
 
-def panel_title(panel: SettingsPanel, plot: SettingsPlot, width: int) -> Spec:
+def build_panel_title(panel: SettingsPanel, plot: SettingsPlot, width: int) -> Spec:
     """Return the title of a panel; in two lines if any panel's does not fit in one."""
     lines = [text for text in (panel.title, panel.setting) if text]
     if not lines:
@@ -209,7 +209,7 @@ def _build_channels(panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> d
     if scale.ticks:
         axis["values"] = [short(tick) for tick in scale.ticks]
     channels: dict[str, Any] = {
-        place: _place_channel(drawn, place),
+        place: _build_place_channel(drawn, place),
         value: dict(number(scale.unit, value, (scale.low, scale.high), scale.log, axis=axis)),
     }
     if drawn.bars:
@@ -217,7 +217,11 @@ def _build_channels(panel: SettingsPanel, scale: PanelScale, drawn: _Drawn) -> d
     if drawn.colors:
         assert drawn.plot.color is not None
         channels["color"] = legend(
-            drawn.colors, palette(drawn.plot.color), offset=14, title=label(drawn.plot.color.title), **_LEGEND
+            drawn.colors,
+            choose_level_colours(drawn.plot.color),
+            offset=14,
+            title=label(drawn.plot.color.title),
+            **_LEGEND,
         )
     if drawn.colors and drawn.bars:
         channels[f"{place}Offset"] = {
@@ -239,14 +243,14 @@ def _draw_key(channels: Mapping[str, Any], drawn: _Drawn) -> list[Spec]:
     return [layer(rows, "point", {"color": channels["color"]}, filled=True, opacity=0, size=1)]
 
 
-def palette(factor: FactorLevels) -> list[str]:
+def choose_level_colours(factor: FactorLevels) -> list[str]:
     """Return a colour per level: hues, or ordered shades if there are too few hues."""
     if len(factor) <= len(colours_of(6)):
         return colours_of(len(factor))
     return [SHADES[round(at * (len(SHADES) - 1) / (len(factor) - 1))] for at in range(len(factor))]
 
 
-def _place_channel(drawn: _Drawn, field: str) -> Spec:
+def _build_place_channel(drawn: _Drawn, field: str) -> Spec:
     factor = drawn.plot.x
     if drawn.bars:
         return names(factor.title, drawn.visible_names, field, {"labelLimit": 190 if drawn.lying else 110})
@@ -264,7 +268,7 @@ def _place_channel(drawn: _Drawn, field: str) -> Spec:
     return number(factor.title, field, reach, factor.logarithmic, axis=axis)
 
 
-def _point_place(point: SettingPoint, drawn: _Drawn) -> Any:
+def _get_point_position(point: SettingPoint, drawn: _Drawn) -> Any:
     """Return the position of a point, slightly offset by colour."""
     factor = drawn.plot.x
     if drawn.bars:
@@ -287,7 +291,7 @@ def _build_row(point: SettingPoint, panel: SettingsPanel, scale: PanelScale, dra
 
 def _build_placed(point: SettingPoint, drawn: _Drawn, value: float | None) -> Row:
     place, along = ("y", "x") if drawn.lying else ("x", "y")
-    row = {place: _point_place(point, drawn), along: value}
+    row = {place: _get_point_position(point, drawn), along: value}
     return {**row, "series": drawn.colors[point.color], "aside": point.color} if drawn.colors else row
 
 
@@ -369,11 +373,11 @@ def _describe_plot(plot: SettingsPlot) -> str:
         return "Single trials: no intervals" if points else "Nothing to draw"
     counts = sorted({point.mean.n for point in points})
     if counts == [1]:
-        dots = "; dots: single iterations" if _shows_trials(plot) else ""
+        dots = "; dots: single iterations" if _has_few_trials(plot) else ""
         return f"Means of the iterations of one run with {100 * plot.level:g} % intervals{dots}"
     of = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
     hollow = "; hollow: one trial" if any(point.mean.low is None for point in points) else ""
-    dots = "; dots: single trials" if _shows_trials(plot) else ""
+    dots = "; dots: single trials" if _has_few_trials(plot) else ""
     apart = len({panel.scale for panel in plot.panels}) > len({panel.metric for panel in plot.panels})
     scales = "; scales differ between panels" if apart else ""
     return f"Means of {of} trials with {100 * plot.level:g} % intervals{dots}{hollow}{scales}"

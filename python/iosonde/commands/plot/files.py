@@ -72,7 +72,11 @@ def write_figures(drawn: Drawn, files: FigureFiles, each_bar_alone: bool) -> Ite
 
     from . import figure as kinds
 
-    figures = kinds.bars_alone(drawn) if each_bar_alone and files.is_directory else kinds.figures(drawn)
+    figures = (
+        kinds.list_single_bar_figures(drawn)
+        if each_bar_alone and files.is_directory
+        else kinds.list_figure_makers(drawn)
+    )
     for name, draw in figures:
         yield escape(str(draw().save(files.place_of(name))))
     for line in paragraphs(map(escape, (*drawn.notes, *drawn.omissions))):

@@ -46,7 +46,7 @@ class PlotLayout:
     rest: tuple[str, ...] = ()
 
 
-def layout(
+def lay_out_factors(
     levels: Mapping[str, FactorLevels],
     settings: Sequence[Mapping[str, Cell]],
     roles: PlotRoles,
@@ -84,10 +84,12 @@ def layout(
     rest: list[str] = []
     room = len(levels[x]) * (len(levels[color]) if color else 1) if x else 1
     for factor_levels in reversed([factor_levels for factor_levels in free if factor_levels.factor != color]):
-        in_a_panel = _count(settings, list(levels)) / _count(settings, [*panels, factor_levels.factor])
+        in_a_panel = _count_settings(settings, list(levels)) / _count_settings(
+            settings, [*panels, factor_levels.factor]
+        )
         (panels if in_a_panel >= max(_LEAST, _FULL * room) else rest).append(factor_levels.factor)
     return PlotLayout(x, color, tuple(panels), tuple(rest))
 
 
-def _count(settings: Sequence[Mapping[str, Cell]], names: Sequence[str]) -> int:
+def _count_settings(settings: Sequence[Mapping[str, Cell]], names: Sequence[str]) -> int:
     return len({tuple(setting[name] for name in names) for setting in settings})

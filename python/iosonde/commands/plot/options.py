@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.opened import opener
+from iosonde.commands.opened import build_opener
 from iosonde.commands.plot.layout import BY_SETTINGS, OF_PAGE, OVER_TIME, PAGE
 from iosonde.commands.result import Result
 from iosonde.core.errors import InputError
@@ -124,20 +124,20 @@ def plot(options: PlotOptions) -> Figure:
         It shows itself in a notebook; ``.save("figure.pdf")`` writes it as PDF, SVG or PNG. What could not be drawn
         beside it is an ``IosondeWarning``.
     """
-    from .figure import figures
+    from .figure import list_figure_makers
 
     drawn = _draw(options, options.plot_query())
     for omission in drawn.omissions:
         front_end().remark(omission)
-    return figures(drawn)[0][1]()
+    return list_figure_makers(drawn)[0][1]()
 
 
 def _draw(options: PlotOptions, query: PlotQuery) -> Drawn:
-    from .ask import drawn, totals_drawn
-    from .figure import fits
+    from .ask import collect_figures, collect_total_figures
+    from .figure import get_level_room
 
     if not query.bars:
-        return drawn(_open_data(options), query, fits)
+        return collect_figures(_open_data(options), query, get_level_room)
     if not isinstance(options.data, (str, Path)):
         raise InputError(
             "wrong-argument-type",
@@ -146,7 +146,7 @@ def _draw(options: PlotOptions, query: PlotQuery) -> Drawn:
             argument="bars",
             type_name=type(options.data).__name__,
         )
-    return totals_drawn(str(options.data), query, options.experiment, options.conditions)
+    return collect_total_figures(str(options.data), query, options.experiment, options.conditions)
 
 
 def _open_data(options: PlotOptions) -> Source:
@@ -162,10 +162,10 @@ def _open_data(options: PlotOptions) -> Source:
     if isinstance(data, Source):
         word = experiment or data.experiment
         experiment = data.resolve_single_experiment(word) or (ALL if word else None)
-        return opener(data)(data, options.conditions, experiment)
+        return build_opener(data)(data, options.conditions, experiment)
     if not isinstance(data, (str, Path)):
         return options.open_data()
     check_reachable(Path(data))
     if not Path(data).is_dir():
         return options.open_data()
-    return open_chosen(str(data), experiment, options.conditions, opener(data))[0]
+    return open_chosen(str(data), experiment, options.conditions, build_opener(data))[0]

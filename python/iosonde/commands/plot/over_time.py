@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from iosonde.answers.answer import Answer
 from iosonde.commands.diagnose.answer import DiagnosedOperations, diagnose_trial
-from iosonde.commands.report.axis import place, title
+from iosonde.commands.report.axis import get_operation_sort_key, title
 from iosonde.core.errors import DataError
 from iosonde.core.level_text import setting_text
 from iosonde.core.message import Message
@@ -59,7 +59,7 @@ class ClassesOverTime:
         return {"kind": group.kind, "size": group.size, "classes": classes, "over_time": parts}
 
 
-def classes_over_time(
+def classify_over_time(
     run: StoredRun, phase: StoredPhase, operations: npt.NDArray[Any], rows: PhaseRows
 ) -> ClassesOverTime | None:
     """Classify the drawn kind at the size that took most time; None if these are of one class."""
@@ -124,7 +124,7 @@ class OverTimePlot(Answer):
         }
 
 
-def over_time_plot(source: Source, names: Sequence[str] = ()) -> OverTimePlot:
+def build_over_time_plot(source: Source, names: Sequence[str] = ()) -> OverTimePlot:
     """Plot the last complete trial with recorded operations; of its phases those of ``names``. Raises DataError."""
     runs = [run for run in source.runs if run.n_operations]
     if not runs:
@@ -149,11 +149,11 @@ def build_run_plot(source: Source, run: StoredRun, of: int, names: Sequence[str]
             "trial {id} has no such phase",
             "there are: {phases}",
             id=run.id,
-            phases=_titles(run.phases),
+            phases=_list_operations(run.phases),
         )
     rows_by_phase = [
         (phase, phase_rows(phase, operations, _native.KINDS))
-        for phase in sorted(chosen, key=lambda phase: place(phase.operation))
+        for phase in sorted(chosen, key=lambda phase: get_operation_sort_key(phase.operation))
     ]
     there = [(phase, rows) for phase, rows in rows_by_phase if rows is not None]
     phases = tuple(
@@ -163,7 +163,7 @@ def build_run_plot(source: Source, run: StoredRun, of: int, names: Sequence[str]
             phase.comparable,
             in_bins(rows),
             marks(run, rows) if phase.comparable else (),
-            classes_over_time(run, phase, operations, rows),
+            classify_over_time(run, phase, operations, rows),
         )
         for phase, rows in there[:MOST_PHASES]
     )
@@ -172,11 +172,11 @@ def build_run_plot(source: Source, run: StoredRun, of: int, names: Sequence[str]
             "no-recorded-operations",
             "no operation of {phases} was recorded",
             "see which were: iosonde show STORE RUN",
-            phases=_titles(chosen),
+            phases=_list_operations(chosen),
         )
     gone = [phase for phase, rows in rows_by_phase if rows is None]
     template = "no operation of {phases} was recorded"
-    omissions = [Message("no-recorded-operations", template, phases=_titles(gone))] if gone else []
+    omissions = [Message("no-recorded-operations", template, phases=_list_operations(gone))] if gone else []
     if len(there) > MOST_PHASES:
         template = "{most} of {n_phases} phases are drawn: {spell.metric} chooses others"
         omissions.append(Message("truncated", template, most=MOST_PHASES, n_phases=len(there)))
@@ -188,5 +188,5 @@ def build_run_plot(source: Source, run: StoredRun, of: int, names: Sequence[str]
     return OverTimePlot(run.id, heading, phases, (which,) if of > 1 else (), tuple(omissions))
 
 
-def _titles(phases: Sequence[StoredPhase]) -> str:
+def _list_operations(phases: Sequence[StoredPhase]) -> str:
     return listed(list(dict.fromkeys(phase.operation for phase in phases)))

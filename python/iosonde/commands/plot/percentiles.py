@@ -17,9 +17,9 @@ from iosonde.data.query import ALL, ResponseQuery
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 
-from .chosen import resolve_role_names, responses_by, select_experiment
+from .chosen import resolve_role_names, select_experiment, select_responses
 from .layout import PlotRoles
-from .settings import Fits, plot_of
+from .settings import Fits, plot_responses
 from .settings_plot import SettingsPlot
 
 _STATED = re.compile(r"(?P<what>\w*latency\w*)_p(?P<percent>\d+(?:\.\d+)?)")
@@ -36,7 +36,9 @@ class _PercentileSample:
     seconds: list[float] = field(default_factory=list)
 
 
-def percentiles_plot(source: Source, query: ResponseQuery, roles: PlotRoles, fits: Fits | None = None) -> SettingsPlot:
+def build_percentiles_plot(
+    source: Source, query: ResponseQuery, roles: PlotRoles, fits: Fits | None = None
+) -> SettingsPlot:
     """Plot percentiles along x, known factors by colour and in panels; ``query.response`` names operations. Raises
     InputError, DataError."""
     if roles.x:
@@ -44,7 +46,7 @@ def percentiles_plot(source: Source, query: ResponseQuery, roles: PlotRoles, fit
             "conflicting-options", "percentiles lie along x", "name a factor with {spell.color} or {spell.panel}"
         )
     source, newest = select_experiment(source, roles)
-    every = responses_by(source, replace(query, response=(), metric=(ALL,)), roles)
+    every = select_responses(source, replace(query, response=(), metric=(ALL,)), roles)
     selection = {*query.response, *query.metric} - {ALL}
     selected = [
         response
@@ -60,7 +62,7 @@ def percentiles_plot(source: Source, query: ResponseQuery, roles: PlotRoles, fit
             metrics=" or ".join(sorted(selection)) or "latencies",
         )
     roles = replace(resolve_role_names(selected, roles), x=PERCENTILE)
-    plot = plot_of(
+    plot = plot_responses(
         source, selected, query, roles, fits or Fits(), lambda point: point.setting[PERCENTILE] == _REPORTED_PERCENT
     )
     return replace(plot, notes=(*([newest] if newest else []), *plot.notes))
@@ -77,7 +79,7 @@ def _collect_recorded(source: Source, every: Sequence[Response], level: float) -
             for share, ns in entry.duration_ns.items():
                 if ns is not None:
                     sample = samples.setdefault((entry.operation, entry.kind), _PercentileSample(rows))
-                    _add(sample, row_by_run[run], 100 * share, ns / 1e9)
+                    _add_percentile(sample, row_by_run[run], 100 * share, ns / 1e9)
     for (operation, kind), sample in samples.items():
         yield _build_response(operation, f"latency of {kind}", sample, every[0])
 
@@ -93,13 +95,13 @@ def _collect_stated(every: Sequence[Response]) -> Iterable[Response]:
         )
         if len(response.rows) == len(first.rows):
             for at, value in enumerate(response.values.tolist()):
-                _add(sample, at, float(match["percent"]), value)
+                _add_percentile(sample, at, float(match["percent"]), value)
     for (operation, what), (first, sample) in samples.items():
         if sample.at:
             yield _build_response(operation, what.replace("_", " "), sample, first)
 
 
-def _add(sample: _PercentileSample, at: int, percent: float, seconds: float) -> None:
+def _add_percentile(sample: _PercentileSample, at: int, percent: float, seconds: float) -> None:
     if _LEAST <= percent < 100:
         sample.at.append(at)
         sample.percents.append(round(percent, 6))

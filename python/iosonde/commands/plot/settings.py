@@ -10,7 +10,7 @@ from itertools import islice
 from iosonde.answers.caveats import caveats
 from iosonde.answers.trials import cells_of, headline_responses
 from iosonde.commands.report.axis import title as operation_title
-from iosonde.commands.summary.answer import pilot_of
+from iosonde.commands.summary.answer import count_pilot_trials
 from iosonde.core.factor_levels import NAMES, PERCENTILE, FactorLevels, levels_of
 from iosonde.core.headlines import metric_words
 from iosonde.core.message import Message
@@ -27,9 +27,9 @@ from iosonde.stats.overview.probed_limits import ProbedLimits
 from iosonde.stats.overview.story import sentences, stories
 from iosonde.stats.overview.types import ResponseStory
 
-from .chosen import resolve_role_names, responses_by, select_experiment
-from .layout import HUES, SHADES, PlotLayout, PlotRoles, layout
-from .settings_plot import SettingPoint, SettingsPanel, SettingsPlot, best_and_worst
+from .chosen import resolve_role_names, select_experiment, select_responses
+from .layout import HUES, SHADES, PlotLayout, PlotRoles, lay_out_factors
+from .settings_plot import SettingPoint, SettingsPanel, SettingsPlot, describe_best_and_worst
 
 MOST_PANELS = 16
 _MAX_SENTENCES = 12  # sentences
@@ -56,21 +56,21 @@ class _Measured:
     points: tuple[tuple[TrialCell, SettingPoint], ...]
 
 
-def settings_plot(
+def build_settings_plot(
     source: Source, query: ResponseQuery, roles: PlotRoles | None = None, fits: Fits | None = None
 ) -> SettingsPlot:
     """Plot the metrics of the query by the known factors; ``query.response`` as in every analysis. Raises InputError,
     DataError."""
     source, newest = select_experiment(source, roles or PlotRoles())
-    responses = responses_by(source, query, roles or PlotRoles())
+    responses = select_responses(source, query, roles or PlotRoles())
     family = headline_responses(source, replace(query, metric=(ALL,)), responses[0].names)
-    plot = plot_of(
+    plot = plot_responses(
         source, responses, query, resolve_role_names(responses, roles or PlotRoles()), fits or Fits(), family=family
     )
     return replace(plot, notes=(*([newest] if newest else []), *plot.notes))
 
 
-def plot_of(
+def plot_responses(
     source: Source,
     responses: Sequence[Response],
     query: ResponseQuery,
@@ -82,10 +82,10 @@ def plot_of(
     """Plot these responses. ``compared`` selects the points that compete for best and worst, by default all.
     ``family``: responses in the family of tests, shown or not."""
     cells = [cells_of(response) for response in responses]
-    levels = _levels(responses, roles.factors)
+    levels = _collect_factor_levels(responses, roles.factors)
     settings = [cell.by for response_cells in cells for cell in response_cells]
-    places = layout(levels, settings, roles, fits.hues, fits.shades)
-    pilot = pilot_of(source)
+    places = lay_out_factors(levels, settings, roles, fits.hues, fits.shades)
+    pilot = count_pilot_trials(source)
     measurements = [
         _Measured(
             response,
@@ -98,11 +98,13 @@ def plot_of(
         for response, response_cells in zip(responses, cells, strict=True)
     ]
     panels, across, omissions = (
-        _build_panels(measurements, levels, places, fits.panels) if levels else (_by_operation(measurements), 0, [])
+        _build_panels(measurements, levels, places, fits.panels)
+        if levels
+        else (_build_operation_panels(measurements), 0, [])
     )
     response_stories = () if compared else _build_stories(source, responses, cells, query.level, family)
     texts = list(sentences(response_stories, source.units())) or [
-        best_and_worst(
+        describe_best_and_worst(
             measurement.name,
             measurement.metric,
             measurement.response,
@@ -112,15 +114,15 @@ def plot_of(
     ]
     return SettingsPlot(
         _format_title(measurements, levels, places),
-        levels[places.x] if levels else _operations(measurements),
+        levels[places.x] if levels else _build_operation_levels(measurements),
         levels.get(places.color),
         tuple(panels),
         across,
         not places.rest,
         query.level,
         tuple(islice((text for text in texts if text), _MAX_SENTENCES)),
-        tuple(dict.fromkeys(_notes(source, measurements))),
-        (*omissions, *_rest(places), *_describe_missing(levels, places, settings)),
+        tuple(dict.fromkeys(_list_notes(source, measurements))),
+        (*omissions, *_describe_unplaced_factors(places), *_describe_missing(levels, places, settings)),
         response_stories,
         source.units(),
     )
@@ -133,7 +135,7 @@ def _build_stories(
     level: float,
     family: Sequence[Response],
 ) -> tuple[ResponseStory, ...]:
-    every, pilot = [cell for response_cells in cells for cell in response_cells], pilot_of(source)
+    every, pilot = [cell for response_cells in cells for cell in response_cells], count_pilot_trials(source)
     family_cells = [cell for response in family for cell in cells_of(response)]
     impossible = ProbedLimits((), level).impossible(every, source.runs)
     return stories(rows_of(every, level, pilot), every, level, family_cells, impossible, responses[0].together)
@@ -142,7 +144,7 @@ def _build_stories(
 # Factors
 
 
-def _levels(responses: Sequence[Response], role_names: Sequence[str]) -> dict[str, FactorLevels]:
+def _collect_factor_levels(responses: Sequence[Response], role_names: Sequence[str]) -> dict[str, FactorLevels]:
     """Return the levels of each factor over all responses, in one order; single-level factors only if they have a role
     by name, or stand alone."""
     names = dict.fromkeys(name for response in responses for name in response.names)
@@ -206,7 +208,9 @@ def _build_panels(
             "{spell.where:'{condition}'}"
         )
         values = {"room": room, "n_settings": len(keys), "factors": listed(places.panels)}
-        omissions.append(Message("truncated", template, condition=_where(keys, room, levels, places), **values))
+        omissions.append(
+            Message("truncated", template, condition=_format_condition(keys, room, levels, places), **values)
+        )
     scales = _assign_scales(drawn)
     return (
         [
@@ -237,7 +241,9 @@ def _build_panel_key(cell: TrialCell, levels: Mapping[str, FactorLevels], places
     return tuple(levels[name].place[cell.by[name]] for name in places.panels)
 
 
-def _where(keys: Sequence[tuple[int, ...]], room: int, levels: Mapping[str, FactorLevels], places: PlotLayout) -> str:
+def _format_condition(
+    keys: Sequence[tuple[int, ...]], room: int, levels: Mapping[str, FactorLevels], places: PlotLayout
+) -> str:
     """Return a condition that chooses a panel beyond the first ones, preferably by a level that these lack."""
     new = [at for at, level in enumerate(keys[room]) if level not in {key[at] for key in keys[:room]}] or [0]
     return f"{places.panels[new[0]]}={levels[places.panels[new[0]]].cells[keys[room][new[0]]]}"
@@ -258,7 +264,7 @@ def _assign_scales(measurements: Sequence[_Measured]) -> dict[str, str]:
     return scales
 
 
-def _by_operation(measurements: Sequence[_Measured]) -> list[SettingsPanel]:
+def _build_operation_panels(measurements: Sequence[_Measured]) -> list[SettingsPanel]:
     """Return panels of a single setting: one per metric, with a bar for each operation."""
     kinds: dict[tuple[str, str], list[SettingPoint]] = {}
     for at, measurement in enumerate(measurements):
@@ -271,7 +277,7 @@ def _by_operation(measurements: Sequence[_Measured]) -> list[SettingsPanel]:
     ]
 
 
-def _operations(measurements: Sequence[_Measured]) -> FactorLevels:
+def _build_operation_levels(measurements: Sequence[_Measured]) -> FactorLevels:
     names: tuple[Cell, ...] = tuple(measurement.name for measurement in measurements)
     return FactorLevels("", "", "", NAMES, names, tuple(map(str, names)))
 
@@ -306,7 +312,7 @@ def _format_title(measurements: Sequence[_Measured], levels: Mapping[str, Factor
     return text[0].upper() + text[1:]
 
 
-def _notes(source: Source, measurements: Sequence[_Measured]) -> list[str]:
+def _list_notes(source: Source, measurements: Sequence[_Measured]) -> list[str]:
     notes: list[str] = []
     broken = sum(not run.complete for run in source.runs)
     if broken:
@@ -326,7 +332,7 @@ def _notes(source: Source, measurements: Sequence[_Measured]) -> list[str]:
     return notes
 
 
-def _rest(places: PlotLayout) -> list[str]:
+def _describe_unplaced_factors(places: PlotLayout) -> list[str]:
     if not places.rest:
         return []
     vary, them = ("varies", "it") if len(places.rest) == 1 else ("vary", "them")

@@ -119,7 +119,7 @@ class SettingsPlot(Answer):
         ]
 
 
-def best_and_worst(name: str, metric: str, response: Response, points: Sequence[SettingPoint]) -> str:
+def describe_best_and_worst(name: str, metric: str, response: Response, points: Sequence[SettingPoint]) -> str:
     """Return ``write: best bandwidth 340 (320–360) MiB/s at t=1 MiB, n=2; worst …``; '' without measurements. The mean
     of the best of many settings tends to be too good; its interval is not corrected for that."""
     ranked = sorted(
@@ -132,11 +132,11 @@ def best_and_worst(name: str, metric: str, response: Response, points: Sequence[
         at = f" at {ranked[0].setting_text}" if ranked[0].setting else ""
         return f"{name}: {what}{estimate_text(ranked[0].mean, response.unit)}{at}"
     best, worst = (ranked[0], ranked[-1]) if response.lower_is_better else (ranked[-1], ranked[0])
-    text = f"{name}: best {what}{_at(best, response)}; worst {_at(worst, response)}"
+    text = f"{name}: best {what}{_format_point(best, response)}; worst {_format_point(worst, response)}"
     return f"{text}; their intervals overlap" if _has_overlap(best.mean, worst.mean) else text
 
 
-def _at(point: SettingPoint, response: Response) -> str:
+def _format_point(point: SettingPoint, response: Response) -> str:
     return f"{estimate_text(point.mean, response.unit)} at {point.setting_text}"
 
 

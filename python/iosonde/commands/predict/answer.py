@@ -82,7 +82,7 @@ def predict_rows(model: Model, source: Source, level: float = 0.95) -> Predictio
     return _predict_settings(model, rows, level, table.place)
 
 
-def described(model: Model, name: str) -> Described:
+def describe_model(model: Model, name: str) -> Described:
     """Describe a model from the file ``name``, and the factors that it follows. Raises InputError, DataError."""
     broken = check_of(model.constraints, model.features, name)
     return Described(model, describe(model, (lambda at: broken(at) is None) if model.constraints else None))

@@ -93,10 +93,10 @@ def predict_or_describe(options: PredictCommandOptions) -> Result[Predictions] |
 
 
 def _describe(options: FittedModelOptions) -> Result[Described]:
-    from .answer import described
+    from .answer import describe_model
     from .text import description_lines
 
-    return Result(described(options.load_model(), options.model_name), description_lines)
+    return Result(describe_model(options.load_model(), options.model_name), description_lines)
 
 
 def _predict(options: PredictOptions, usage: Callable[[Mapping[str, object]], str]) -> Result[Predictions]:
@@ -110,10 +110,10 @@ def _predict(options: PredictOptions, usage: Callable[[Mapping[str, object]], st
         return Result(answer.predict(model, options.at, options.level), lines)
     if options.at is None and options.data is not None:
         return Result(answer.predict_rows(model, RowOptions().open(options.data), options.level), lines)
-    raise _setting_error(options, usage(example(model)))
+    raise _build_setting_error(options, usage(example(model)))
 
 
-def _setting_error(options: PredictOptions, usage: str) -> InputError:
+def _build_setting_error(options: PredictOptions, usage: str) -> InputError:
     if options.at is None:
         return InputError("missing-setting", "a setting is missing", "{usage}", usage=usage)
     return InputError("conflicting-options", "a setting and {spell.data} are both given", "{usage}", usage=usage)

@@ -38,7 +38,7 @@ def lines(probed: Probed) -> Iterator[str]:
         yield from _format_servers(result["servers"])
     yield ""
     yield from warning_lines(probed.warnings)
-    yield from sentences(probed)
+    yield from describe_slowest_resources(probed)
 
 
 def _format_pairs(pairs: list[dict[str, Any]]) -> Iterator[str]:
@@ -100,7 +100,7 @@ def _format_servers(servers: list[dict[str, Any]]) -> Iterator[str]:
     yield from paragraphs((f"disk: {way}" for way in dict.fromkeys(disk["disk_way"] for _, disk in disks)), "  ")
 
 
-def sentences(probed: Probed) -> list[str]:
+def describe_slowest_resources(probed: Probed) -> list[str]:
     """Return the slowest of each kind of resource, the inputs of a bound."""
     parts, worst = [], probed.slowest
     whose = " of a server" if probed.facts["servers"] else ""

@@ -98,11 +98,11 @@ def rank(source: Source, query: ResponseQuery, how: Ranked | None = None) -> Ran
     factors = query.on or tuple(name for chosen in how.blocks.values() for name in chosen)
     candidates = responses(source, replace(query, on=factors))
     effects = tested_effects(source, query, candidates, lambda response: _select_factors(response, bool(factors)))
-    rankings, more, exclusions = _each(source, candidates, effects, bool(factors), query, how)
+    rankings, more, exclusions = _rank_responses(source, candidates, effects, bool(factors), query, how)
     return Rankings(rankings, len(query.response) == 1, not source.knows_factors and not factors, exclusions, more)
 
 
-def _each(
+def _rank_responses(
     source: Source,
     candidates: Sequence[Response],
     effects: Mapping[str, ResponseEffects],
@@ -125,7 +125,7 @@ def _each(
             )
             rest = replace(rest, drifts=())  # the effects of a ranking include factors measured in turn
             ranking = _rank_response(response, effects.get(response.title), explicit, query.level, how)
-            rankings.append(with_besides(ranking, rest))
+            rankings.append(add_other_columns(ranking, rest))
             more.append(rest)
         except DataError as error:
             if query.response or len(candidates) == 1:
@@ -138,7 +138,7 @@ def _each(
     return tuple(rankings), tuple(more), tuple(exclusions)
 
 
-def with_besides(ranking: Ranking, rest: Besides) -> Ranking:
+def add_other_columns(ranking: Ranking, rest: Besides) -> Ranking:
     """Add what varies besides, and drop effects that this overrides."""
     taken = rest.taken(effect_verdicts(ranking.response, ranking.effects))
     text = f"{sentence(ranking, taken)} {rest.sentence}".strip()

@@ -137,7 +137,7 @@ class Influence:
         return DataTable(f"{self.title}: rules", ("if", f"predicted{of}", "rows"), rules)
 
 
-def what_if_rows(
+def find_what_ifs(
     data: Examples, model: Model, better: Better, level: float, broken: Broken = lambda _: None
 ) -> WhatIfs | None:
     """Start from the measured setting whose mean is the median of all settings' means; offer only settings that break
@@ -164,10 +164,12 @@ def _find_median_setting(data: Examples) -> dict[str, Cell]:
     means = np.array([data.y[data.cells == cell].mean() for cell in numbers])
     cell = numbers[np.argsort(means, kind="stable")[(len(means) - 1) // 2]]
     row = data.x[int(np.flatnonzero(data.cells == cell)[0])]
-    return {feature.name: _level(feature, float(value)) for feature, value in zip(data.features, row, strict=True)}
+    return {
+        feature.name: _value_to_level(feature, float(value)) for feature, value in zip(data.features, row, strict=True)
+    }
 
 
-def _level(feature: Feature, value: float) -> Cell:
+def _value_to_level(feature: Feature, value: float) -> Cell:
     return value if feature.numeric else feature.levels[int(value)]
 
 

@@ -94,11 +94,11 @@ def _build_rows(bar: Bar, name: str) -> tuple[Row, Row]:
 
 
 def _format_share(estimate: Estimate) -> str:
-    value, interval_text = share_parts(estimate)
+    value, interval_text = format_share_parts(estimate)
     return f"{value} ({interval_text})" if estimate.value is not None else value
 
 
-def share_parts(estimate: Estimate) -> tuple[str, str]:
+def format_share_parts(estimate: Estimate) -> tuple[str, str]:
     """Format (value, interval) with two decimals, as ``rank`` prints them."""
     if estimate.value is None:
         return CANNOT_TELL, CANNOT_TELL

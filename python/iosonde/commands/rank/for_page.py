@@ -9,7 +9,7 @@ from iosonde.answers.besides import Besides, besides_rows, by_levels
 from iosonde.answers.constraints import SettingConstraints
 from iosonde.answers.learned import candidates
 from iosonde.answers.verdict import verdict
-from iosonde.commands.report.terms import select_metric, varying_terms
+from iosonde.commands.report.terms import select_metric, select_varying_terms
 from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message
 from iosonde.core.metrics import metric_of
@@ -29,7 +29,7 @@ from iosonde.page.words import as_sentence, missing_part
 from iosonde.stats.regression.effect_types import ResponseEffects
 
 from . import content
-from .answer import with_besides
+from .answer import add_other_columns
 
 MOST_ROWS = 2000
 MOST_RESPONSES = 4
@@ -60,7 +60,7 @@ class _InfluenceRequest:
     effects: ResponseEffects | None
 
 
-def influences_of_table(
+def build_table_influences(
     table: Table, responses: Sequence[str], settings: Sequence[str], options: InfluenceOptions
 ) -> Section[content.Influence]:
     """Build one part for each response of a table."""
@@ -74,10 +74,10 @@ def influences_of_table(
         )
         for column in map(table.column, responses)
     ]
-    return _section(requests, settings, options)
+    return _build_section(requests, settings, options)
 
 
-def influences_of_store(
+def build_store_influences(
     trials: Table, settings: Sequence[str], titles: dict[tuple[str, str], tuple[str, str]], options: InfluenceOptions
 ) -> Section[content.Influence]:
     """Build one part for each operation and metric of ``titles``: (heading, unit)."""
@@ -93,10 +93,10 @@ def influences_of_store(
         for key, (title, unit) in titles.items()
         if key in rows
     ]
-    return _section(requests, settings, options)
+    return _build_section(requests, settings, options)
 
 
-def _section(
+def _build_section(
     requests: Sequence[_InfluenceRequest], settings: Sequence[str], options: InfluenceOptions
 ) -> Section[content.Influence]:
     items, missing, varied = [], [], list(_select_varied(requests, settings))
@@ -106,7 +106,7 @@ def _section(
             missing.append(Message("too-many-rows", template, response=request.title, n_rows=len(request.table)))
             continue
         try:
-            items.append(_influence(request, names, options))
+            items.append(_build_influence(request, names, options))
         except IosondeError as error:
             missing.append(missing_part(request.title, error))
     if len(varied) > MOST_RESPONSES:
@@ -123,11 +123,11 @@ def _select_varied(
     the others."""
     for request in requests:
         valid_rows = request.table.take(~request.table.column(request.response).missing)
-        if names := varying_terms(valid_rows, settings):
+        if names := select_varying_terms(valid_rows, settings):
             yield replace(request, table=valid_rows), list(names)
 
 
-def _influence(request: _InfluenceRequest, names: Sequence[str], options: InfluenceOptions) -> content.Influence:
+def _build_influence(request: _InfluenceRequest, names: Sequence[str], options: InfluenceOptions) -> content.Influence:
     level = options.level
     data = examples(request.table, request.response, names)
     missing: list[str] = []
@@ -147,7 +147,7 @@ def _influence(request: _InfluenceRequest, names: Sequence[str], options: Influe
         ranking,
         _judge_model(data, choice, level),
         _build_tree(data, choice),
-        content.what_if_rows(data, choice.model, request.better, level, violation),
+        content.find_what_ifs(data, choice.model, request.better, level, violation),
         tuple(missing),
     )
 
@@ -166,7 +166,7 @@ def _collect_covariates(request: _InfluenceRequest, names: Sequence[str], option
 
 
 def _rank_factors(data: Examples, effects: ResponseEffects | None, besides: Besides) -> content.ResponseRanking:
-    ranking = with_besides(rank(data, besides.level, effects=effects), besides)
+    ranking = add_other_columns(rank(data, besides.level, effects=effects), besides)
     head = f"{ranking.n} trials of {ranking.n_cells} settings; {ranking.estimator}."
     if ranking.noise is not None and ranking.noise.value is not None:
         head += f" {100 * ranking.noise.value:.0f} % of the variance is noise between repeats."
@@ -193,7 +193,7 @@ def _judge_model(data: Examples, choice: Choice, level: float) -> content.Judged
         taken.mae,
         choice.baseline.mae,
         choice.noise.mae if choice.noise else None,
-        _curve(data, choice, level),
+        _compute_learning_curve(data, choice, level),
     )
 
 
@@ -206,7 +206,7 @@ def _format_sentence(data: Examples, choice: Choice) -> str:
     return f"{verdict(choice, scale)} Repeats differ from their own mean by {noise}."
 
 
-def _curve(data: Examples, choice: Choice, level: float) -> tuple[content.LearningPoint, ...]:
+def _compute_learning_curve(data: Examples, choice: Choice, level: float) -> tuple[content.LearningPoint, ...]:
     pair = [choice.tried[choice.chosen].candidate, Candidate("mean")]
     try:
         points = learning_curve(data, pair, choice.groups, _SEED, level)

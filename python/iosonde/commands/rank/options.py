@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.files import figure_writer
+from iosonde.commands.files import build_figure_writer
 from iosonde.commands.result import Result
 from iosonde.core.errors import InputError
 from iosonde.core.front_end import front_end
@@ -63,7 +63,7 @@ def rank(options: RankOptions) -> Result[Rankings]:
     from .text import lines
 
     rankings = _rank_line(options) if options.coefficients is not None else _rank_data(options)
-    return Result(rankings, lines, figure, figure_writer(options.plot, lambda: figure(rankings)))
+    return Result(rankings, lines, figure, build_figure_writer(options.plot, lambda: figure(rankings)))
 
 
 def _rank_data(options: RankOptions) -> Rankings:

@@ -23,8 +23,8 @@ def rank_published(source: Source, query: ResponseQuery, levels: Sequence[str], 
     """Return one ranking for each value of the column ``metric``, or for the responses of the query. Raises InputError,
     DataError."""
     table = source.table
-    tried = dict(_levels(text) for text in levels)
-    metric = _column(table, _METRIC)
+    tried = dict(_parse_levels(text) for text in levels)
+    metric = _find_column(table, _METRIC)
     groups = table.groups([metric.name]) if metric else [(("the line",), np.arange(len(table)))]
     by_name = {str(key[0]): rows for key, rows in groups}
     for response in query.response:
@@ -38,14 +38,18 @@ def rank_published(source: Source, query: ResponseQuery, levels: Sequence[str], 
                 responses=", ".join(by_name),
             )
     rankings = tuple(
-        rank_line(response, *_line(table.take(by_name[response])), tried, query.level, fixed)
+        rank_line(response, *_read_fitted_line(table.take(by_name[response])), tried, query.level, fixed)
         for response in query.response or by_name
     )
     return Rankings(rankings, len(query.response) == 1)
 
 
-def _line(table: Table) -> tuple[dict[str, float], dict[str, float] | None]:
-    names, values, errors = _column(table, _FEATURE), _column(table, _COEFFICIENT), _column(table, _ERROR)
+def _read_fitted_line(table: Table) -> tuple[dict[str, float], dict[str, float] | None]:
+    names, values, errors = (
+        _find_column(table, _FEATURE),
+        _find_column(table, _COEFFICIENT),
+        _find_column(table, _ERROR),
+    )
     if names is None or values is None:
         raise DataError(
             "missing-column",
@@ -92,21 +96,21 @@ def _line(table: Table) -> tuple[dict[str, float], dict[str, float] | None]:
     return coefficients, spread if errors else None
 
 
-def _column(table: Table, names: Sequence[str]) -> Column | None:
+def _find_column(table: Table, names: Sequence[str]) -> Column | None:
     folded = {name.lower(): name for name in table.names}
     return next((table.columns[folded[name]] for name in names if name in folded), None)
 
 
-def _levels(text: str) -> tuple[str, list[float]]:
+def _parse_levels(text: str) -> tuple[str, list[float]]:
     """Parse ``Network=0,1`` to ("Network", [0, 1]). Raises InputError."""
     name, equals, values = (part.strip() for part in text.rpartition("="))
     try:
-        return name, [float(value) for value in values.split(",")] if name and equals else _not_levels(text)
+        return name, [float(value) for value in values.split(",")] if name and equals else _refuse_levels(text)
     except ValueError:
-        return name, _not_levels(text)
+        return name, _refuse_levels(text)
 
 
-def _not_levels(text: str) -> list[float]:
+def _refuse_levels(text: str) -> list[float]:
     raise InputError(
         "invalid-option-value",
         "'{levels}' gives no levels",

@@ -12,7 +12,7 @@ from iosonde.model.sensitivity.effects import Level
 from iosonde.model.sensitivity.ranking import FactorRank, Ranking
 
 from .answer import Rankings
-from .text_blocks import block_lines, number, p_text, share, span
+from .text_blocks import format_blocks, format_interval, format_number, format_p_value, format_share
 
 BY_S1 = "s1"
 LOGARITHMS = {"log": math.e, "log2": 2.0, "log10": 10.0}
@@ -47,11 +47,11 @@ def format_ranking(ranking: Ranking, assumed: bool = False, explained: bool = Tr
     if explained:
         yield from wrapped(_describe_columns(ranking))
     if ranking.fixed:
-        yield from ["", *_format_within(ranking)]
+        yield from ["", *_format_shares_within_fixed(ranking)]
     if ranking.blocks is not None:
-        yield from ["", *block_lines(ranking.blocks)]
+        yield from ["", *format_blocks(ranking.blocks)]
     if any(factor.adjusted for factor in ranking.factors):
-        yield from ["", *_format_beyond(ranking)]
+        yield from ["", *_format_shares_beyond_others(ranking)]
     elif any(factor.shapley and factor.shapley.value is not None for factor in ranking.factors):
         yield from ["", *_format_shapley(ranking)]
     divisor, unit = _choose_scale(ranking)
@@ -76,12 +76,13 @@ def _format_head(ranking: Ranking, assumed: bool) -> Iterator[str]:
     if ranking.intervals:
         how.append(f"{100 * ranking.level:g} % intervals: {ranking.intervals}")
     if ranking.noise is not None:
-        how.append(f"noise between repetitions: {share(ranking.noise)} ({span(ranking.noise)}) of {variance(ranking)}")
+        noise = f"{format_share(ranking.noise)} ({format_interval(ranking.noise)})"
+        how.append(f"noise between repetitions: {noise} of {describe_variance(ranking)}")
     on = f" on {', '.join(factor.name for factor in ranking.factors)}, assumed (--on)" if assumed else ""
     yield from wrapped(f"{ranking.response}{on}; {'; '.join(how)}")
 
 
-def variance(ranking: Ranking) -> str:
+def describe_variance(ranking: Ranking) -> str:
     """Describe the variance that the shares refer to."""
     return f"the variance of {ranking.response}" if ranking.transform else "the variance"
 
@@ -90,13 +91,13 @@ def _format_shares(ranking: Ranking) -> Iterator[str]:
     rows = [
         [
             factor.name + (" (fixed)" if factor.fixed else ""),
-            share(factor.over_all.s1),
-            span(factor.over_all.s1),
-            number(factor.over_all.s1_corrected),
-            p_text(factor.p_of_effect),
-            number(factor.zero_line),
-            share(factor.over_all.st),
-            span(factor.over_all.st),
+            format_share(factor.over_all.s1),
+            format_interval(factor.over_all.s1),
+            format_number(factor.over_all.s1_corrected),
+            format_p_value(factor.p_of_effect),
+            format_number(factor.zero_line),
+            format_share(factor.over_all.st),
+            format_interval(factor.over_all.st),
             f"{factor.over_all.importance:.2f}",
         ]
         for factor in ranking.factors
@@ -115,26 +116,34 @@ def _describe_columns(ranking: Ranking) -> str:
     return "; ".join(notes)
 
 
-def _format_within(ranking: Ranking) -> Iterator[str]:
+def _format_shares_within_fixed(ranking: Ranking) -> Iterator[str]:
     fixed = ranking.fixed_share
     fixed_names = ", ".join(ranking.fixed)
     its = "theirs" if len(ranking.fixed) > 1 else "its own"
-    of = f" ({share(fixed)}, {span(fixed)} of {variance(ranking)} is {its})" if fixed else ""
+    of = f" ({format_share(fixed)}, {format_interval(fixed)} of {describe_variance(ranking)} is {its})" if fixed else ""
     yield from wrapped(f"within {fixed_names}{of}:")
     inner = [(factor.name, factor.within) for factor in ranking.factors if factor.within]
     rows = [
-        [name, share(s.s1), span(s.s1), number(s.s1_corrected), share(s.st), span(s.st), f"{s.importance:.2f}"]
+        [
+            name,
+            format_share(s.s1),
+            format_interval(s.s1),
+            format_number(s.s1_corrected),
+            format_share(s.st),
+            format_interval(s.st),
+            f"{s.importance:.2f}",
+        ]
         for name, s in sorted(inner, key=lambda item: -(item[1].s1.value or 0))
     ]
     yield from table(["factor", "S1", "interval", "corr.", "ST", "interval", "VI"], rows, "lrrrrrr", WIDTH).splitlines()
 
 
 def _format_shapley(ranking: Ranking) -> Iterator[str]:
-    rows = [[f.name, share(f.shapley), span(f.shapley)] for f in ranking.factors if f.shapley]
+    rows = [[f.name, format_share(f.shapley), format_interval(f.shapley)] for f in ranking.factors if f.shapley]
     yield from table(["factor", "Shapley effect", "interval"], rows, "lrr", WIDTH).splitlines()
 
 
-def _format_beyond(ranking: Ranking) -> Iterator[str]:
+def _format_shares_beyond_others(ranking: Ranking) -> Iterator[str]:
     """Format the share of each factor beyond all others and within the fixed ones, and the Shapley effect."""
     heads, rows = ["factor", "adjusted", "interval", "p"], []
     within = any(factor.adjusted_within for factor in ranking.factors)
@@ -142,12 +151,17 @@ def _format_beyond(ranking: Ranking) -> Iterator[str]:
     for factor in ranking.factors:
         if factor.adjusted is None:
             continue
-        row = [factor.name, share(factor.adjusted.share), span(factor.adjusted.share), p_text(factor.adjusted.p)]
+        row = [
+            factor.name,
+            format_share(factor.adjusted.share),
+            format_interval(factor.adjusted.share),
+            format_p_value(factor.adjusted.p),
+        ]
         if within:
             inner = factor.adjusted_within
-            row += [share(inner.share), span(inner.share)] if inner else ["", ""]
+            row += [format_share(inner.share), format_interval(inner.share)] if inner else ["", ""]
         if shapley and factor.shapley:
-            row += [share(factor.shapley), span(factor.shapley)]
+            row += [format_share(factor.shapley), format_interval(factor.shapley)]
         rows.append(row)
     heads += [f"within {', '.join(ranking.fixed)}", "interval"] if within else []
     heads += ["Shapley effect", "interval"] if shapley else []
@@ -160,7 +174,7 @@ def _format_effects(ranking: Ranking, divisor: float, unit: str) -> Iterator[str
             factor.name,
             factor.effects.tried,
             *(
-                f"{significant(_measured_mean(end, ranking) / divisor)} at {_format_level(end)}"
+                f"{significant(_convert_mean_to_measured(end, ranking) / divisor)} at {_format_level(end)}"
                 for end in factor.effects.extremes
             ),
             _format_step(factor, ranking, divisor),
@@ -189,7 +203,7 @@ def _format_step(factor: FactorRank, ranking: Ranking, divisor: float) -> str:
     """Format ``+16.4: 4 → 5``, or ``×1.25: 4 → 5`` for a logarithm; for bins, where they meet."""
     assert factor.effects is not None
     a, b = factor.effects.largest_step
-    before, after = _measured_mean(a, ranking), _measured_mean(b, ranking)
+    before, after = _convert_mean_to_measured(a, ranking), _convert_mean_to_measured(b, ranking)
     step = (after - before) / divisor
     change = (
         f"×{significant(after / before)}"
@@ -203,7 +217,7 @@ def _format_step(factor: FactorRank, ranking: Ranking, divisor: float) -> str:
     return f"{change}: {_format_level(a)} → {_format_level(b)}"
 
 
-def _measured_mean(level: Level, ranking: Ranking) -> float:
+def _convert_mean_to_measured(level: Level, ranking: Ranking) -> float:
     """Return the mean; for a logarithm the geometric mean, in the unit of measurement."""
     mean = level.mean.value or 0.0
     return LOGARITHMS[ranking.transform] ** mean if ranking.transform in LOGARITHMS else mean
@@ -215,9 +229,9 @@ def _format_slopes(ranking: Ranking, divisor: float, unit: str) -> Iterator[str]
             factor.name,
             "~" if slope.raw.value is None else significant(slope.raw.value / divisor),
             _format_ends(slope.raw, divisor),
-            share(slope.standardised),
-            span(slope.standardised),
-            direction(factor),
+            format_share(slope.standardised),
+            format_interval(slope.standardised),
+            describe_direction(factor),
         ]
         for factor in ranking.factors
         if (slope := factor.slope) is not None
@@ -237,7 +251,7 @@ def _has_reversed_slope(factor: FactorRank) -> bool:
     return sure and ((b.mean.value or 0.0) - (a.mean.value or 0.0)) * (raw.value or 0.0) < 0
 
 
-def direction(factor: FactorRank) -> str:
+def describe_direction(factor: FactorRank) -> str:
     """Return whether a higher level raises or lowers the response, or a change of level (``off → on lowers``).
     It is the sign of the coefficient; ``~`` if its interval contains 0.
     """
@@ -268,5 +282,10 @@ def _format_ends(estimate: Estimate, divisor: float) -> str:
 def _choose_scale(ranking: Ranking) -> tuple[float, str]:
     if ranking.transform and ranking.transform not in LOGARITHMS:
         return 1.0, ""
-    means = [abs(_measured_mean(level, ranking)) for f in ranking.factors if f.effects for level in f.effects.levels]
+    means = [
+        abs(_convert_mean_to_measured(level, ranking))
+        for f in ranking.factors
+        if f.effects
+        for level in f.effects.levels
+    ]
     return common_scale(means or [1.0], ranking.unit)

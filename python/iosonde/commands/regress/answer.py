@@ -60,7 +60,7 @@ class LeastSquares(Answer):
 
     def format_sentence(self, number: Callable[[float], str]) -> str:
         """Return the same sentence; ``number`` formats a response."""
-        text = sentence(self.regression, number, self.besides.taken(self._slopes))
+        text = describe_regression(self.regression, number, self.besides.taken(self._slopes))
         return f"{text} {self.besides.sentence}".rstrip()
 
     @property
@@ -106,7 +106,7 @@ def regress(
     """Regress one response of DATA on the terms ``query.on``; by default on a store's factors. ``without``: rows
     excluded from a second fit, see :func:`rows_named`. Raises InputError, DataError."""
     predicted = predicted or AtPoints()
-    response, terms = explained(source, query, lines=True)
+    response, terms = choose_response_and_terms(source, query, lines=True)
 
     def fitted_to(rows: Table) -> Regression:
         return regressed(
@@ -120,7 +120,7 @@ def regress(
         )
 
     regression = fitted_to(response.rows)
-    reduced_fit = _without(response.rows, regression, without, fitted_to) if without else None
+    reduced_fit = _fit_without_rows(response.rows, regression, without, fitted_to) if without else None
     rest = varying_besides(source, response, columns_of(terms, response.rows)) if query.on else ()
     more = besides(response, terms, rest, query.level, regression.model)
     return LeastSquares(
@@ -131,7 +131,7 @@ def regress(
     )
 
 
-def _without(
+def _fit_without_rows(
     rows: Table, regression: Regression, names: Sequence[str], fitted_to: Callable[[Table], Regression]
 ) -> Without:
     used, assumptions = (regression.model.rows if regression.model else ()), regression.assumptions
@@ -168,7 +168,7 @@ def read_sums(path: str) -> dict[str, Any]:
     return sums
 
 
-def explained(
+def choose_response_and_terms(
     source: Source, query: ResponseQuery, extra_columns: Sequence[str] = (), lines: bool = False
 ) -> tuple[Response, list[str]]:
     """Return the response and its terms: ``query.on``, or the known factors of a store. ``lines`` adds factors that
@@ -220,7 +220,9 @@ def is_significant(regression: Regression, coefficient: Coefficient) -> bool:
     return not coefficient.low <= 0 <= coefficient.high and not regression.decided_by(coefficient.name)
 
 
-def sentence(regression: Regression, number: Callable[[float], str] = fitted, taken: Collection[str] = ()) -> str:
+def describe_regression(
+    regression: Regression, number: Callable[[float], str] = fitted, taken: Collection[str] = ()
+) -> str:
     """Describe the effect of one numeric predictor, or the share that all explain; ``number`` formats a response. Do
     not claim effects of terms in ``taken``, which other messages put in doubt."""
     f = regression.fit

@@ -50,11 +50,11 @@ def figure(answer: LeastSquares, kind: str | None = None) -> Figure:
 
 def regression_figures(plots: ModelPlots, unit: str, kind: str | None = None) -> list[Figure]:
     """Return all four plots, or that of ``kind`` (a key of ``KINDS``); ``unit`` is the response's base unit."""
-    divisor, display_unit = scale_of(plots, unit)
+    divisor, display_unit = choose_scale(plots, unit)
     return [KINDS[name](plots, divisor, display_unit) for name in (KINDS if kind is None else [kind])]
 
 
-def scale_of(plots: ModelPlots, unit: str) -> tuple[float, str]:
+def choose_scale(plots: ModelPlots, unit: str) -> tuple[float, str]:
     """Return (divisor, unit) for all values in the response's unit."""
     return human_scale(float(abs(plots.y).mean()) if len(plots.y) else 0.0, unit)
 
@@ -126,14 +126,14 @@ def _draw_line(rows: Sequence[Row], x: Spec, y: Spec) -> Spec:
     return layer(rows, "line", {"x": x, "y": y}, color=VERMILION, strokeWidth=1.8, clip=True)
 
 
-def _by_prediction(plots: ModelPlots, divisor: float, unit: str) -> Figure:
+def _draw_residuals_by_prediction(plots: ModelPlots, divisor: float, unit: str) -> Figure:
     axis_title = f"predicted, {unit}" if unit else "predicted"
     return _draw_residuals(plots, plots.predicted / divisor, divisor, unit, TITLES[1], axis_title)
 
 
 def _draw_residuals(plots: ModelPlots, at: np.ndarray, divisor: float, unit: str, title: str, x_title: str) -> Figure:
     """Draw residuals against ``at``, with the zero line."""
-    x, y = number(x_title, room=8), number("", "y", axis=flat(_residual_title(unit)), room=8)
+    x, y = number(x_title, room=8), number("", "y", axis=flat(_format_residual_title(unit)), room=8)
     zero = layer([{"y": 0}], "rule", {"y": y}, color=VERMILION, strokeWidth=1.3, clip=True)
     points = _draw_points(plots, at, plots.residuals, divisor, unit, x, y)
     return Figure(zoom(view(points, zero)), title, f"{title} of {plots.response}, around zero.")
@@ -142,7 +142,7 @@ def _draw_residuals(plots: ModelPlots, at: np.ndarray, divisor: float, unit: str
 def _draw_qq(plots: ModelPlots, divisor: float, unit: str) -> Figure:
     """Draw sorted residuals by normal quantiles, with a line through the quartiles that the tails do not affect."""
     quantiles, ordered = plots.quantiles, plots.ordered_residuals / divisor
-    x, y = number("normal quantile", room=8), number("", "y", axis=flat(_residual_title(unit)), room=8)
+    x, y = number("normal quantile", room=8), number("", "y", axis=flat(_format_residual_title(unit)), room=8)
     rows = [{**row, "tip": f"residual {significant(row['y'], 4)} {unit}"} for row in line_of(quantiles, ordered)]
     quarter, line = len(quantiles) // 4, []
     if len(quantiles) and quantiles[-quarter - 1] > quantiles[quarter]:
@@ -169,13 +169,13 @@ def _draw_points(
     return layer(rows, "point", {"x": x, "y": y}, **_DOT)
 
 
-def _residual_title(unit: str) -> str:
+def _format_residual_title(unit: str) -> str:
     return f"residual, {unit}" if unit else "residual"
 
 
 KINDS: dict[str, Callable[[ModelPlots, float, str], Figure]] = {
     "fit": _draw_fit,
-    "residuals": _by_prediction,
+    "residuals": _draw_residuals_by_prediction,
     "order": lambda plots, divisor, unit: _draw_residuals(
         plots, plots.order, divisor, unit, TITLES[2], "experiment number"
     ),

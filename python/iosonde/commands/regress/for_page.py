@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from iosonde.answers.besides import besides_rows, by_levels
 from iosonde.commands.anova.answer import AnalysisOfVariance
-from iosonde.commands.report.terms import LEAST_DF, default_terms, select_metric
+from iosonde.commands.report.terms import LEAST_DF, select_default_terms, select_metric
 from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message
 from iosonde.core.table import Table
@@ -39,7 +39,7 @@ class PageTerms:
         return [name for name in self.besides if name not in columns_of(self.terms, table)]
 
 
-def models_of_table(
+def build_table_models(
     overview: Overview, table: Table, responses: Sequence[str], settings: Sequence[str], on: PageTerms, level: float
 ) -> Section[ResponseRegression]:
     """Build one model per response: on the requested terms (whose errors are raised), or on the settings."""
@@ -47,7 +47,7 @@ def models_of_table(
     for response in responses:
         column = table.column(response)
         try:
-            terms = list(on.terms) or default_terms(table, response, settings)
+            terms = list(on.terms) or select_default_terms(table, response, settings)
             other_p_values = overview.other_p_values(("", column.name))
             items.append(_fit_model(table, response, column.unit, PageTerms(terms, on.besides), level, other_p_values))
         except IosondeError as error:
@@ -57,7 +57,7 @@ def models_of_table(
     return Section(tuple(items), tuple(dict.fromkeys(missing)))
 
 
-def models_of_store(
+def build_store_models(
     overview: Overview, trials: Table, on: Sequence[str], level: float, titles: dict[tuple[str, str], tuple[str, str]]
 ) -> Section[ResponseRegression]:
     """Build one model for each operation and metric of the page, on the varying settings; ``titles`` are (operation,
@@ -70,7 +70,7 @@ def models_of_store(
             continue
         table = select_metric(trials, rows_of[key], title, unit)
         try:
-            terms = list(on) or default_terms(table, title, overview.by)
+            terms = list(on) or select_default_terms(table, title, overview.by)
             page_terms = PageTerms(terms, [name for name in overview.by if name in table.columns] if on else ())
             items.append(_fit_model(table, title, unit, page_terms, level, overview.other_p_values(key)))
         except IosondeError as error:
@@ -135,7 +135,7 @@ def _analyse_variation(
         return (), missing_part("No allocation by levels", error)
     more = besides_rows(table, response, by_levels(table, list(factors)), names, level)
     answer = AnalysisOfVariance(table_of, besides=more, other_p_values=tuple(other_p_values))
-    return _parts(table_of), " ".join([answer.sentence, *map(as_sentence, table_of.warnings)])
+    return _list_variation_rows(table_of), " ".join([answer.sentence, *map(as_sentence, table_of.warnings)])
 
 
 def _pair_terms(terms: Sequence[str], levels: dict[str, int], n: int) -> list[str]:
@@ -147,7 +147,7 @@ def _pair_terms(terms: Sequence[str], levels: dict[str, int], n: int) -> list[st
     return [f"{a}:{b}" for a, b in pairs] if n - parameters >= LEAST_DF and parameters <= _MOST_PARAMETERS else []
 
 
-def _parts(table: Anova) -> tuple[VariationRow, ...]:
+def _list_variation_rows(table: Anova) -> tuple[VariationRow, ...]:
     return (
         *(VariationRow(s.name, s.df, s.ss, s.share, s.f, s.p) for s in table.sources),
         VariationRow("residual", table.df_residual, table.ss_residual, table.ss_residual / table.ss_total, None, None),
@@ -164,7 +164,7 @@ def _list_facts(
         ("R²", f"{fit.r2:.3f}, adjusted {fit.adjusted_r2:.3f}"),
         ("standard deviation of errors", f"{significant(fit.s_e / divisor)} {unit}".rstrip() + mean_share),
         ("F", _format_f_test(fit.f, fit.f_p, fit.k, fit.df)),
-        ("straightness", _lack_of_fit(assumptions)),
+        ("straightness", _describe_lack_of_fit(assumptions)),
         *(
             [("normal residuals", f"Shapiro–Wilk {_format_p(assumptions.shapiro_p)}")]
             if assumptions.shapiro_p is not None
@@ -177,7 +177,7 @@ def _list_facts(
     )
 
 
-def _lack_of_fit(assumptions: Assumptions) -> str:
+def _describe_lack_of_fit(assumptions: Assumptions) -> str:
     test = assumptions.lack_of_fit
     if test is None:
         return "every setting has its own coefficient" if assumptions.repeats else "unknown: no setting was repeated"

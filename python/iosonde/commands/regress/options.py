@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from iosonde.commands.command import command
-from iosonde.commands.files import announce, figure_writer
+from iosonde.commands.files import announce_analysis, build_figure_writer
 from iosonde.commands.result import Result
 from iosonde.core.errors import InputError
 from iosonde.core.option_kinds import FigureFile, Integer, SettingList
@@ -76,7 +76,7 @@ def regress(options: RegressOptions) -> Result[LeastSquares]:
 
     regression = _regress(options)
     return Result(
-        regression, lines, figure, figure_writer(options.plot, partial(figure, regression, options.plot_kind))
+        regression, lines, figure, build_figure_writer(options.plot, partial(figure, regression, options.plot_kind))
     )
 
 
@@ -96,7 +96,7 @@ def _regress(options: RegressOptions) -> LeastSquares:
     if options.data is None:
         raise InputError("missing-data", "neither DATA nor {spell.sums} is given", "name a store, a .csv or a .parquet")
     source = options.open_last_experiment()
-    announce("least squares", len(source.table), len(source.table.columns))
+    announce_analysis("least squares", len(source.table), len(source.table.columns))
     return answer(source, options.query, predicted, options.without or ())
 
 

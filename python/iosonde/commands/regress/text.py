@@ -39,7 +39,7 @@ def lines(answer: LeastSquares) -> Iterator[str]:
         f"{_format_number(f.f_p, 2)}"
     )
     if levels := f.by_level():
-        yield from wrapped(_by_level(levels))
+        yield from wrapped(_format_by_level(levels))
     yield ""
     grid = [
         [
@@ -121,7 +121,7 @@ def _format_ratio(point: Point, first: Point, ratio: Estimate, width: float | No
     yield from warning_lines(ratio.warnings)
 
 
-def _by_level(decisions: Mapping[float, bool]) -> str:
+def _format_by_level(decisions: Mapping[float, bool]) -> str:
     """Format ``by level: significant at 90 % and 95 %; not significant at 99 %``."""
     at = {
         words: [f"{100 * level:g} %" for level, above in decisions.items() if above is is_so]

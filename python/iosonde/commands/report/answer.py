@@ -7,13 +7,13 @@ from pathlib import Path
 from iosonde.answers.operations import visit
 from iosonde.answers.trials import with_computed
 from iosonde.commands.advise.for_page import Choosing
-from iosonde.commands.bound.for_page import start
+from iosonde.commands.bound.for_page import start_bound
 from iosonde.commands.corpus.answer import corpus
-from iosonde.commands.corpus.for_page import CorpusPage, corpus_page
-from iosonde.commands.plot.settings import settings_plot
+from iosonde.commands.corpus.for_page import CorpusPage, build_corpus_page
+from iosonde.commands.plot.settings import build_settings_plot
 from iosonde.commands.plot.settings_plot import SettingsPlot
 from iosonde.commands.survey.for_page import SurveyPage
-from iosonde.commands.survey.stored import are_surveys, page_of_surveys
+from iosonde.commands.survey.stored import are_surveys, build_surveys_page
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.message import spell
 from iosonde.core.questions import DeclaredQuestion
@@ -28,8 +28,8 @@ from iosonde.store import Store
 
 from .content import Page
 from .experiment import Opener, open_chosen
-from .of_store import page_of_store
-from .of_table import TableOptions, page_of_table
+from .of_store import build_store_page
+from .of_table import TableOptions, build_table_page
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class ReportQuery:
     constraints: tuple[str, ...] = ()
 
 
-def command_again(options: ReportQuery, output: str, questions: str = "") -> tuple[str, ...]:
+def build_repeat_command(options: ReportQuery, output: str, questions: str = "") -> tuple[str, ...]:
     """Return the command that reproduces the page; ``questions``: the file that they were read from."""
     choosing = options.choosing
     texts = {
@@ -109,7 +109,9 @@ def _build_corpus_page(options: ReportQuery, store: Store, opened: Opener) -> Co
     source = opened(store, options.where, options.experiment)
     if not holds_many_systems(source.runs):
         return None
-    return corpus_page(corpus(source, ResponseQuery((), options.on, options.clock, options.level, options.metric)))
+    return build_corpus_page(
+        corpus(source, ResponseQuery((), options.on, options.clock, options.level, options.metric))
+    )
 
 
 def _build_store_page(options: ReportQuery, store: Store, opened: Opener) -> Page | SurveyPage:
@@ -123,45 +125,45 @@ def _build_store_page(options: ReportQuery, store: Store, opened: Opener) -> Pag
                 data=options.data,
                 option=str(getattr(spell, words[0])),
             )
-        return page_of_surveys(source.runs, options.data)
+        return build_surveys_page(source.runs, options.data)
     cells = ResponseQuery((), options.by or (), options.clock, options.level, options.metric)
-    page = page_of_store(source, chosen, cells, options.again, options.on, options.bound, options.constraints)
+    page = build_store_page(source, chosen, cells, options.again, options.on, options.bound, options.constraints)
     from . import questions
 
     def narrowed(where: Sequence[str]) -> Source:
         return opened(store, (*options.where, *where), chosen.experiment)
 
     question_list = options.questions if options.questions is not None else questions.read_questions(source)
-    answers = questions.answered(question_list, narrowed, cells, options.data)
-    page = replace(page, settings=settings_of(source, cells), questions=answers)
+    answers = questions.answer_questions(question_list, narrowed, cells, options.data)
+    page = replace(page, settings=build_page_settings_plot(source, cells), questions=answers)
     if options.choosing is None:
         return page
-    from iosonde.commands.advise.for_page import advice_of_store
+    from iosonde.commands.advise.for_page import build_store_advice
 
-    return replace(page, advice=advice_of_store(source, page.bars.items, options.choosing, cells))
+    return replace(page, advice=build_store_advice(source, page.bars.items, options.choosing, cells))
 
 
 def _build_table_page(options: ReportQuery, opened: Opener) -> Page:
     source = opened(options.data, options.where, options.experiment)
-    table, responses, by = _rows(source, options)
-    page = page_of_table(
+    table, responses, by = _select_rows_and_columns(source, options)
+    page = build_table_page(
         table, options.data, TableOptions(responses, by, options.on, options.level, options.again, options.constraints)
     )
     if options.choosing:
-        from iosonde.commands.advise.for_page import advice_of_table
+        from iosonde.commands.advise.for_page import build_table_advice
 
-        page = replace(page, advice=advice_of_table(table, responses, by, options.choosing, options.level))
-    bounding = start(
+        page = replace(page, advice=build_table_advice(table, responses, by, options.choosing, options.level))
+    bounding = start_bound(
         source,
         options.bound,
         ResponseQuery(options.response, options.by or (), options.clock, options.level, options.metric),
     )
     visit(source, [bounding.losses])
-    settings = settings_of(source, ResponseQuery(options.response, (), options.clock, options.level))
+    settings = build_page_settings_plot(source, ResponseQuery(options.response, (), options.clock, options.level))
     return replace(page, bound=bounding.section(), settings=settings)
 
 
-def _rows(source: Source, options: ReportQuery) -> tuple[Table, Sequence[str], Sequence[str] | None]:
+def _select_rows_and_columns(source: Source, options: ReportQuery) -> tuple[Table, Sequence[str], Sequence[str] | None]:
     """Return (the rows that are trials, the columns that are responses, the columns of the cells). A store's ``value``
     must be of one operation and metric, unless terms or cells separate them."""
     rows = source.trials().rows
@@ -180,9 +182,9 @@ def _rows(source: Source, options: ReportQuery) -> tuple[Table, Sequence[str], S
     return rows, options.response, options.by
 
 
-def settings_of(source: Source, query: ResponseQuery) -> SettingsPlot | None:
+def build_page_settings_plot(source: Source, query: ResponseQuery) -> SettingsPlot | None:
     """Return the figure, or None if there is nothing to draw: the sections below say why."""
     try:
-        return settings_plot(source, query)
+        return build_settings_plot(source, query)
     except IosondeError:
         return None

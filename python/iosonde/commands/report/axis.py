@@ -42,7 +42,7 @@ class Axis:
         return int(value) if isinstance(value, (int, float)) else self.constant
 
 
-def axis_of(by: Sequence[str], runs: Sequence[StoredRun]) -> Axis:
+def choose_axis(by: Sequence[str], runs: Sequence[StoredRun]) -> Axis:
     """Return the first varying factor of nodes, ranks, ranks per node; else nodes."""
     factor = next((name for name in AXES if name in by), "nodes")
     value = runs[-1].factors.get(factor) if runs else None
@@ -58,44 +58,44 @@ def title(operation: str) -> str:
     return TITLES[base] + suffix if base in TITLES and suffix else operation
 
 
-def metric_title(operation: str, metric: str) -> str:
+def format_metric_title(operation: str, metric: str) -> str:
     """Return the heading of a metric: the operation alone if its clock is the usual one or its unit is unambiguous."""
     return title(operation) + ("" if metric.endswith(_USUAL) else f", {metric_words(metric)}")
 
 
-def titles_of(rows: Sequence[OverviewRow]) -> dict[tuple[str, str], str]:
+def map_metric_titles(rows: Sequence[OverviewRow]) -> dict[tuple[str, str], str]:
     """Map (operation, metric) to its heading: the operation alone if it has one metric of its usual clock, as in the
     table of ``summary``."""
     keys = dict.fromkeys((row.operation, row.metric) for row in rows)
     several = {key for key, count in Counter(operation for operation, _ in keys).items() if count > 1}
-    return {key: _title_among(*key, key[0] in several) for key in keys}
+    return {key: _format_title_among(*key, key[0] in several) for key in keys}
 
 
-def _title_among(operation: str, metric: str, several: bool) -> str:
+def _format_title_among(operation: str, metric: str, several: bool) -> str:
     if not operation:
         return metric
     if not several:
-        return metric_title(operation, metric)
+        return format_metric_title(operation, metric)
     comma = "," if operation in TITLES else ""
     return f"{title(operation)}{comma} {metric_words(metric)}"
 
 
-def place(operation: str) -> tuple[int, str]:
+def get_operation_sort_key(operation: str) -> tuple[int, str]:
     """Return the sort key of an operation on the page."""
     names = list(TITLES)
     return (names.index(operation) if operation in names else len(names), operation)
 
 
-def is_part(operation: str) -> bool:
+def is_part_of_another(operation: str) -> bool:
     """Return whether an operation is a part of another one, shown in the table of clocks only."""
     return any(part in operation for part in _PARTS)
 
 
-def rest_of(by: Mapping[str, Any], axis: Axis) -> tuple[tuple[str, Any], ...]:
+def list_other_settings(by: Mapping[str, Any], axis: Axis) -> tuple[tuple[str, Any], ...]:
     """Return the settings of a cell other than the axis."""
     return tuple((name, value) for name, value in by.items() if name != axis.factor)
 
 
-def format_rest(rest: tuple[tuple[str, Any], ...], units: Mapping[str, str]) -> str:
+def format_settings(rest: tuple[tuple[str, Any], ...], units: Mapping[str, str]) -> str:
     """Format these settings for a heading."""
     return "".join(f", {text}" for text in level_texts(dict(rest), units))

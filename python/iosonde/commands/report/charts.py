@@ -19,26 +19,36 @@ from iosonde.stats.estimate import shape
 from iosonde.stats.estimate.shape import Shape
 from iosonde.stats.overview.types import Overview
 
-from .axis import Axis, format_rest, is_part, place, rest_of, title, titles_of
+from .axis import (
+    Axis,
+    format_settings,
+    get_operation_sort_key,
+    is_part_of_another,
+    list_other_settings,
+    map_metric_titles,
+    title,
+)
 
 # (operation, kind, *setting): the setting's values are in the order of Overview.by.
 Key = tuple[Any, ...]
 
 
-def bars_of(overview: Overview, source: Source, axis: Axis) -> tuple[Bars, ...]:
+def build_bars(overview: Overview, source: Source, axis: Axis) -> tuple[Bars, ...]:
     """Return bars for each operation, metric and setting besides the axis; parts of an operation are in the table of
     clocks."""
-    titles = titles_of([row for row in overview.rows if not is_part(row.operation)])
-    trials, includes = _trials(source, overview.by)
+    titles = map_metric_titles([row for row in overview.rows if not is_part_of_another(row.operation)])
+    trials, includes = _collect_trials(source, overview.by)
     efficiency = {
-        (e.operation, e.metric, rest_of(e.by, axis), e.size): e.efficiency
+        (e.operation, e.metric, list_other_settings(e.by, axis), e.size): e.efficiency
         for e in overview.efficiency
         if e.factor == axis.factor
     }
-    groups = group_by_key(((row.operation, row.metric, rest_of(row.by, axis)), row) for row in overview.rows)
+    groups = group_by_key(
+        ((row.operation, row.metric, list_other_settings(row.by, axis)), row) for row in overview.rows
+    )
     bars = []
     for (operation, metric, rest), rows in groups.items():
-        if is_part(operation):
+        if is_part_of_another(operation):
             continue
         cells = tuple(
             Cell(
@@ -49,12 +59,12 @@ def bars_of(overview: Overview, source: Source, axis: Axis) -> tuple[Bars, ...]:
             )
             for row in sorted(rows, key=lambda row: axis.size(row.by))
         )
-        name = titles[operation, metric] + format_rest(rest, overview.units)
+        name = titles[operation, metric] + format_settings(rest, overview.units)
         bars.append(Bars(operation, metric, name, rows[0].unit, cells, includes=includes.get((operation, metric), "")))
-    return tuple(sorted(bars, key=lambda chart: place(chart.operation)))
+    return tuple(sorted(bars, key=lambda chart: get_operation_sort_key(chart.operation)))
 
 
-def clocks_of(every: Overview, axis: Axis, displayed_bars: Iterable[Bars]) -> DataTable | None:
+def build_clock_table(every: Overview, axis: Axis, displayed_bars: Iterable[Bars]) -> DataTable | None:
     """Return a table of metrics without bars: other clocks, and parts of operations."""
     drawn_keys = {(bars.operation, bars.metric) for bars in displayed_bars}
     rows = tuple(
@@ -68,14 +78,18 @@ def clocks_of(every: Overview, axis: Axis, displayed_bars: Iterable[Bars]) -> Da
             row.unit,
             row.n,
         )
-        for row in sorted(every.rows, key=lambda row: (place(row.operation), row.metric, axis.size(row.by)))
+        for row in sorted(
+            every.rows, key=lambda row: (get_operation_sort_key(row.operation), row.metric, axis.size(row.by))
+        )
         if (row.operation, row.metric) not in drawn_keys
     )
     columns = ("operation", "metric", axis.factor, "mean", "low", "high", "unit", "trials")
     return DataTable("Other clocks and parts", columns, rows) if rows else None
 
 
-def _trials(source: Source, by: Sequence[str]) -> tuple[dict[tuple[Any, ...], tuple[float, ...]], dict[Any, str]]:
+def _collect_trials(
+    source: Source, by: Sequence[str]
+) -> tuple[dict[tuple[Any, ...], tuple[float, ...]], dict[Any, str]]:
     """Return (operation, metric, *setting) → the trials' values; (operation, metric) → what the clock includes."""
     if not len(source.table):
         return {}, {}
@@ -87,7 +101,7 @@ def _trials(source: Source, by: Sequence[str]) -> tuple[dict[tuple[Any, ...], tu
     return {key: tuple(values[rows].tolist()) for key, rows in table.groups(["operation", "metric", *by])}, inside
 
 
-def bars_section(bars: Sequence[Bars], runs: Sequence[StoredRun]) -> Section[Bars]:
+def build_bars_section(bars: Sequence[Bars], runs: Sequence[StoredRun]) -> Section[Bars]:
     """Return the bars, or why there are none, and the limits of a single node count."""
     if not runs:
         template = "The store holds no runs yet: iosonde run --target DIR --store STORE measures."
@@ -141,7 +155,7 @@ def _split_run(run: StoredRun, operations: Operations) -> Iterator[tuple[str, st
             yield phase.operation, kind, shape.shape_from_buckets(_native.bucket_edges_ns(), pairs)
 
 
-def latencies_of(
+def build_latencies(
     overview: Overview, shapes: Mapping[Key, Shape], axis: Axis
 ) -> tuple[Section[Latency], DataTable | None]:
     """Return, per operation, the distribution of the kind that takes most of its time; the other kinds as a table."""
@@ -151,15 +165,15 @@ def latencies_of(
     percentiles: dict[Key, dict[str, Estimate]] = {}
     for entry in overview.latency:
         by_percentile = percentiles.setdefault((entry.operation, entry.kind, *entry.by.values()), {})
-        by_percentile[_name(entry.percentile)] = entry.duration
+        by_percentile[_format_percentile(entry.percentile)] = entry.duration
     drawn = _find_largest(shapes)
     figures = group_by_key(
-        ((*key[:2], rest_of(_setting(key, overview.by), axis)), key)
-        for key in sorted(shapes, key=lambda key: place(key[0]))
+        ((*key[:2], list_other_settings(_get_setting(key, overview.by), axis)), key)
+        for key in sorted(shapes, key=lambda key: get_operation_sort_key(key[0]))
         if key[:2] in drawn
     )
     items = [_build_figure(group, keys, shapes, percentiles, overview, axis) for group, keys in figures.items()]
-    return Section(tuple(items)), _others(overview, axis, drawn)
+    return Section(tuple(items)), _tabulate_other_percentiles(overview, axis, drawn)
 
 
 def _build_figure(
@@ -173,7 +187,7 @@ def _build_figure(
     operation, kind, rest = group
     series = [
         LatencySeries(
-            axis.size(_setting(key, overview.by)),
+            axis.size(_get_setting(key, overview.by)),
             tuple(edges),
             tuple(shares),
             shapes[key].operations,
@@ -188,7 +202,7 @@ def _build_figure(
         unsure.setdefault(name, warning)
     return Latency(
         operation,
-        f"{title(operation)}: {kind}{format_rest(rest, overview.units)}",
+        f"{title(operation)}: {kind}{format_settings(rest, overview.units)}",
         tuple(sorted(series, key=lambda entry: entry.nodes)),
         f"~ unknown: {'; '.join(dict.fromkeys(unsure.values()))}" if unsure else "",
     )
@@ -203,13 +217,13 @@ def _find_largest(shapes: Mapping[Key, Shape]) -> set[tuple[str, str]]:
     return {max((pair for pair in spent if pair[0] == operation), key=spent.__getitem__) for operation in operations}
 
 
-def _others(overview: Overview, axis: Axis, drawn: set[tuple[str, str]]) -> DataTable | None:
+def _tabulate_other_percentiles(overview: Overview, axis: Axis, drawn: set[tuple[str, str]]) -> DataTable | None:
     rows = tuple(
         (
             title(entry.operation),
             entry.kind,
             axis.size(entry.by),
-            _name(entry.percentile),
+            _format_percentile(entry.percentile),
             *ends(entry.duration),
             entry.duration.n,
         )
@@ -220,9 +234,9 @@ def _others(overview: Overview, axis: Axis, drawn: set[tuple[str, str]]) -> Data
     return DataTable("The other operations inside these phases", columns, rows) if rows else None
 
 
-def _name(percentile: float) -> str:
+def _format_percentile(percentile: float) -> str:
     return f"p{100 * percentile:g}"
 
 
-def _setting(key: Key, by: Sequence[str]) -> dict[str, Any]:
+def _get_setting(key: Key, by: Sequence[str]) -> dict[str, Any]:
     return dict(zip(by, key[2:], strict=True))

@@ -149,7 +149,7 @@ class Page:
         return tuple(dict.fromkeys(warning for estimate in estimates for warning in estimate.warnings))
 
 
-def summaries_of(
+def build_summaries(
     overview: Overview, titles: Mapping[Key, str] | None = None, includes: Mapping[Key, str] | None = None
 ) -> tuple[ResponseSummary, ...]:
     """Return the cells by response; ``titles`` names (operation, metric), by default the metric; ``includes``: content
@@ -168,7 +168,7 @@ def summaries_of(
             (titles or {}).get(key, key[1]),
             rows_by_key[key][0].unit,
             overview.by,
-            tuple(_row(row, overview, efficiency) for row in rows_by_key[key]),
+            tuple(_build_row(row, overview, efficiency) for row in rows_by_key[key]),
             (includes or {}).get(key, ""),
         )
         for key in titles or rows_by_key
@@ -176,7 +176,7 @@ def summaries_of(
     )
 
 
-def _row(row: OverviewRow, overview: Overview, efficiency: dict[tuple[Any, ...], Estimate]) -> SummaryRow:
+def _build_row(row: OverviewRow, overview: Overview, efficiency: dict[tuple[Any, ...], Estimate]) -> SummaryRow:
     setting = tuple(row.by.get(name) for name in overview.by)
     return SummaryRow(
         tuple(format_levels(overview.by, row.by, overview.units)),

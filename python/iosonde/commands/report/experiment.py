@@ -27,12 +27,12 @@ def open_chosen(
 ) -> tuple[Source, Chosen]:
     """Open the named experiment, or the newest, with ``opened``. Raises InputError for DATA that is not a store."""
     store = data if isinstance(data, Store) else Store.open(data)
-    chosen = choose(store, experiment)
+    chosen = choose_experiment(store, experiment)
     # With ``all``, the page shows every experiment.
     return opened(store, where, chosen.experiment or (experiments.ALL if experiment else None)), chosen
 
 
-def choose(store: Store, experiment: str | None) -> Chosen:
+def choose_experiment(store: Store, experiment: str | None) -> Chosen:
     """Choose the named experiment, or the last. Raises InputError for an unknown id."""
     runs = [StoredRun(document) for document in store.runs()]
     ids, saved = experiments.measured(runs), {record.id: record for record in store.experiments()}

@@ -16,7 +16,7 @@ from iosonde.stats.overview.types import Overview
 _NUMBER = re.compile(r"[-+]?\d[\d.]*(e[-+]?\d+)?")
 
 
-def findings_of(
+def collect_findings(
     overview: Overview,
     runs: Sequence[StoredRun],
     problems: Sequence[Finding],
@@ -41,7 +41,7 @@ def findings_from_warnings(warnings: Sequence[str]) -> list[Finding]:
     return [Finding("", Severity.WARNING, as_sentence(warning)) for warning in warnings]
 
 
-def wrong(findings: Sequence[Finding], measured: bool) -> str:
+def format_finding_counts(findings: Sequence[Finding], measured: bool) -> str:
     """Count the findings by severity."""
     if not findings:
         return "No check found a problem." if measured else ""
@@ -51,7 +51,7 @@ def wrong(findings: Sequence[Finding], measured: bool) -> str:
     return f"{' and '.join([', '.join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)}."
 
 
-def at_the_top(models: Section[ResponseRegression]) -> list[Finding]:
+def select_top_findings(models: Section[ResponseRegression]) -> list[Finding]:
     """Return the models' findings for the first screen. Findings of several models that differ only in numbers appear
     once, with the models' names."""
     several = len(models.items) > 1

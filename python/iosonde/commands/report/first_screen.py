@@ -18,9 +18,9 @@ from iosonde.stats.overview.types import Overview
 
 from .axis import Axis
 from .experiment import Chosen
-from .findings import wrong
-from .headline import headline, shortened
-from .machine import deep
+from .findings import format_finding_counts
+from .headline import format_headline, shorten_command
+from .machine import get_nested
 
 ToolClocks = Sequence[tuple[str, str]]
 _MOST_LEVELS = 4  # numbers listed one by one
@@ -29,7 +29,7 @@ _MOST_SWEPT = 6  # factors
 _SIZES = ("nodes", "ranks_per_node", "ranks")
 
 
-def first_screen(
+def build_first_screen(
     target: str,
     runs: Sequence[StoredRun],
     overview: Overview,
@@ -40,16 +40,16 @@ def first_screen(
 ) -> FirstScreen:
     """Build the first screen; ``clock`` describes the clock of the rates."""
     return FirstScreen(
-        headline=headline(target, tools_of(runs), runs, overview, axis),
-        what=(*measured(runs, overview, axis, chosen.seed), *([chosen.note] if chosen.note else [])),
+        headline=format_headline(target, format_tools(runs), runs, overview, axis),
+        what=(*describe_measurement(runs, overview, axis, chosen.seed), *([chosen.note] if chosen.note else [])),
         fast=" ".join(filter(None, (_describe_sizes(runs, clock), wire.words(runs)))) if overview.rows else "",
-        sure=(interval_words(overview),) if overview.rows else (),
-        wrong=wrong(findings, bool(runs)),
+        sure=(describe_interval(overview),) if overview.rows else (),
+        wrong=format_finding_counts(findings, bool(runs)),
         sentence=overview.sentence,
     )
 
 
-def sentence_about(overview: Overview, metrics: Collection[str]) -> str:
+def describe_metrics(overview: Overview, metrics: Collection[str]) -> str:
     """Return the sentences on the ``metrics`` of an experiment's questions; on all if none of these varies."""
     selected = [story for story in overview.stories if {story.operation, story.response, story.title} & set(metrics)]
     if not selected:
@@ -57,13 +57,13 @@ def sentence_about(overview: Overview, metrics: Collection[str]) -> str:
     return " ".join(filter(None, (*sentences(selected, overview.units), overview.closing)))
 
 
-def clock_of(clock: str, tool_clocks: ToolClocks) -> str:
+def describe_clock(clock: str, tool_clocks: ToolClocks) -> str:
     """Describe the clock of the rates, as a sentence without its full stop."""
     text = "; ".join(clock_words(clock, tool_clocks))
     return text[:1].upper() + text[1:]
 
 
-def interval_words(overview: Overview) -> str:
+def describe_interval(overview: Overview) -> str:
     """Describe the level of the intervals and the number of trials."""
     counts = sorted({row.n for row in overview.rows}) or [0]
     trials = counted(counts[0], "trial") if len(counts) == 1 else f"{counts[0]} to {counts[-1]} trials"
@@ -86,7 +86,7 @@ def _describe_cache(runs: Sequence[StoredRun]) -> str:
     return " or ".join(sorted({str(run.factors.get("client_cache") or "unknown") for run in runs}))
 
 
-def target_of(runs: Sequence[StoredRun], otherwise: str) -> str:
+def get_target(runs: Sequence[StoredRun], otherwise: str) -> str:
     """Return the measured directory, or the store for imported runs."""
     return ", ".join(dict.fromkeys(run.target for run in runs if run.target is not None)) or otherwise
 
@@ -97,7 +97,7 @@ def find_experiment_name(experiments: Sequence[Experiment]) -> str:
     return names.pop() if len(names) == 1 else ""
 
 
-def tools_of(runs: Sequence[StoredRun], versions: bool = False) -> str:
+def format_tools(runs: Sequence[StoredRun], versions: bool = False) -> str:
     """Return the tools whose output was read, each once, '' for our engine; with ``versions`` as ``ior 4.1.0`` if
     unique."""
     versions_by_tool: dict[str, dict[str, None]] = {}
@@ -121,7 +121,7 @@ def tools_of(runs: Sequence[StoredRun], versions: bool = False) -> str:
     return listed([*texts[:_MOST_TOOLS], *([f"{more} more tools"] if more > 0 else [])]) if texts else ""
 
 
-def measured(runs: Sequence[StoredRun], overview: Overview, axis: Axis, seed: int | None) -> Iterator[str]:
+def describe_measurement(runs: Sequence[StoredRun], overview: Overview, axis: Axis, seed: int | None) -> Iterator[str]:
     """Yield two or three sentences."""
     if not runs:
         yield "The store holds no runs."
@@ -130,31 +130,32 @@ def measured(runs: Sequence[StoredRun], overview: Overview, axis: Axis, seed: in
     lost = f", {len(runs) - complete} of them incomplete and {fate_of_incomplete(runs)}" if complete < len(runs) else ""
     swept = _describe_factors(overview)
     if all(run.imported for run in runs):
-        yield f"{counted(len(runs), 'run')} of {tools_of(runs, True)}{lost}, imported{': ' + swept if swept else ''}."
+        tools = format_tools(runs, True)
+        yield f"{counted(len(runs), 'run')} of {tools}{lost}, imported{': ' + swept if swept else ''}."
         return
-    what = tools_of(runs, True) or _steps(runs) or ", ".join(sorted({run.source for run in runs}))
-    mounts = [deep(run.facts, "machine", "mount") or {} for run in runs]
-    places = dict.fromkeys(_place(mount) for mount in mounts if mount.get("type"))
+    what = format_tools(runs, True) or _describe_timed_commands(runs) or ", ".join(sorted({run.source for run in runs}))
+    mounts = [get_nested(run.facts, "machine", "mount") or {} for run in runs]
+    places = dict.fromkeys(_format_mount(mount) for mount in mounts if mount.get("type"))
     on = f" on {' and '.join(places)}" if places else ""
     yield f"{what}{on}: {'; '.join([*([swept] if swept else []), *_describe_size(runs, axis)])}."
     drawn = f"in a random order (seed {seed})" if seed is not None else "in the order given"
     length = format_seconds(sum(run.seconds for run in runs))
     yield f"{counted(len(runs), 'trial')}{lost}, {drawn}: {length} of measuring."
-    if _stood_in(runs, axis):
+    if _has_ranks_as_nodes(runs, axis):
         yield "All ranks ran on one machine and stood in for nodes: they share its cache, cores and network link."
 
 
-def _place(mount: Mapping[str, Any]) -> str:
+def _format_mount(mount: Mapping[str, Any]) -> str:
     """Format ``nfs4 (server:/export)``; a mount table may lack the source."""
     return f"{mount['type']} ({mount['source']})" if mount.get("source") else str(mount["type"])
 
 
-def _steps(runs: Sequence[StoredRun]) -> str:
+def _describe_timed_commands(runs: Sequence[StoredRun]) -> str:
     """Return the timed commands, if the runs did nothing else."""
     phases = [phase for phase in runs[-1].phases if phase.is_step]
     if not phases or not all(phase.is_command for phase in phases):
         return ""
-    commands = [f"'{shortened(phase.command)}'" for phase in phases]
+    commands = [f"'{shorten_command(phase.command)}'" for phase in phases]
     return listed(
         [*commands[:_MOST_TOOLS], *([f"{len(commands) - _MOST_TOOLS} more"] if len(commands) > _MOST_TOOLS else [])]
     )
@@ -169,7 +170,7 @@ def _describe_size(runs: Sequence[StoredRun], axis: Axis) -> list[str]:
     return [f"{', '.join(map(str, sizes))} {axis.noun if sizes == [1] else plural(axis.noun)}" + per_node]
 
 
-def _stood_in(runs: Sequence[StoredRun], axis: Axis) -> bool:
+def _has_ranks_as_nodes(runs: Sequence[StoredRun], axis: Axis) -> bool:
     several = max(axis.size(run.factors) for run in runs) > 1
     return several and runs[-1].facts.get("launcher") == "local" and axis.factor == "nodes"
 
@@ -178,10 +179,10 @@ def _describe_factors(overview: Overview) -> str:
     """List the factors and their levels: ``t 64 KiB, 1 MiB and 4 MiB; transfer_size 4 KiB to 1 MiB``."""
     names = [name for name in overview.by if name not in _SIZES]
     more = [f"{len(names) - _MOST_SWEPT} factors more"] if len(names) > _MOST_SWEPT else []
-    return "; ".join([*(f"{name} {_levels(name, overview)}" for name in names[:_MOST_SWEPT]), *more])
+    return "; ".join([*(f"{name} {_describe_factor_levels(name, overview)}" for name in names[:_MOST_SWEPT]), *more])
 
 
-def _levels(name: str, overview: Overview) -> str:
+def _describe_factor_levels(name: str, overview: Overview) -> str:
     levels = list(dict.fromkeys(row.by.get(name) for row in overview.rows))
     return describe_levels([level for level in levels if level is not None], name, overview.units)
 

@@ -9,7 +9,7 @@ from iosonde.core.units import human_scale, significant
 from iosonde.core.words import counted
 from iosonde.stats.overview.types import Overview, OverviewRow
 
-from .axis import Axis, place
+from .axis import Axis, get_operation_sort_key
 
 _NOTHING = "No trial is complete: the speed is unknown"
 _NO_RATE = "The trials hold no rate: the speed is unknown"
@@ -21,7 +21,7 @@ _MAX_FACTORS = 3  # factors
 _LONG = 40  # characters of a command
 
 
-def headline(target: str, tools: str, runs: Sequence[StoredRun], overview: Overview, axis: Axis) -> str:
+def format_headline(target: str, tools: str, runs: Sequence[StoredRun], overview: Overview, axis: Axis) -> str:
     """Return one line about a target or store, and the tools that measured it ('' for our engine). If only the size
     varied, it reports the largest size, with its interval."""
     rows = [row for row in overview.rows if row.mean.value is not None]
@@ -34,15 +34,19 @@ def headline(target: str, tools: str, runs: Sequence[StoredRun], overview: Overv
     else:
         names = overview.by
         over = f" over {' × '.join(names) if len(names) <= _MAX_FACTORS else counted(len(names), 'factor')}"
-    verbs = [f"{verb} {_span(some)}" for name, verb in _VERBS.items() if (some := _of(rows, name))]
+    verbs = [
+        f"{verb} {_format_mean_range(some)}"
+        for name, verb in _VERBS.items()
+        if (some := _select_operation_rows(rows, name))
+    ]
     if verbs:
         return f"{target} {' and '.join(verbs)}{over}"
     over = over.replace(" from ", " with ")
     of = f"{tools} " if tools else ""
-    return f"{target}: {of}{', '.join(_metrics(rows, tools, _collect_commands(runs)))}{over}"
+    return f"{target}: {of}{', '.join(_format_first_metrics(rows, tools, _collect_commands(runs)))}{over}"
 
 
-def _of(rows: Sequence[OverviewRow], operation: str) -> list[OverviewRow]:
+def _select_operation_rows(rows: Sequence[OverviewRow], operation: str) -> list[OverviewRow]:
     """Return the rows of one operation and its first metric."""
     some = [row for row in rows if row.operation == operation]
     return [row for row in some if row.metric == some[0].metric]
@@ -53,7 +57,7 @@ def _is_redundant_rate(operation: str, metric: str, metric_keys: Collection[tupl
     return metric.startswith("rate_") and (operation, metric.replace("rate_", "bandwidth_", 1)) in metric_keys
 
 
-def _metrics(rows: Sequence[OverviewRow], tools: str, commands: dict[str, str]) -> Iterator[str]:
+def _format_first_metrics(rows: Sequence[OverviewRow], tools: str, commands: dict[str, str]) -> Iterator[str]:
     """Yield the first metrics: ``write 366 to 799 MiB/s``; the unit marks a rate."""
     metric_keys = dict.fromkeys((row.operation, row.metric) for row in rows)
     selected = [key for key in metric_keys if tools or not _is_redundant_rate(*key, metric_keys)]
@@ -63,11 +67,11 @@ def _metrics(rows: Sequence[OverviewRow], tools: str, commands: dict[str, str]) 
         some = [row for row in rows if (row.operation, row.metric) == (operation, metric)]
         words = metric_words(metric)
         if operation in commands and metric == "seconds":
-            yield f"'{commands[operation]}' takes {_span(some)}"
+            yield f"'{commands[operation]}' takes {_format_mean_range(some)}"
             continue
         phrases = [] if operation == before else [operation]
         phrases += [] if words in ("bandwidth", "rate") and operation else [words]
-        yield " ".join([*phrases, _span(some)])
+        yield " ".join([*phrases, _format_mean_range(some)])
         before = operation
     if len(keys) > _MOST:
         yield f"and {len(keys) - _MOST} more"
@@ -75,26 +79,26 @@ def _metrics(rows: Sequence[OverviewRow], tools: str, commands: dict[str, str]) 
 
 def _build_sort_key(operation: str, metric: str) -> tuple[bool, int, bool]:
     """Return the sort key in the page's order; operations outside it have bandwidths first."""
-    return operation.startswith(_LATER), place(operation)[0], not metric.startswith("bandwidth")
+    return operation.startswith(_LATER), get_operation_sort_key(operation)[0], not metric.startswith("bandwidth")
 
 
-def _span(rows: Sequence[OverviewRow]) -> str:
+def _format_mean_range(rows: Sequence[OverviewRow]) -> str:
     """Return the smallest and the largest mean; for one setting its mean with its interval."""
     if len(rows) == 1:
         return estimate_text(rows[0].mean, rows[0].unit)
     values = [row.mean.value for row in rows if row.mean.value is not None]
-    (least, first), (most, last) = (_parts(value, rows[0].unit) for value in (min(values), max(values)))
+    (least, first), (most, last) = (_format_value_and_unit(value, rows[0].unit) for value in (min(values), max(values)))
     if (least, first) == (most, last):
         return f"{most} {last}".rstrip()
     return f"{least} to {most} {last}".rstrip() if first == last else f"{least} {first} to {most} {last}"
 
 
-def _parts(value: float, unit: str) -> tuple[str, str]:
+def _format_value_and_unit(value: float, unit: str) -> tuple[str, str]:
     divisor, name = human_scale(value, unit)
     return significant(value / divisor), name
 
 
-def shortened(command: str) -> str:
+def shorten_command(command: str) -> str:
     """Shorten a command to fit a sentence."""
     return command if len(command) <= _LONG else f"{command[: _LONG - 1]}…"
 
@@ -102,7 +106,7 @@ def shortened(command: str) -> str:
 def _collect_commands(runs: Sequence[StoredRun]) -> dict[str, str]:
     """Map operations of unnamed steps to their commands."""
     return {
-        phase.operation: shortened(phase.command)
+        phase.operation: shorten_command(phase.command)
         for run in runs[-1:]
         for phase in run.phases
         if phase.is_command and phase.name.startswith("step-") and phase.operation == phase.name

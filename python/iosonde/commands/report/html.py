@@ -3,17 +3,17 @@
 from collections.abc import Callable
 
 from iosonde.commands.corpus.for_page import CorpusPage
-from iosonde.commands.corpus.section import corpus_html
+from iosonde.commands.corpus.section import render_corpus
 from iosonde.commands.survey.for_page import SurveyPage
-from iosonde.commands.survey.section import survey_html
+from iosonde.commands.survey.section import render_survey
 
 from .content import Page
 from .parts import build_sections
 from .section import render
 
 
-def html_of(page: Page | SurveyPage | CorpusPage, say: Callable[[str], None] = lambda sentence: None) -> str:
+def render_page_html(page: Page | SurveyPage | CorpusPage, say: Callable[[str], None] = lambda sentence: None) -> str:
     """Return the page as HTML text. ``say`` reports what made this slower than necessary."""
     if isinstance(page, SurveyPage):
-        return survey_html(page, say)
-    return corpus_html(page, say) if isinstance(page, CorpusPage) else render(page, say, build_sections(page.parts))
+        return render_survey(page, say)
+    return render_corpus(page, say) if isinstance(page, CorpusPage) else render(page, say, build_sections(page.parts))

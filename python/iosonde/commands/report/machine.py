@@ -28,7 +28,7 @@ _MACHINE_TITLES = {
 _MOST_COMMANDS = 10
 
 
-def facts_of(runs: Sequence[StoredRun]) -> Section[FactGroup]:
+def collect_facts(runs: Sequence[StoredRun]) -> Section[FactGroup]:
     """Collect the facts of the machine in the last trial."""
     machine = runs[-1].facts.get("machine") if runs else None
     if not isinstance(machine, dict):
@@ -37,27 +37,29 @@ def facts_of(runs: Sequence[StoredRun]) -> Section[FactGroup]:
         machine = {**machine, "filesystem": {**(machine.get("filesystem") or {}), "structure": structure}}
     titles = list(_MACHINE_TITLES)
     groups = [
-        FactGroup(_MACHINE_TITLES.get(name, str(name)), tuple(flat(value)))
+        FactGroup(_MACHINE_TITLES.get(name, str(name)), tuple(flatten_facts(value)))
         for name, value in sorted(
             machine.items(), key=lambda item: titles.index(item[0]) if item[0] in titles else len(titles)
         )
         if value
     ]
-    differing = sum(deep(run.facts, "machine", "host", "boot_id") != deep(machine, "host", "boot_id") for run in runs)
+    differing = sum(
+        get_nested(run.facts, "machine", "host", "boot_id") != get_nested(machine, "host", "boot_id") for run in runs
+    )
     why = (f"Last trial; {counted(differing, 'trial')} ran after another boot or on another machine.",)
     return Section(tuple(group for group in groups if group.rows), why if differing else ())
 
 
-def flat(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+def flatten_facts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     """Yield nested facts as (name, text), sizes with units; unknown ones are omitted."""
     if isinstance(value, dict):
         for key, item in value.items():
-            yield from flat(item, f"{name} {key}".strip())
+            yield from flatten_facts(item, f"{name} {key}".strip())
     elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
         for number, item in enumerate(value):
             label = str(item.get("name", number)) if isinstance(item, dict) else str(number)
             rest = {key: entry for key, entry in item.items() if key != "name"} if isinstance(item, dict) else item
-            yield from flat(rest, f"{name} {label}".strip())
+            yield from flatten_facts(rest, f"{name} {label}".strip())
     elif value not in (None, "", []):
         yield _format_fact(name, value)
 
@@ -73,24 +75,24 @@ def _format_fact(name: str, value: Any) -> tuple[str, str]:
     return name.replace("_", " "), str(value)
 
 
-def deep(value: Any, *keys: str) -> Any:
+def get_nested(value: Any, *keys: str) -> Any:
     """Return value[a][b]…, None if a key is absent."""
     for key in keys:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value
 
 
-def reproduce_of(runs: Sequence[StoredRun], seed: int | None, store: str, command: Sequence[str]) -> Reproduce:
+def build_reproduction(runs: Sequence[StoredRun], seed: int | None, store: str, command: Sequence[str]) -> Reproduce:
     """Return the command lines (none for a table in memory), the seed, the versions."""
     last = runs[-1] if runs else StoredRun({})
     if runs and all(run.imported for run in runs):
         seed = None  # imported runs have no drawn order
-        commands = _as_printed(runs)
+        commands = _list_tool_commands(runs)
     else:
         commands = _build_repeat_command(last, seed)
     commands += [("Make this page", shlex.join(command))] if command else []
     facts = [("seed of the order", str(seed))] if seed is not None else []
-    facts += (dict(flat(last.versions)) | dict(flat(last.facts.get("software") or {}))).items()
+    facts += (dict(flatten_facts(last.versions)) | dict(flatten_facts(last.facts.get("software") or {}))).items()
     ids = dict.fromkeys(run.experiment for run in runs)
     return Reproduce(tuple(commands), (*facts, ("experiment", ", ".join(ids) or "none"), ("store", store)))
 
@@ -105,7 +107,7 @@ def _build_repeat_command(last: StoredRun, seed: int | None) -> list[tuple[str, 
     return [("Measure the same again, in the same order", shlex.join(["iosonde", *measured]))] if measured else []
 
 
-def _as_printed(runs: Sequence[StoredRun]) -> list[tuple[str, str]]:
+def _list_tool_commands(runs: Sequence[StoredRun]) -> list[tuple[str, str]]:
     """Return the other tools' command lines, as their outputs print them."""
     commands = list(dict.fromkeys(str(run.facts["command"]) for run in runs if run.facts.get("command")))
     which = [f" {place} of {len(commands)}" if len(commands) > 1 else "" for place in range(1, len(commands) + 1)]

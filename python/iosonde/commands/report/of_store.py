@@ -7,12 +7,12 @@ from iosonde.answers.constraints import SettingConstraints
 from iosonde.answers.operations import Percentiles, visit
 from iosonde.answers.tools import list_tool_clocks, own_clock
 from iosonde.answers.trials import measured
-from iosonde.commands.bound.for_page import start
+from iosonde.commands.bound.for_page import start_bound
 from iosonde.commands.plot.content import Bars, Latency, Timeline
 from iosonde.commands.plot.over_time import OverTimePlot, build_run_plot
-from iosonde.commands.rank.for_page import InfluenceOptions, influences_of_store
-from iosonde.commands.regress.for_page import models_of_store
-from iosonde.commands.summary.answer import store_overview
+from iosonde.commands.rank.for_page import InfluenceOptions, build_store_influences
+from iosonde.commands.regress.for_page import build_store_models
+from iosonde.commands.summary.answer import build_store_overview
 from iosonde.commands.summary.faults import FaultEffects
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
@@ -27,21 +27,21 @@ from iosonde.stats.overview.fault_effect import UNDONE, WELL
 from iosonde.stats.overview.types import Overview
 from iosonde.stats.regression.formula import columns_of
 
-from .axis import Axis, axis_of, is_part, place, titles_of
-from .charts import Shapes, bars_of, bars_section, clocks_of, latencies_of
-from .content import Page, summaries_of
+from .axis import Axis, choose_axis, get_operation_sort_key, is_part_of_another, map_metric_titles
+from .charts import Shapes, build_bars, build_bars_section, build_clock_table, build_latencies
+from .content import Page, build_summaries
 from .experiment import Chosen
-from .findings import at_the_top, findings_of
-from .first_screen import clock_of, find_experiment_name, first_screen, sentence_about, target_of
-from .machine import facts_of, reproduce_of
+from .findings import collect_findings, select_top_findings
+from .first_screen import build_first_screen, describe_clock, describe_metrics, find_experiment_name, get_target
+from .machine import build_reproduction, collect_facts
 from .parts import build_parts
 from .questions import collect_question_metrics
-from .timelines import timelines_of
+from .timelines import build_timelines
 
 _ALWAYS = ("run", "started", "state")
 
 
-def page_of_store(
+def build_store_page(
     source: Source,
     chosen: Chosen,
     query: ResponseQuery,
@@ -55,22 +55,22 @@ def page_of_store(
     operations of each run are read once."""
     runs, level = source.runs, query.level
     percentiles, shapes = Percentiles(source, level), Shapes(measured(source, query).by)
-    bounding = start(source, bound, query)
+    bounding = start_bound(source, bound, query)
     hit = FaultEffects(level)
     visit(source, [percentiles, shapes, bounding.losses, hit])
-    overview = store_overview(source, query, percentiles.by_run)
-    axis = axis_of(overview.by, runs)
-    bars = bars_of(overview, source, axis)
-    titles = titles_by_key(overview, runs)
+    overview = build_store_overview(source, query, percentiles.by_run)
+    axis = choose_axis(overview.by, runs)
+    bars = build_bars(overview, source, axis)
+    titles = map_titles_by_key(overview, runs)
     tool_clocks = list_tool_clocks(source, query)
     trials = source.trials(query.choice).rows
-    models = models_of_store(overview, trials, on, level, titles)
-    findings = findings_of(overview, runs, source.damage, at_the_top(models))
-    target = target_of(runs, source.name)
-    latencies, others = latencies_of(overview, shapes.by_key, axis)
-    lines, chosen_trial = timelines_of(runs, axis)
-    clock = clock_of(own_clock(source, query), tool_clocks)
-    first = first_screen(
+    models = build_store_models(overview, trials, on, level, titles)
+    findings = collect_findings(overview, runs, source.damage, select_top_findings(models))
+    target = get_target(runs, source.name)
+    latencies, others = build_latencies(overview, shapes.by_key, axis)
+    lines, chosen_trial = build_timelines(runs, axis)
+    clock = describe_clock(own_clock(source, query), tool_clocks)
+    first = build_first_screen(
         find_experiment_name(source.experiments) or target, runs, overview, findings, axis, chosen, clock
     )
     return Page(
@@ -78,25 +78,27 @@ def page_of_store(
         target=target,
         measured=_format_period(runs),
         level=level,
-        answers=replace(first, sentence=sentence_about(overview, collect_question_metrics(source))),
+        answers=replace(first, sentence=describe_metrics(overview, collect_question_metrics(source))),
         findings=findings,
-        bars=bars_section(bars, runs),
+        bars=build_bars_section(bars, runs),
         latencies=latencies,
         timelines=lines,
-        trials=trials_of(runs, overview, axis),
-        facts=facts_of(runs),
-        reproduce=reproduce_of(runs, chosen.seed, source.name, command),
-        clocks=None if tool_clocks else clocks_of(store_overview(source, replace(query, clock=ALL), {}), axis, bars),
+        trials=tabulate_trials(runs, overview, axis),
+        facts=collect_facts(runs),
+        reproduce=build_reproduction(runs, chosen.seed, source.name, command),
+        clocks=None
+        if tool_clocks
+        else build_clock_table(build_store_overview(source, replace(query, clock=ALL), {}), axis, bars),
         latency_others=others,
         timelines_note=chosen_trial,
         axis=axis.noun,
-        summary=summaries_of(
+        summary=build_summaries(
             overview,
             {key: title for key, (title, _) in titles.items()},
             {} if tool_clocks else {(bar.operation, bar.metric): bar.includes for bar in bars},
         ),
         models=models,
-        influences=influences_of_store(
+        influences=build_store_influences(
             trials,
             columns_of(on, trials) if on else _list_scattered(source, trials, overview.by),
             titles,
@@ -105,15 +107,15 @@ def page_of_store(
             ),
         ),
         bound=bounding.section(),
-        faults=Section(hit.over_trials(overview.by, source.units())),
-        fault_plot=_last_hit(source),
+        faults=Section(hit.estimate_effects(overview.by, source.units())),
+        fault_plot=_plot_last_faulty_trial(source),
         parts=build_parts(source, level),
         more=_describe_other_metrics(source, query) if tool_clocks else "",
         verdicts=overview.verdicts,
     )
 
 
-def _last_hit(source: Source) -> OverTimePlot | None:
+def _plot_last_faulty_trial(source: Source) -> OverTimePlot | None:
     """Plot the last complete trial with faults over its time; None if no such trial recorded operations."""
     runs = [run for run in source.runs if run.faults and run.counts and run.n_operations]
     if not runs:
@@ -127,14 +129,14 @@ def _last_hit(source: Source) -> OverTimePlot | None:
     )
 
 
-def titles_by_key(overview: Overview, runs: Sequence[StoredRun]) -> dict[tuple[str, str], tuple[str, str]]:
+def map_titles_by_key(overview: Overview, runs: Sequence[StoredRun]) -> dict[tuple[str, str], tuple[str, str]]:
     """Map (operation, metric) to (heading, unit) of everything with sections of its own, in page order: a tool's own
     numbers before the time of its command."""
     steps = {phase.operation for run in runs[-1:] for phase in run.phases if phase.is_command}
-    selected = [row for row in overview.rows if not is_part(row.operation)]
-    rows = sorted(selected, key=lambda row: (row.operation in steps, place(row.operation)[0]))
+    selected = [row for row in overview.rows if not is_part_of_another(row.operation)]
+    rows = sorted(selected, key=lambda row: (row.operation in steps, get_operation_sort_key(row.operation)[0]))
     units = {(row.operation, row.metric): row.unit for row in rows}
-    return {key: (title, units[key]) for key, title in titles_of(rows).items()}
+    return {key: (title, units[key]) for key, title in map_metric_titles(rows).items()}
 
 
 def _describe_other_metrics(source: Source, query: ResponseQuery) -> str:
@@ -160,18 +162,18 @@ class StoreFigures:
     timelines: Section[Timeline]
 
 
-def figures_of_store(source: Source, query: ResponseQuery, kinds: Sequence[str]) -> StoreFigures:
+def build_store_figures(source: Source, query: ResponseQuery, kinds: Sequence[str]) -> StoreFigures:
     """Return the figures of ``kinds``; the others are empty and not computed."""
     percentiles, shapes = Percentiles(source, query.level), Shapes(measured(source, query).by)
     if "latency" in kinds:
         visit(source, [percentiles, shapes])
-    overview = store_overview(source, query, percentiles.by_run)
-    axis = axis_of(overview.by, source.runs)
+    overview = build_store_overview(source, query, percentiles.by_run)
+    axis = choose_axis(overview.by, source.runs)
     return StoreFigures(
         axis,
-        bars_section(bars_of(overview, source, axis), source.runs) if "bars" in kinds else Section(),
-        latencies_of(overview, shapes.by_key, axis)[0] if "latency" in kinds else Section(),
-        timelines_of(source.runs, axis)[0] if "timeline" in kinds else Section(),
+        build_bars_section(build_bars(overview, source, axis), source.runs) if "bars" in kinds else Section(),
+        build_latencies(overview, shapes.by_key, axis)[0] if "latency" in kinds else Section(),
+        build_timelines(source.runs, axis)[0] if "timeline" in kinds else Section(),
     )
 
 
@@ -191,14 +193,14 @@ def _format_period(runs: Sequence[StoredRun]) -> str:
     return f"{first} to {last[11:] if last[:10] == first[:10] else last} UTC"
 
 
-def trials_of(runs: Sequence[StoredRun], overview: Overview, axis: Axis) -> DataTable:
+def tabulate_trials(runs: Sequence[StoredRun], overview: Overview, axis: Axis) -> DataTable:
     """Return every trial in the order of time, complete or not, with its setting: the varying factors, or its size if
     nothing varied. Columns empty in all trials are omitted, as the repetition of imported ones."""
     by = overview.by or (axis.factor,)
     rows: list[tuple[Value, ...]] = [
         (
             run.id,
-            *(_level(run, name, overview, axis) for name in by),
+            *(_format_run_level(run, name, overview, axis) for name in by),
             run.factors.get("repetition"),
             run.started_at,
             run.document["seconds"],
@@ -215,7 +217,7 @@ def trials_of(runs: Sequence[StoredRun], overview: Overview, axis: Axis) -> Data
     )
 
 
-def _level(run: StoredRun, name: str, overview: Overview, axis: Axis) -> Value:
+def _format_run_level(run: StoredRun, name: str, overview: Overview, axis: Axis) -> Value:
     return (
         axis.size(run.factors) if name == axis.factor else format_level(run.level(name), overview.units.get(name, ""))
     )

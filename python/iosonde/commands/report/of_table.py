@@ -8,9 +8,9 @@ from pathlib import Path
 
 from iosonde.answers.besides import Besides
 from iosonde.answers.constraints import SettingConstraints
-from iosonde.commands.rank.for_page import InfluenceOptions, influences_of_table
-from iosonde.commands.regress.for_page import PageTerms, models_of_table
-from iosonde.commands.summary.answer import pooled, with_pooled
+from iosonde.commands.rank.for_page import InfluenceOptions, build_table_influences
+from iosonde.commands.regress.for_page import PageTerms, build_table_models
+from iosonde.commands.summary.answer import add_pooled_warning, find_pooled_columns
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.estimate_text import estimate_text
 from iosonde.core.level_text import setting_text
@@ -28,9 +28,9 @@ from iosonde.stats.overview import overview
 from iosonde.stats.overview.types import Overview
 from iosonde.stats.regression.formula import columns_of
 
-from .content import Page, summaries_of
-from .findings import at_the_top, findings_from_warnings, wrong
-from .first_screen import interval_words
+from .content import Page, build_summaries
+from .findings import findings_from_warnings, format_finding_counts, select_top_findings
+from .first_screen import describe_interval
 
 # factors named in a headline with the levels of its two ends
 _MAX_FACTORS = 2
@@ -49,12 +49,12 @@ class TableOptions:
     constraints: tuple[str, ...] = ()
 
 
-def page_of_table(table: Table, path: str, options: TableOptions) -> Page:
+def build_table_page(table: Table, path: str, options: TableOptions) -> Page:
     """Build the page; roles that are not given are guessed as ``check`` does. Raises InputError, DataError."""
     responses, by, on, level = options.responses, options.by, options.on, options.level
     grouped = by if by is not None else columns_of(on, table) if on else None
     roles = guess(table, responses, grouped)
-    _refuse_predictors(roles, columns_of(on, table))
+    _refuse_predicted_responses(roles, columns_of(on, table))
     trials = average_trials(table, roles.responses, grouped or ())
     rows = replace(trials.rows, warnings=(*table.warnings, *([trials.note] if trials.note else [])))
     cells = list(roles.settings) if grouped is not None else _coarsen_settings(table, roles.settings)
@@ -62,12 +62,12 @@ def page_of_table(table: Table, path: str, options: TableOptions) -> Page:
         rows, roles.responses, cells, level, _list_headlines(table, roles.responses, cells)
     )
     besides = settings_besides(rows, roles.responses, cells) if grouped is not None else ()
-    inside = pooled(survey, rows, besides)
-    survey = with_pooled(survey, inside)
-    explained = models_of_table(survey, rows, roles.responses, roles.settings, PageTerms(on, besides), level)
+    inside = find_pooled_columns(survey, rows, besides)
+    survey = add_pooled_warning(survey, inside)
+    explained = build_table_models(survey, rows, roles.responses, roles.settings, PageTerms(on, besides), level)
     checked = examine.examine_table(table, level, roles.responses, roles.settings, (*roles.numbering, *roles.remarks))
     hidden = [finding for finding in survey.findings if finding.code == "S110"]
-    every = [*checked.findings, *hidden, *at_the_top(explained), *findings_from_warnings(survey.warnings)]
+    every = [*checked.findings, *hidden, *select_top_findings(explained), *findings_from_warnings(survey.warnings)]
     findings = tuple(worst_first(list({(finding.code, finding.sentence): finding for finding in every}.values())))
     return Page(
         title=f"iosonde report: {path}",
@@ -82,9 +82,9 @@ def page_of_table(table: Table, path: str, options: TableOptions) -> Page:
         trials=None,
         facts=Section(),
         reproduce=_describe_reproduction(table, path, options.command),
-        summary=summaries_of(survey),
+        summary=build_summaries(survey),
         models=explained,
-        influences=influences_of_table(
+        influences=build_table_influences(
             rows,
             roles.responses,
             roles.settings,
@@ -94,7 +94,7 @@ def page_of_table(table: Table, path: str, options: TableOptions) -> Page:
     )
 
 
-def _refuse_predictors(roles: Roles, predictors: Sequence[str]) -> None:
+def _refuse_predicted_responses(roles: Roles, predictors: Sequence[str]) -> None:
     if both := [name for name in roles.responses if name in predictors]:
         raise InputError(
             "conflicting-roles",
@@ -144,18 +144,18 @@ def _build_first_screen(
     ]
     return FirstScreen(
         headline="; ".join(
-            _headline(survey, response, "" if place else f" of {Path(path).name}")
+            _format_mean_range(survey, response, "" if place else f" of {Path(path).name}")
             for place, response in enumerate(roles.responses[:3])
         ),
         what=("; ".join(parts) + ".",),
         fast="",
-        sure=tuple(filter(None, (interval_words(survey), f"Not seen: {'; '.join(unseen)}." if unseen else ""))),
-        wrong=wrong(findings, True),
+        sure=tuple(filter(None, (describe_interval(survey), f"Not seen: {'; '.join(unseen)}." if unseen else ""))),
+        wrong=format_finding_counts(findings, True),
         sentence=survey.sentence,
     )
 
 
-def _headline(cell_overview: Overview, response: str, of: str) -> str:
+def _format_mean_range(cell_overview: Overview, response: str, of: str) -> str:
     rows = [row for row in cell_overview.rows if row.metric == response and row.mean.value is not None]
     if not rows:
         return f"{response}{of}: no value"

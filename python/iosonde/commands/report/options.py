@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.opened import opener
+from iosonde.commands.opened import build_opener
 from iosonde.commands.page_file import Report, write_page
 from iosonde.core.option_kinds import Setting
 from iosonde.core.options import Data, Flag, NameList, Names, Text
@@ -65,13 +65,13 @@ class ReportOptions(DataOptions):
         query = self.build_query(name, self.experiment or experiment)
         if not is_path and (data.where or not Path(name).exists()):  # no command writes it again
             query = replace(query, again=())
-        return Report(report(query, opener(data)), Path(self.output))
+        return Report(report(query, build_opener(data)), Path(self.output))
 
     def build_query(self, name: str, experiment: str | None) -> ReportQuery:
         """Return what the answer takes, of DATA with this name. Raises InputError."""
         from iosonde.campaign.asked_of import questions_of
 
-        from .answer import ReportQuery, command_again
+        from .answer import ReportQuery, build_repeat_command
 
         query = ReportQuery(
             data=name,
@@ -88,7 +88,7 @@ class ReportOptions(DataOptions):
             questions=questions_of(Path(self.questions)) if self.questions else None,
             constraints=self.constraints,
         )
-        return replace(query, again=command_again(query, self.output, self.questions or ""))
+        return replace(query, again=build_repeat_command(query, self.output, self.questions or ""))
 
 
 @dataclass
@@ -106,7 +106,7 @@ def show_report(options: ReportFileOptions) -> Report:
     page is one file that loads nothing: mail it, archive it, print it.
     """
     report = options.build_report()
-    return report if options.as_json else _to_write(report)
+    return report if options.as_json else _add_page_writer(report)
 
 
 @command("", ReportOptions)
@@ -120,8 +120,8 @@ def write_report(options: ReportOptions) -> Report:
     Report
         Its text is the first sentence; ``.path`` is the file, ``.to_dict()`` what the page shows.
     """
-    return _to_write(options.build_report())
+    return _add_page_writer(options.build_report())
 
 
-def _to_write(report: Report) -> Report:
+def _add_page_writer(report: Report) -> Report:
     return replace(report, write=lambda: write_page(report.page, str(report.path)))

@@ -8,7 +8,7 @@ import importlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from iosonde.commands import abouts, package_of
+from iosonde.commands import get_package_name, load_abouts
 from iosonde.data.source import Source
 from iosonde.page.tables import PageSection
 
@@ -17,18 +17,22 @@ from .content import PagePart
 
 def build_parts(source: Source, level: float) -> dict[str, PagePart]:
     """Return the key of each section → what it shows, without those that have nothing to show."""
-    parts = {key: _load(folder, "for_page").build_part(source, level) for key, folder in _folders()}
+    parts = {key: _import_module(folder, "for_page").build_part(source, level) for key, folder in _list_page_folders()}
     return {key: part for key, part in parts.items() if part is not None}
 
 
 def build_sections(parts: Mapping[str, PagePart]) -> dict[str, PageSection]:
     """Return the key of each section → how it looks."""
-    return {key: _load(folder, "section").build_section(parts[key]) for key, folder in _folders() if key in parts}
+    return {
+        key: _import_module(folder, "section").build_section(parts[key])
+        for key, folder in _list_page_folders()
+        if key in parts
+    }
 
 
-def _folders() -> Iterator[tuple[str, str]]:
-    return ((about.page, folder) for folder, about in abouts().items() if about.page)
+def _list_page_folders() -> Iterator[tuple[str, str]]:
+    return ((about.page, folder) for folder, about in load_abouts().items() if about.page)
 
 
-def _load(folder: str, module: str) -> Any:
-    return importlib.import_module(f"{package_of(folder)}.{module}")
+def _import_module(folder: str, module: str) -> Any:
+    return importlib.import_module(f"{get_package_name(folder)}.{module}")

@@ -11,15 +11,15 @@ from typing import Any
 from iosonde.answers.answer import Answer
 from iosonde.commands.advise.answer import Advising, advise
 from iosonde.commands.anova.answer import anova
-from iosonde.commands.bound.application import predicted_times
-from iosonde.commands.bound.inputs import SystemDescription, own_probe
-from iosonde.commands.bound.inputs import read as inputs_of
+from iosonde.commands.bound.application import predict_times
+from iosonde.commands.bound.inputs import SystemDescription, find_own_probe
+from iosonde.commands.bound.inputs import read_inputs as inputs_of
 from iosonde.commands.bound.lab_truth import LabTruths
 from iosonde.commands.compare.answer import Sides, compare
 from iosonde.commands.diagnose.answer import diagnose
 from iosonde.commands.path_study import analyse_path_study, is_path_study_request
 from iosonde.commands.plot.layout import PlotRoles
-from iosonde.commands.plot.settings import settings_plot
+from iosonde.commands.plot.settings import build_settings_plot
 from iosonde.commands.rank.answer import rank
 from iosonde.commands.regress.answer import AtPoints, regress
 from iosonde.commands.summary.answer import Summary, summary
@@ -64,7 +64,7 @@ def _list_declared_names(experiment: Experiment) -> frozenset[str]:
     return frozenset(factor.name for factor in experiment.factors) | declared_names(data)
 
 
-def answered(
+def answer_questions(
     question_list: Iterable[DeclaredQuestion], opened: Open, how: ResponseQuery, name: str = "DATA"
 ) -> tuple[AnsweredQuestion, ...]:
     """Answer each question in order; give the reason if these data cannot answer it. ``opened`` gives DATA under more
@@ -145,7 +145,7 @@ def _is_constant_factor(source: Source, word: str, name: str, declared: frozense
         ) from error
 
 
-def _summary(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
+def _answer_summary(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
     answer = summary(source, query, question.names("by") or None)
     columns = question.words.get("columns")
     if columns and columns not in answer.overview.by:
@@ -193,20 +193,20 @@ def _answer_advice(source: Source, query: ResponseQuery, question: DeclaredQuest
 
 def _answer_plot(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
     roles = PlotRoles(str(question.words.get("x", "")), ",".join(question.names("color")), question.names("panel"))
-    return settings_plot(source, query, roles)
+    return build_settings_plot(source, query, roles)
 
 
-def _time_model(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
+def _answer_time_model(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
     if is_path_study_request(source, (), ()):
         return analyse_path_study(source, query.level)
     return time_model(source, query, SingleOperation(), question.names("by"))
 
 
 def _answer_bound(source: Source, query: ResponseQuery, question: DeclaredQuestion) -> Answer:
-    own = own_probe(source)
+    own = find_own_probe(source)
     statement = SystemDescription(probes=() if own is None else (own,), lab_fields=LabTruths.from_source(source).names)
     inputs = inputs_of(statement, source.table, query.level)
-    return predicted_times(source, inputs, query, pairs_of(question.names("application"), "application"))
+    return predict_times(source, inputs, query, pairs_of(question.names("application"), "application"))
 
 
 def _select_terms(query: ResponseQuery, question: DeclaredQuestion) -> ResponseQuery:
@@ -214,7 +214,7 @@ def _select_terms(query: ResponseQuery, question: DeclaredQuestion) -> ResponseQ
 
 
 _ASK: dict[str, _Ask] = {
-    questions.SUMMARY: _summary,
+    questions.SUMMARY: _answer_summary,
     questions.COMPARE: _answer_comparison,
     questions.REGRESS: _answer_regression,
     questions.ANOVA: lambda source, query, question: anova(source, _select_terms(query, question)),
@@ -223,6 +223,6 @@ _ASK: dict[str, _Ask] = {
     questions.VALIDATE: lambda source, query, question: validate(source, _select_terms(query, question)),
     questions.PLOT: _answer_plot,
     questions.DIAGNOSE: lambda source, query, question: diagnose(source, query.level, question.metric),
-    questions.TIME_MODEL: _time_model,
+    questions.TIME_MODEL: _answer_time_model,
     questions.BOUND: _answer_bound,
 }

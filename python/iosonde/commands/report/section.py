@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from iosonde.commands.bound.figure import roofline_figure, waterfall_figure
-from iosonde.commands.bound.section import BAR_HEIGHT, BAR_WIDTH, losses_of, shares_of
+from iosonde.commands.bound.section import BAR_HEIGHT, BAR_WIDTH, build_loss_drawings, build_share_drawings
 from iosonde.commands.corpus.for_page import CorpusPage
 from iosonde.commands.fit.figure_tree import TreeDrawing, is_cut, tree_figure
 from iosonde.commands.fit.figure_unseen import LearningCurve, Predicted, curve_figure, predicted_figure
@@ -18,10 +18,10 @@ from iosonde.commands.plot.figure import timeline_figure
 from iosonde.commands.plot.figure_bars import bars_figure
 from iosonde.commands.plot.figure_latency import latency_figure
 from iosonde.commands.plot.figure_over_time import over_time_figure
-from iosonde.commands.plot.figure_settings import lines_of, settings_figure
+from iosonde.commands.plot.figure_settings import list_subtitle_lines, settings_figure
 from iosonde.commands.rank.content import Influence, JudgedModel
-from iosonde.commands.rank.figure import Bar, Importance, importance_figure, share_parts
-from iosonde.commands.regress.figure import TITLES, regression_figures, scale_of
+from iosonde.commands.rank.figure import Bar, Importance, format_share_parts, importance_figure
+from iosonde.commands.regress.figure import TITLES, choose_scale, regression_figures
 from iosonde.commands.summary import text_faults as fault_text
 from iosonde.commands.survey.for_page import SurveyPage
 from iosonde.core.grouping import group_by_key
@@ -36,9 +36,9 @@ from iosonde.page.strip import STRIP_HEIGHT, STRIP_WIDTH
 from iosonde.page.tables import PageSection, Section
 
 from .content import Page
-from .section_questions import FOLDED, question_figure, question_sentences, question_text
-from .section_summary import summary_table
-from .section_top import on_first_screen, top_tables
+from .section_questions import FOLDED, draw_question_figure, format_question_text, list_question_sentences
+from .section_summary import build_summary_table
+from .section_top import build_top_tables, count_unfolded_tables
 
 MOST_FINDINGS = 6  # findings that are not folded
 MOST_OPEN = 24  # figures of a kind that are not folded
@@ -53,38 +53,38 @@ def render(
 ) -> str:
     """Return the page as HTML text. ``say`` reports what made this slower than necessary; ``sections`` are those that
     commands bring, by key."""
-    tops = top_tables(page)
+    tops = build_top_tables(page)
     return drawn_page(
         "page.html",
-        page_specs(page, sections),
+        build_page_specs(page, sections),
         say,
         _list_names(page),
         page=page,
         tops=tops,
-        first_tops=on_first_screen(tops),
-        absent=absent(page),
+        first_tops=count_unfolded_tables(tops),
+        absent=list_absent_parts(page),
         first_ranked=next((number for number, item in enumerate(page.influences.items, 1) if item.ranking), 0),
         most_findings=MOST_FINDINGS,
-        bar_groups=bar_groups(page),
+        bar_groups=group_bars(page),
         most_open=MOST_OPEN,
-        summaries=[summary_table(response) for response in page.summary],
-        model_scale=scale_of,
-        factor_scale=factor_scale,
-        share_parts=share_parts,
+        summaries=[build_summary_table(response) for response in page.summary],
+        model_scale=choose_scale,
+        factor_scale=choose_factor_scale,
+        share_parts=format_share_parts,
         bar_size=(BAR_WIDTH, BAR_HEIGHT),
         tree_is_cut=is_cut,
-        shares_of=shares_of,
-        losses_of=losses_of,
+        shares_of=build_share_drawings,
+        losses_of=build_loss_drawings,
         plot_titles=TITLES,
         significant=significant,
-        settings_lines=[] if page.settings is None else lines_of(page.settings),
-        question_text=question_text,
+        settings_lines=[] if page.settings is None else list_subtitle_lines(page.settings),
+        question_text=format_question_text,
         folded_lines=FOLDED,
-        question_sentences=question_sentences,
+        question_sentences=list_question_sentences,
         strip=(STRIP_WIDTH, STRIP_HEIGHT),
         counted=counted,
-        fault_grid=fault_text.grid,
-        fault_title=fault_text.title,
+        fault_grid=fault_text.build_part_rows,
+        fault_title=fault_text.format_title,
         sections=sections,
         section_links=[(section.name, key, True) for key, section in sections.items()],
         plural=plural,
@@ -93,7 +93,7 @@ def render(
     )
 
 
-def absent(page: Page) -> list[tuple[str, str]]:
+def list_absent_parts(page: Page) -> list[tuple[str, str]]:
     """Return (part, reason) for each part without a section, as it has nothing to show."""
     parts: list[tuple[str, Section[Any]]] = [
         ("what matters", page.influences),
@@ -107,7 +107,7 @@ def absent(page: Page) -> list[tuple[str, str]]:
     return [(name, " ".join(section.missing)) for name, section in parts if section.missing and not section.items]
 
 
-def bar_groups(page: Page) -> list[tuple[str, list[tuple[int, Bars]]]]:
+def group_bars(page: Page) -> list[tuple[str, list[tuple[int, Bars]]]]:
     """Return (title, [(number, bars)]): one group without a title, or groups by metric if they are too many."""
     numbered = list(enumerate(page.bars.items, 1))
     if len(numbered) <= MOST_OPEN:
@@ -116,7 +116,7 @@ def bar_groups(page: Page) -> list[tuple[str, list[tuple[int, Bars]]]]:
     return list(groups.items())
 
 
-def page_document(page: Page | SurveyPage | CorpusPage) -> dict[str, Any]:
+def build_page_document(page: Page | SurveyPage | CorpusPage) -> dict[str, Any]:
     """Return all content of the page as plain values, for a program (docs/commands/report.md)."""
     document: dict[str, Any] = to_jsonable(page.to_json())
     return document
@@ -132,7 +132,7 @@ def _list_names(page: Page) -> set[str]:
     return {name.split(" ", 1)[0] for name in texts}
 
 
-def page_specs(page: Page, sections: Mapping[str, PageSection] = MappingProxyType({})) -> dict[str, Any]:
+def build_page_specs(page: Page, sections: Mapping[str, PageSection] = MappingProxyType({})) -> dict[str, Any]:
     """Return place → specification without its title, which the page has as text."""
     own = {place: _build_spec(figure, place.startswith(_FIXED)) for place, figure in _iterate_figures(page)}
     of_commands = {key: section.figure for key, section in sections.items() if section.figure is not None}
@@ -151,7 +151,7 @@ def _iterate_figures(page: Page) -> Iterator[tuple[str, Figure]]:
         ("timeline", [timeline_figure(timeline) for timeline in page.timelines.items]),
         ("faults", [None if page.fault_plot is None else over_time_figure(page.fault_plot)]),
         ("bound", [roofline_figure(line) for item in page.bound.items for line in item.rooflines]),
-        ("questions", [question_figure(question) for question in page.questions]),
+        ("questions", [draw_question_figure(question) for question in page.questions]),
         ("losses", [waterfall_figure(bars) for item in page.bound.items for bars in item.losses]),
     ]
     for number, model in enumerate(page.models.items, 1):
@@ -159,10 +159,10 @@ def _iterate_figures(page: Page) -> Iterator[tuple[str, Figure]]:
     for kind, figures in kinds:
         yield from ((f"{kind}-{number}", figure) for number, figure in enumerate(figures, 1) if figure is not None)
     for number, influence in enumerate(page.influences.items, 1):
-        yield from ((f"{kind}-{number}", figure) for kind, figure in _factor_figures(influence))
+        yield from ((f"{kind}-{number}", figure) for kind, figure in _draw_factor_figures(influence))
 
 
-def _factor_figures(influence: Influence) -> Iterator[tuple[str, Figure]]:
+def _draw_factor_figures(influence: Influence) -> Iterator[tuple[str, Figure]]:
     if influence.ranking is not None:
         bars = tuple(Bar(share.name, share.s1, share.st, share.zero_line) for share in influence.ranking.shares)
         yield "ranking", importance_figure(Importance(influence.title, bars))
@@ -189,7 +189,7 @@ def _build_curve(influence: Influence, judged: JudgedModel) -> LearningCurve:
     return LearningCurve(influence.title, lines, judged.noise, influence.unit)
 
 
-def factor_scale(influence: Influence) -> tuple[float, str]:
+def choose_factor_scale(influence: Influence) -> tuple[float, str]:
     """Return (divisor, unit) for all values in the response's unit."""
     if influence.judged is not None and influence.judged.observed:
         return common_scale(influence.judged.observed, influence.unit)

@@ -11,7 +11,7 @@ from iosonde.commands.compare import text as compare
 from iosonde.commands.compare.compared import Comparisons
 from iosonde.commands.diagnose import text as diagnose
 from iosonde.commands.path_study import PathStudy
-from iosonde.commands.plot.figure_settings import lines_of, settings_figure
+from iosonde.commands.plot.figure_settings import list_subtitle_lines, settings_figure
 from iosonde.commands.plot.settings_plot import SettingsPlot
 from iosonde.commands.rank import text as rank
 from iosonde.commands.regress import text as regress
@@ -42,7 +42,7 @@ _LINES: dict[str, Callable[[Any], Iterable[str]]] = {
 }
 
 
-def question_text(question: AnsweredQuestion) -> list[str]:
+def format_question_text(question: AnsweredQuestion) -> list[str]:
     """Return the lines that the command prints, wider; none for a figure."""
     answer = question.answer
     if answer is None or isinstance(answer, SettingsPlot):
@@ -53,26 +53,26 @@ def question_text(question: AnsweredQuestion) -> list[str]:
         return list(answer.lines() if isinstance(answer, PathStudy) else _LINES[question.kind](answer))
 
 
-def question_sentences(question: AnsweredQuestion) -> list[str]:
+def list_question_sentences(question: AnsweredQuestion) -> list[str]:
     """Return the sentences above the answer."""
     if isinstance(question.answer, SettingsPlot):
-        return lines_of(question.answer)
+        return list_subtitle_lines(question.answer)
     template = "Only one level of {factors} was tried: its effect is unknown."
     tried = Message("constant-factors", template, factors=listed(question.constant)) if question.constant else ""
-    return [sentence for sentence in (question.sentence, *_closing_sentences(question.answer), tried) if sentence]
+    return [sentence for sentence in (question.sentence, *_list_closing_sentences(question.answer), tried) if sentence]
 
 
-def _closing_sentences(answer: Answer | None) -> list[str]:
+def _list_closing_sentences(answer: Answer | None) -> list[str]:
     """Return the closing sentences of the text of a table."""
     if isinstance(answer, Summary):
         return [answer.overview.sentence]
     if not isinstance(answer, Comparisons) or not answer.items:
         return []
-    closing = answer.items[0].sentence if len(answer.items) == 1 else compare.tally(answer)
+    closing = answer.items[0].sentence if len(answer.items) == 1 else compare.format_verdict_counts(answer)
     return [closing, *(each.sentence for each in answer.overall)]
 
 
-def question_figure(question: AnsweredQuestion) -> Figure | None:
+def draw_question_figure(question: AnsweredQuestion) -> Figure | None:
     """Return the figure of a question that asks for one."""
     return (
         settings_figure(question.answer)

@@ -66,7 +66,7 @@ class SummaryTable:
         return any(CANNOT_TELL in (*line.mean, *line.median, line.sd, line.cv) for line in (*self.lines, *self.ends))
 
 
-def summary_table(summary: ResponseSummary) -> SummaryTable:
+def build_summary_table(summary: ResponseSummary) -> SummaryTable:
     """Return the rows of one response, in the unit of the largest mean."""
     rows = summary.rows[:MOST_ROWS]
     ends = _select_ends(summary.rows)
@@ -74,9 +74,9 @@ def summary_table(summary: ResponseSummary) -> SummaryTable:
     divisor, unit = human_scale(max(means, default=0.0), summary.unit)
     axis = _build_axis((*rows, *ends))
     by = summary.by if len(summary.by) <= MOST_FACTORS else ("setting",)
-    lines = tuple(_build_line(row, divisor, axis, _level_cells(row, summary)) for row in rows)
+    lines = tuple(_build_line(row, divisor, axis, _format_level_cells(row, summary)) for row in rows)
     ticks = axis.ticks(summary.unit) if axis else ()
-    folded = tuple(_build_line(row, divisor, axis, _level_cells(row, summary)) for row in ends)
+    folded = tuple(_build_line(row, divisor, axis, _format_level_cells(row, summary)) for row in ends)
     return SummaryTable(
         summary, unit, by, lines, ticks, len(summary.rows) - len(rows), folded, axis is not None and axis.logarithmic
     )
@@ -91,7 +91,7 @@ def _select_ends(rows: Sequence[SummaryRow]) -> tuple[SummaryRow, ...]:
     return (low, high)
 
 
-def _level_cells(row: SummaryRow, summary: ResponseSummary) -> tuple[str, ...]:
+def _format_level_cells(row: SummaryRow, summary: ResponseSummary) -> tuple[str, ...]:
     """Return a cell per level; for many factors, one cell with the levels that are set."""
     if len(summary.by) <= MOST_FACTORS:
         return row.levels

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from iosonde.commands.plot.figure_bars import MOST_STRETCH
 from iosonde.commands.regress.content import ResponseSummary, SummaryRow
-from iosonde.commands.summary.text_layout import SEVERAL, Key, column_place, format_spread, pivoted
+from iosonde.commands.summary.text_layout import SEVERAL, Key, choose_column_factor, format_spread, pivot_items
 from iosonde.core.column_units import titled
 from iosonde.core.estimate_text import CANNOT_TELL, estimate_parts
 from iosonde.core.types import Estimate
@@ -102,44 +102,45 @@ class _Frame:
         return StripAxis(min(values), min(max([*values, *ends]), MOST_STRETCH * max(values)))
 
 
-def top_tables(page: Page) -> list[TopTable]:
+def build_top_tables(page: Page) -> list[TopTable]:
     """Return the tables of a page; none if its cells are the first table."""
     every = page.summary
     if not every:
         return []
     by, settings = every[0].by, list(dict.fromkeys(row.setting for response in every for row in response.rows))
     if (not by and len(every) > 1) or (len(by) == 1 and len(every) >= SEVERAL and 2 <= len(settings) <= _MOST_LEVELS):
-        units = sorted(dict.fromkeys(response.unit for response in every), key=_unit_order)
+        units = sorted(dict.fromkeys(response.unit for response in every), key=_get_unit_sort_key)
         return [
-            _unit_table([response for response in every if response.unit == unit], settings, page) for unit in units
+            _build_unit_table([response for response in every if response.unit == unit], settings, page)
+            for unit in units
         ]
-    place = column_place(settings)
-    tables = [] if place is None else [_response_table(response, place, page) for response in every]
+    place = choose_column_factor(settings)
+    tables = [] if place is None else [_build_response_table(response, place, page) for response in every]
     return tables if all(len(table.rows) <= MOST_ROWS for table in tables) else []
 
 
-def on_first_screen(tables: Sequence[TopTable]) -> int:
+def count_unfolded_tables(tables: Sequence[TopTable]) -> int:
     """Return how many tables are unfolded."""
     rows = list(accumulate(len(table.rows) for table in tables))
     return max(1, sum(count <= MOST_ROWS for count in rows))
 
 
-def _unit_order(unit: str) -> int:
+def _get_unit_sort_key(unit: str) -> int:
     return list(_UNITS).index(unit) if unit in _UNITS else len(_UNITS)
 
 
-def _unit_table(every: Sequence[ResponseSummary], settings: Sequence[Key], page: Page) -> TopTable:
+def _build_unit_table(every: Sequence[ResponseSummary], settings: Sequence[Key], page: Page) -> TopTable:
     """Return a row per response, with columns by the levels of the only factor, or one column."""
     by, unit = every[0].by, every[0].unit
     cells = [row for response in every for row in response.rows]
     frame, levels_by_setting = _Frame(cells, unit, page), {row.setting: row.levels for row in cells}
     rows = [
-        _build_row((response.title,), _response_scale(response), [of.get(key) for key in settings], frame)
+        _build_row((response.title,), _choose_response_scale(response), [of.get(key) for key in settings], frame)
         for response in every
         for of in [{row.setting: row for row in response.rows}]
     ]
     heads = [
-        _format_head(by[0], levels_by_setting[key][0], page) if by else _only_head(page)
+        _format_column_heading(by[0], levels_by_setting[key][0], page) if by else _format_single_column_heading(page)
         for key in settings
         if key in levels_by_setting
     ]
@@ -147,13 +148,13 @@ def _unit_table(every: Sequence[ResponseSummary], settings: Sequence[Key], page:
     return _build_table((_UNITS.get(unit, unit), (), heads, scaling), rows, frame)
 
 
-def _response_table(summary: ResponseSummary, place: int, page: Page) -> TopTable:
+def _build_response_table(summary: ResponseSummary, place: int, page: Page) -> TopTable:
     """Return a row per setting of the other factors."""
-    frame, (divisor, unit) = _Frame(summary.rows, summary.unit, page), _response_scale(summary)
-    laid = pivoted([row.setting for row in summary.rows], summary.rows, place)
+    frame, (divisor, unit) = _Frame(summary.rows, summary.unit, page), _choose_response_scale(summary)
+    laid = pivot_items([row.setting for row in summary.rows], summary.rows, place)
     levels_by_key = {row.setting[place]: row.levels[place] for row in summary.rows}
     texts = {_drop_place(row.setting, place): _drop_place(row.levels, place) for row in summary.rows}
-    heads = [_format_head(summary.by[place], levels_by_key[level], page) for level in laid.columns]
+    heads = [_format_column_heading(summary.by[place], levels_by_key[level], page) for level in laid.columns]
     rows = [
         _build_row(texts[key], (divisor, ""), [laid.cells.get((key, level)) for level in laid.columns], frame)
         for key in laid.rows
@@ -174,7 +175,7 @@ def _drop_place(parts: tuple[Part, ...], place: int) -> tuple[Part, ...]:
     return (*parts[:place], *parts[place + 1 :])
 
 
-def _response_scale(summary: ResponseSummary) -> tuple[float, str]:
+def _choose_response_scale(summary: ResponseSummary) -> tuple[float, str]:
     """Return (divisor, unit) for the values of a response: that of the greatest, as in the text."""
     return human_scale(max(abs(row.mean.value or 0.0) for row in summary.rows), summary.unit)
 
@@ -183,12 +184,12 @@ def _is_axis(factor: str, page: Page) -> bool:
     return factor.replace("_", " ") == plural(page.axis)
 
 
-def _format_head(factor: str, level: str, page: Page) -> str:
+def _format_column_heading(factor: str, level: str, page: Page) -> str:
     """Format ``2 nodes``, or ``t=64k`` for other factors."""
     return counted(int(level), page.axis) if _is_axis(factor, page) and level.isdigit() else f"{factor}={level}"
 
 
-def _only_head(page: Page) -> str:
+def _format_single_column_heading(page: Page) -> str:
     """Return the heading of the only column, if nothing varied."""
     counts = page.node_counts()
     return counted(counts[-1], page.axis) if counts else "mean"

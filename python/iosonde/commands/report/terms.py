@@ -12,15 +12,15 @@ from iosonde.data.factors import is_separable
 LEAST_DF = 3
 
 
-def default_terms(table: Table, response: str, settings: Sequence[str]) -> list[str]:
+def select_default_terms(table: Table, response: str, settings: Sequence[str]) -> list[str]:
     """Return the settings that vary where the response is known, only the first of confounded ones. Raises DataError
     with the reason if no regression can be shown by default."""
     valid_rows = table.take(~table.column(response).missing)
     n = len(valid_rows)
-    varying = [name for name in settings if _levels(valid_rows, name) > 1]
+    varying = [name for name in settings if _count_levels(valid_rows, name) > 1]
     if not varying:
         raise DataError("nothing-varies", "no setting varies, so no effect can be estimated", "vary one")
-    terms = varying_terms(valid_rows, settings)
+    terms = select_varying_terms(valid_rows, settings)
     if not terms:
         raise DataError(
             "near-unique-levels",
@@ -28,7 +28,7 @@ def default_terms(table: Table, response: str, settings: Sequence[str]) -> list[
             "repeat the trials",
             factors=", ".join(varying),
         )
-    if len(terms) == 1 and _levels(valid_rows, terms[0]) == 2:
+    if len(terms) == 1 and _count_levels(valid_rows, terms[0]) == 2:
         raise DataError(
             "too-few-levels",
             "only {term} varies, at two levels: a line through two points shows no shape; `iosonde "
@@ -36,7 +36,7 @@ def default_terms(table: Table, response: str, settings: Sequence[str]) -> list[
             "measure a level between them",
             term=terms[0],
         )
-    parameters = 1 + sum(1 if valid_rows.column(t).numeric else _levels(valid_rows, t) - 1 for t in terms)
+    parameters = 1 + sum(1 if valid_rows.column(t).numeric else _count_levels(valid_rows, t) - 1 for t in terms)
     if n - parameters < LEAST_DF:
         raise DataError(
             "too-few-trials",
@@ -50,25 +50,25 @@ def default_terms(table: Table, response: str, settings: Sequence[str]) -> list[
     return terms
 
 
-def varying_terms(rows: Table, settings: Sequence[str]) -> list[str]:
+def select_varying_terms(rows: Table, settings: Sequence[str]) -> list[str]:
     """Return the varying settings, without names that are unique to nearly every row. Settings that follow from others
     are dropped unless by design: the generated factor of a fraction, the numbers of a Latin hypercube."""
     n = len(rows)
     terms: list[str] = []
     for name in settings:
-        levels = _levels(rows, name)
+        levels = _count_levels(rows, name)
         if levels < 2 or (not rows.column(name).numeric and 3 * levels > n):
             continue
         groups = len(rows.groups(terms))
         if terms and 2 * groups <= n and len(rows.groups([*terms, name])) == groups:
-            crossed = all(len(rows.groups([term, name])) == _levels(rows, term) * levels for term in terms)
+            crossed = all(len(rows.groups([term, name])) == _count_levels(rows, term) * levels for term in terms)
             if not crossed and not all(is_separable(rows, name, term) for term in terms):
                 continue
         terms.append(name)
     return terms
 
 
-def _levels(table: Table, name: str) -> int:
+def _count_levels(table: Table, name: str) -> int:
     return sum(level is not None for level in table.column(name).codes()[1])
 
 

@@ -9,33 +9,38 @@ from iosonde.core.units import format_rate
 from iosonde.core.words import counted
 from iosonde.page.tables import Section
 
-from .axis import Axis, place, title
+from .axis import Axis, get_operation_sort_key, title
 
 MAX_DISPLAYED_RANKS = 256
 _END_RANKS = 64
 _LATE = 0.01  # of the phase
 
 
-def timelines_of(runs: Sequence[StoredRun], axis: Axis) -> tuple[Section[Timeline], str]:
+def build_timelines(runs: Sequence[StoredRun], axis: Axis) -> tuple[Section[Timeline], str]:
     """Return the phases of one trial, and a sentence that names it."""
-    ready = [run for run in runs if _timed(run)]
+    ready = [run for run in runs if _select_timed_phases(run)]
     complete = [run for run in ready if run.counts] or ready
     if not complete:
         return Section(missing=(Message("no-rank-times", "No trial holds the times of its ranks."),)), ""
-    most = max(_ranks(run) for run in complete)
+    most = max(_count_ranks(run) for run in complete)
     if most < 2:
-        return Section(missing=(_alone(runs),)), ""
+        return Section(missing=(_explain_missing_comparison(runs),)), ""
     run = max(
-        (run for run in complete if _ranks(run) == most),
-        key=lambda run: sum((phase.end_spread_ns or 0) / (phase.duration_ns or 1) for phase in _timed(run)),
+        (run for run in complete if _count_ranks(run) == most),
+        key=lambda run: sum(
+            (phase.end_spread_ns or 0) / (phase.duration_ns or 1) for phase in _select_timed_phases(run)
+        ),
     )
     size = counted(axis.size(run.factors), axis.noun)
     label = f"trial {run.id}, {size}" + (", incomplete" if run.missing else "")
-    items = tuple(_build_timeline(phase, label) for phase in sorted(_timed(run), key=lambda p: place(p.name)))
+    items = tuple(
+        _build_timeline(phase, label)
+        for phase in sorted(_select_timed_phases(run), key=lambda p: get_operation_sort_key(p.name))
+    )
     return Section(items), f"Shown phase by phase: the trial with {most} ranks whose ranks ended furthest apart."
 
 
-def _alone(runs: Sequence[StoredRun]) -> str:
+def _explain_missing_comparison(runs: Sequence[StoredRun]) -> str:
     """Explain the lack of other ranks to compare with; with several ranks, their times are unknown."""
     counts = [run.factors.get("ranks") or run.factors.get("nodes") for run in runs]
     if any(isinstance(count, int) and count > 1 for count in counts):
@@ -46,7 +51,7 @@ def _alone(runs: Sequence[StoredRun]) -> str:
     return Message("single-rank", "Every trial had one rank, which waits for no other.")
 
 
-def _timed(run: StoredRun) -> list[StoredPhase]:
+def _select_timed_phases(run: StoredRun) -> list[StoredPhase]:
     """Return the phases with times of their ranks, which imported runs lack."""
     return [
         phase
@@ -55,8 +60,8 @@ def _timed(run: StoredRun) -> list[StoredPhase]:
     ]
 
 
-def _ranks(run: StoredRun) -> int:
-    return max(len(phase.ranks) for phase in _timed(run))
+def _count_ranks(run: StoredRun) -> int:
+    return max(len(phase.ranks) for phase in _select_timed_phases(run))
 
 
 def _build_timeline(phase: StoredPhase, label: str) -> Timeline:
@@ -83,7 +88,7 @@ def _build_timeline(phase: StoredPhase, label: str) -> Timeline:
         spans,
         len(ranks),
         comparable,
-        _note(phase, times, spans, comparable),
+        _describe_timeline(phase, times, spans, comparable),
     )
 
 
@@ -108,7 +113,7 @@ def _choose_ranks(times: Mapping[int, tuple[float, float]], marks: Mapping[int, 
     return chosen | set(others[:: -(-len(others) // (MAX_DISPLAYED_RANKS - len(chosen)))])
 
 
-def _note(
+def _describe_timeline(
     phase: StoredPhase, times: Mapping[int, tuple[float, float]], spans: Sequence[RankSpan], comparable: bool
 ) -> str:
     last = next((span for span in spans if span.mark == "last"), None)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from iosonde.commands.files import announce
-from iosonde.commands.page_file import write_page_of
+from iosonde.commands.files import announce_analysis
+from iosonde.commands.page_file import write_experiment_page
 from iosonde.commands.result import Result
 from iosonde.core.front_end import front_end
 from iosonde.data.options import RowOptions
@@ -50,7 +50,7 @@ class Measurement:
         from iosonde.commands.summary.text import lines
 
         source = self._open_source()
-        announce("summary", len(source.table), len(source.table.columns))
+        announce_analysis("summary", len(source.table), len(source.table.columns))
         return Result(summary(source, self._query), lines)
 
     @cached_property
@@ -103,7 +103,7 @@ class Measurement:
             return
         try:
             if self.page:
-                write_page_of(self.store, self.outcome.experiment.id, self._final_level, self.page)
+                write_experiment_page(self.store, self.outcome.experiment.id, self._final_level, self.page)
         finally:
             self._report_remarks()
             self.outcome.check()  # what was not measured is said, whatever the rest came to

@@ -6,7 +6,7 @@ from iosonde.campaign.request import Request
 from iosonde.commands import labs
 from iosonde.commands.campaign_caller import build_caller
 from iosonde.commands.command import command
-from iosonde.commands.page_file import check_place_of_page
+from iosonde.commands.page_file import check_page_is_writable
 from iosonde.core.options import Text
 from iosonde.data.options import LevelOptions
 
@@ -58,7 +58,7 @@ def run(options: RunOptions) -> Measurement:
     """
     from iosonde.campaign.run import run as measure
 
-    check_place_of_page(options.page)
+    check_page_is_writable(options.page)
     with labs.needing_package_for_labs():
         outcome = measure(options, options.level, build_caller(("iosonde", "run", *options.words())))
     return Measurement(outcome, options.level, options.page)

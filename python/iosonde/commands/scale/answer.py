@@ -27,7 +27,7 @@ from iosonde.model.scaling.forecast import SCENARIO
 from iosonde.model.scaling.series import Series, series_of
 from iosonde.model.scaling.words import TITLES, sentences
 
-from .stations import work
+from .stations import compute_work_per_operation
 
 _CURVE_POINTS = 120
 
@@ -166,9 +166,9 @@ def scale(source: Source, query: ResponseQuery, how: Growth | None = None) -> Sc
     how = how or Growth()
     candidates = _collect_series(source, query, how)
     best = tuple(best_settings(candidates.series, query.level))
-    selected, exclusions = _with_two_sizes(candidates.series, how.on)
+    selected, exclusions = _select_series_with_two_sizes(candidates.series, how.on)
     size = how.as_stations
-    works = [None if size is None else work(series, size) for series in selected]
+    works = [None if size is None else compute_work_per_operation(series, size) for series in selected]
     items = []
     for series, operation_work in zip(selected, works, strict=True):
         scaling = analyse(series.trials, query.level, list(how.at), how.bootstrap, how.seed)
@@ -274,7 +274,7 @@ def _find_confounded(response: Response, on: str) -> tuple[tuple[str, str], ...]
     return tuple(pair for pair in response.confounded if on in pair and "ranks" not in pair)
 
 
-def _with_two_sizes(candidates: Sequence[Series], on: str) -> tuple[list[Series], list[str]]:
+def _select_series_with_two_sizes(candidates: Sequence[Series], on: str) -> tuple[list[Series], list[str]]:
     """Return the series with two sizes, and name the others. Raises DataError if none has two."""
     selected = [series for series in candidates if len(series.trials) > 1]
     if not selected:

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.files import announce, figure_writer
+from iosonde.commands.files import announce_analysis, build_figure_writer
 from iosonde.commands.result import Result
 from iosonde.core.errors import InputError
 from iosonde.core.message import spell
@@ -92,7 +92,7 @@ def _fit_laws(options: ScaleOptions) -> Result[ScalingLaws]:
     from .text import lines
 
     source = select_last_experiment(options.open_data(), options.grouping_columns if options.by else ())
-    announce("scaling", len(source.table), len(source.table.columns))
+    announce_analysis("scaling", len(source.table), len(source.table.columns))
     growth = Growth(
         options.on[0],
         options.by,
@@ -103,7 +103,7 @@ def _fit_laws(options: ScaleOptions) -> Result[ScalingLaws]:
         options.as_stations,
     )
     scaling = answer(source, options.query, growth)
-    return Result(scaling, lines, figure, figure_writer(options.plot, lambda: figure(scaling)))
+    return Result(scaling, lines, figure, build_figure_writer(options.plot, lambda: figure(scaling)))
 
 
 def _check_laws(options: ScaleOptions) -> None:

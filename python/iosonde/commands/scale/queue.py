@@ -149,7 +149,7 @@ class Clients:
 
 def queue(stations: Sequence[str], who: Clients) -> Network:
     """Solve the network of ``stations``, as ``disk=2ms:4``. Raises InputError."""
-    parsed_stations = stations_of(stations)
+    parsed_stations = parse_stations(stations)
     arrivals, operations, spread = who.arrivals_per_s, who.operations_per_phase, who.spread
     if arrivals is not None and not 0 < arrivals < 1e15:
         raise InputError(
@@ -177,7 +177,7 @@ def queue(stations: Sequence[str], who: Clients) -> Network:
     return Network(tuple(parsed_stations), tuple(solved), arrivals, opened)
 
 
-def stations_of(texts: Sequence[str]) -> list[Station]:
+def parse_stations(texts: Sequence[str]) -> list[Station]:
     """Parse ``disk=2ms:4``, ``server=1ms:16queues``, ``client=5ms:delay`` to stations. Raises InputError."""
     stations = []
     for text in texts:

@@ -8,7 +8,7 @@ from iosonde.model.scaling.series import Series
 _OPERATIONS = {"operations/s": 1.0, "op/s": 1.0, "ops/s": 1.0, "iops": 1.0, "kop/s": 1e3, "kops/s": 1e3, "kiops": 1e3}
 
 
-def work(series: Series, size: str) -> float:
+def compute_work_per_operation(series: Series, size: str) -> float:
     """Convert one operation of ``size`` to the units that the series' rate counts. Raises InputError."""
     amount = float(parse_size(size))
     if amount <= 0:

@@ -36,13 +36,15 @@ def lines(scaling_laws: ScalingLaws) -> Iterator[str]:
         if number or scaling_laws.warnings:
             yield ""
         yield from _format_series(item)
-        yield from _station_lines(item, scaling_laws.as_stations)
+        yield from _format_stations(item, scaling_laws.as_stations)
     for response in dict.fromkeys(best.response for best in scaling_laws.best):
         yield ""
-        yield from _format_best([best for best in scaling_laws.best if best.response == response], scaling_laws.on)
+        yield from _format_best_settings(
+            [best for best in scaling_laws.best if best.response == response], scaling_laws.on
+        )
 
 
-def _format_best(best_settings: Sequence[BestSetting], on: str) -> Iterator[str]:
+def _format_best_settings(best_settings: Sequence[BestSetting], on: str) -> Iterator[str]:
     divisor, unit = human_scale(max(setting.each.value or 0.0 for setting in best_settings), best_settings[0].unit)
     per = f"per {_SINGULAR.get(on, on.removesuffix('s'))}"
     yield from wrapped(f"{best_settings[0].response}: the series with the highest rate {per}, at each number of {on}")
@@ -171,7 +173,7 @@ def _format_misfits(scaling: Scaling, on: str) -> Iterator[str]:
     )
 
 
-def _station_lines(scaled: ScaledSeries, size: str | None) -> Iterator[str]:
+def _format_stations(scaled: ScaledSeries, size: str | None) -> Iterator[str]:
     demands = scaled.demands
     if demands is None:
         return

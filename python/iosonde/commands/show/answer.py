@@ -47,7 +47,9 @@ class ChosenRuns:
         return list(self.store.problems(contents=False))
 
 
-def choose(store: str, run: str | None = None, experiment: str | None = None, where: Sequence[str] = ()) -> ChosenRuns:
+def open_chosen_runs(
+    store: str, run: str | None = None, experiment: str | None = None, where: Sequence[str] = ()
+) -> ChosenRuns:
     """Open the store. Raises InputError, DataError."""
     opened = Store.open(store)
     return ChosenRuns(opened, run, experiments.resolve_experiment(opened, experiment), tuple(where))
@@ -121,7 +123,7 @@ class Detail(Answer):
         ]
 
 
-def listing(chosen: ChosenRuns) -> Listing:
+def list_experiments(chosen: ChosenRuns) -> Listing:
     """List every experiment with its runs. Raises InputError, DataError."""
     store, runs = chosen.store, chosen.runs
     experiments = tuple(experiment for experiment in store.experiments() if chosen.experiment in (None, experiment.id))
@@ -131,7 +133,7 @@ def listing(chosen: ChosenRuns) -> Listing:
     )
 
 
-def detail(chosen: ChosenRuns) -> Detail:
+def collect_run_details(chosen: ChosenRuns) -> Detail:
     """Return all details of the chosen run. Raises InputError, DataError."""
     if chosen.run is None:
         raise InputError(
@@ -182,7 +184,7 @@ class Printed:
                 yield piece
 
 
-def printed(chosen: ChosenRuns, ranks: Sequence[int] = ()) -> list[Printed]:
+def read_outputs(chosen: ChosenRuns, ranks: Sequence[int] = ()) -> list[Printed]:
     """Return the outputs of the chosen run, in the order of its steps; of ``ranks`` only. Raises InputError if there is
     none."""
     if chosen.run is None:

@@ -79,7 +79,7 @@ class AsTool(Answer):
         ]
 
 
-def as_tool(chosen: ChosenRuns, tool: str) -> AsTool:
+def recompute_as_tool(chosen: ChosenRuns, tool: str) -> AsTool:
     """Recompute the chosen runs by ``tool``'s own definitions. Raises DataError if none recorded its operations."""
     return AsTool(tool, tuple(_recompute_settings(chosen.store, tool, chosen.runs)))
 
@@ -104,7 +104,7 @@ def _recompute_setting(store: Store, tool: str, runs: Sequence[StoredRun]) -> Re
     recomputed = Recomputed([run.id for run in runs])
     rates: dict[tuple[str, str], list[float]] = {}
     for iteration, run in enumerate(runs):
-        for phase, work, why in works(store, run):
+        for phase, work, why in iterate_phase_work(store, run):
             name = phase.name
             if work is not None and tool == "mdtest":
                 operation = mdtest.operation_of(name, work)
@@ -113,7 +113,7 @@ def _recompute_setting(store: Store, tool: str, runs: Sequence[StoredRun]) -> Re
                     rates.setdefault((operation[0], name), []).append(value)
                 why = "" if value is not None else _INCOMPARABLE if operation else _NOT_OF_MDTEST
             elif work is not None:
-                rows, why = rows_of(tool, phase, work, flags_of(run))
+                rows, why = compute_tool_rows(tool, phase, work, get_iozone_clock_parts(run))
                 recomputed.blocks += [ToolPhase(name, iteration, rows)] if rows else []
             if why:
                 recomputed.exclusion_reasons[name] = why
@@ -123,7 +123,7 @@ def _recompute_setting(store: Store, tool: str, runs: Sequence[StoredRun]) -> Re
     return recomputed
 
 
-def works(store: Store, run: StoredRun) -> Iterator[tuple[StoredPhase, Work | None, str]]:
+def iterate_phase_work(store: Store, run: StoredRun) -> Iterator[tuple[StoredPhase, Work | None, str]]:
     """Yield (phase, its operations or None, why not) for each phase of a run."""
     from iosonde.engine import _native
 
@@ -134,7 +134,7 @@ def works(store: Store, run: StoredRun) -> Iterator[tuple[StoredPhase, Work | No
         yield phase, work if work is not None and work.ranks else None, why
 
 
-def rows_of(tool: str, phase: StoredPhase, work: Work, inside: frozenset[str]) -> tuple[list[Any], str]:
+def compute_tool_rows(tool: str, phase: StoredPhase, work: Work, inside: frozenset[str]) -> tuple[list[Any], str]:
     """Return (rows of this tool, why there are none). ``inside``: parts that IOzone's -e and -c put inside its
     clock."""
     if not work.directions():
@@ -152,15 +152,15 @@ def rows_of(tool: str, phase: StoredPhase, work: Work, inside: frozenset[str]) -
     return list(fio.rows(work) if tool == "fio" else elbencho.rows(work, phase.shared)), ""
 
 
-def settings_of(run: StoredRun) -> Mapping[str, Any]:
+def get_workload_settings(run: StoredRun) -> Mapping[str, Any]:
     """Return the settings of a run's native workload; empty if it has none, or several."""
     native = [step for step in run.facts.get("steps") or () if isinstance(step, dict) and "workload" in step]
     return native[0] if len(native) == 1 else {}
 
 
-def flags_of(run: StoredRun) -> frozenset[str]:
+def get_iozone_clock_parts(run: StoredRun) -> frozenset[str]:
     """Return the parts that -e and -c of the run's IOzone command put inside the clock."""
-    return frozenset(settings_of(run).get("inside") or ())
+    return frozenset(get_workload_settings(run).get("inside") or ())
 
 
 def build_thesis_document(chosen: ChosenRuns) -> dict[str, Any]:

@@ -83,7 +83,7 @@ class FormOptions:
                 )
 
 
-def table_format(path: str) -> str:
+def get_table_format(path: str) -> str:
     """Return the format that a table's name ends with. Raises InputError for a name that ends otherwise."""
     form = Path(path).suffix.lower().lstrip(".")
     if form not in FORMATS:
@@ -117,10 +117,10 @@ class RunOrRunsOptions(RunsOptions):
 
 def choose_runs(options: StoreOptions) -> ChosenRuns:
     """Open the store and choose the runs. Raises InputError, DataError."""
-    from .answer import choose
+    from .answer import open_chosen_runs
 
     values = vars(options)
-    return choose(options.store, values.get("run"), values.get("experiment"), values.get("where") or ())
+    return open_chosen_runs(options.store, values.get("run"), values.get("experiment"), values.get("where") or ())
 
 
 def choose_sound_runs(options: StoreOptions) -> ChosenRuns:

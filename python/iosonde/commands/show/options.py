@@ -15,7 +15,7 @@ from iosonde.core.front_end import front_end
 from iosonde.core.option_kinds import Counts, Integer
 from iosonde.core.options import Choice, Flag, Text
 
-from .forms import TOOLS, FormOptions, RunOrRunsOptions, RunsOptions, choose_runs, choose_sound_runs, table_format
+from .forms import TOOLS, FormOptions, RunOrRunsOptions, RunsOptions, choose_runs, choose_sound_runs, get_table_format
 from .text_output import write_outputs
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def printed(options: PrintedOptions) -> list[Printed]:
     list of Printed
         Each has a ``.head``, which says of which step, rank and node it is, and its ``.text``.
     """
-    from .answer import printed as answer
+    from .answer import read_outputs as answer
 
     return answer(choose_runs(options), options.ranks)
 
@@ -165,37 +165,37 @@ def export(options: ExportTableOptions) -> Path:
     Path
         The file that was written.
     """
-    form = table_format(options.output)
+    form = get_table_format(options.output)
     _write_table(choose_sound_runs(options), form, options.output, options.operations, options.incomplete)
     return Path(options.output)
 
 
 def _list_runs(chosen: ChosenRuns) -> Result[Listing]:
-    from .answer import listing
+    from .answer import list_experiments
     from .text import listing_lines
 
-    return Result(listing(chosen), listing_lines)
+    return Result(list_experiments(chosen), listing_lines)
 
 
 def _show_details(chosen: ChosenRuns) -> Result[Detail]:
-    from .answer import detail
+    from .answer import collect_run_details
     from .text import detail_lines
 
-    return Result(detail(chosen), detail_lines)
+    return Result(collect_run_details(chosen), detail_lines)
 
 
 def _recompute(chosen: ChosenRuns, tool: str) -> Result[AsTool]:
-    from .as_tool import as_tool
+    from .as_tool import recompute_as_tool
     from .text_as_tool import lines
 
-    return Result(as_tool(chosen, tool), lines)
+    return Result(recompute_as_tool(chosen, tool), lines)
 
 
 def _list_slowest(chosen: ChosenRuns, count: int) -> Result[Slowest]:
-    from .slowest import slowest_of
+    from .slowest import find_slowest_operations
     from .text_slowest import lines
 
-    return Result(slowest_of(chosen, count), lines)
+    return Result(find_slowest_operations(chosen, count), lines)
 
 
 def _write_table(chosen: ChosenRuns, form: str, path: str | None, operations: bool, incomplete: bool) -> None:
@@ -206,7 +206,7 @@ def _write_table(chosen: ChosenRuns, form: str, path: str | None, operations: bo
 
 
 def _write_printed(options: ShowOptions) -> None:
-    from .answer import printed as answer
+    from .answer import read_outputs as answer
 
     if options.run is None or not options.printed:
         raise InputError(

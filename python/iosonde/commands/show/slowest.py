@@ -37,7 +37,7 @@ class Slowest(Answer):
         return [asdict(operation) for operation in self.operations]
 
 
-def slowest_of(chosen: ChosenRuns, count: int = USUAL) -> Slowest:
+def find_slowest_operations(chosen: ChosenRuns, count: int = USUAL) -> Slowest:
     """Return the ``count`` longest operations of these runs. Raises InputError, DataError if none was recorded."""
     if not 1 <= count <= MOST:
         raise InputError(
@@ -61,10 +61,10 @@ def slowest_of(chosen: ChosenRuns, count: int = USUAL) -> Slowest:
     )
     longest = tuple(nlargest(count, operations, key=lambda operation: operation.duration_s))
     recorded = sum(run.n_operations or 0 for run in runs)
-    return Slowest(longest, recorded, len(runs), tuple(_notes(chosen, longest[-1].duration_s)))
+    return Slowest(longest, recorded, len(runs), tuple(_describe_missing_operations(chosen, longest[-1].duration_s)))
 
 
-def _notes(chosen: ChosenRuns, least: float) -> Iterator[str]:
+def _describe_missing_operations(chosen: ChosenRuns, least: float) -> Iterator[str]:
     """Describe operations that may be missing: those kept only as a sample or a histogram."""
     edges = _native.bucket_edges_ns()
     gone = [(run, *unseen(run, edges)) for run in chosen.runs]

@@ -152,7 +152,7 @@ def _format_results(rows: Sequence[Observation]) -> Iterator[str]:
 def _format_facts(facts: Mapping[str, Any]) -> Iterator[str]:
     flat = sorted(
         _flatten_facts({key: value for key, value in facts.items() if key != "remounts"}),
-        key=lambda fact: _rank_of_fact(fact[0]),
+        key=lambda fact: _get_fact_sort_key(fact[0]),
     )
     if not flat:
         return
@@ -161,7 +161,7 @@ def _format_facts(facts: Mapping[str, Any]) -> Iterator[str]:
         yield f"  and {len(flat) - _MOST_FACTS} more facts (--json)"
 
 
-def _rank_of_fact(key: str) -> int:
+def _get_fact_sort_key(key: str) -> int:
     return next((n for n, first in enumerate(_FIRST_FACTS) if key.startswith(first)), len(_FIRST_FACTS))
 
 

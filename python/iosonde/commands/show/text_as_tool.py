@@ -24,8 +24,8 @@ def lines(as_tool: AsTool) -> Iterator[str]:
         of = (
             f"run {setting.runs[0]}" if len(setting.runs) == 1 else f"{len(setting.runs)} runs, {setting.runs[0]} first"
         )
-        yield from wrapped(title(as_tool.tool, of))
-        yield from mdtest(setting.summary) if as_tool.tool == "mdtest" else LAYOUTS[as_tool.tool](setting.blocks)
+        yield from wrapped(format_title(as_tool.tool, of))
+        yield from format_mdtest(setting.summary) if as_tool.tool == "mdtest" else LAYOUTS[as_tool.tool](setting.blocks)
         reasons = {
             why: [name for name, reason in setting.exclusion_reasons.items() if reason == why]
             for why in setting.exclusion_reasons.values()
@@ -35,7 +35,7 @@ def lines(as_tool: AsTool) -> Iterator[str]:
         yield from paragraphs((f"left out ({why}): {', '.join(names)}" for why, names in reasons.items()), "  ")
 
 
-def title(tool: str, of: str) -> str:
+def format_title(tool: str, of: str) -> str:
     """Return the first line of every such text."""
     return f"{NAMES[tool]}'s numbers recomputed by iosonde from {of}; {NAMES[tool]} did not run"
 
@@ -44,7 +44,7 @@ def _format_block_name(block: ToolPhase) -> str:
     return escape(block.operation) + (f", iteration {block.iteration}" if block.iteration else "")
 
 
-def ior(blocks: Sequence[ToolPhase]) -> Iterator[str]:
+def format_ior(blocks: Sequence[ToolPhase]) -> Iterator[str]:
     """Yield the table of iterations, block and transfer sizes per phase, and the line of maxima."""
     for operation in dict.fromkeys(block.operation for block in blocks):
         mine = [(block.iteration, row) for block in blocks if block.operation == operation for row in block.rows]
@@ -66,7 +66,7 @@ def ior(blocks: Sequence[ToolPhase]) -> Iterator[str]:
                 (row.close_time, 8),
                 (row.total_time, 8),
             )
-            yield f"{row.access:6} " + " ".join(_ior_number(*cell) for cell in cells) + f" {iteration}"
+            yield f"{row.access:6} " + " ".join(_format_ior_number(*cell) for cell in cells) + f" {iteration}"
         for access in dict.fromkeys(row.access for _, row in mine):
             rates = [row.bandwidth for _, row in mine if row.access == access and row.bandwidth]
             if rates:
@@ -74,13 +74,13 @@ def ior(blocks: Sequence[ToolPhase]) -> Iterator[str]:
                 yield f"Max {access.title()}: {best / _MIB:.2f} MiB/sec ({best / 1e6:.2f} MB/sec)"
 
 
-def _ior_number(value: float | None, width: int) -> str:
+def _format_ior_number(value: float | None, width: int) -> str:
     if value is None:
         return "-".ljust(width)
     return f"{value:<{width}.{6 if value < 1 else 2 if value < 3600 else 0}f}"
 
 
-def mdtest(summary: Sequence[Any]) -> Iterator[str]:
+def format_mdtest(summary: Sequence[Any]) -> Iterator[str]:
     """Yield the summary of rates over the iterations if there is any mdtest phase; duplicate names are numbered."""
     if not summary:
         return
@@ -101,7 +101,7 @@ def mdtest(summary: Sequence[Any]) -> Iterator[str]:
         yield "   " + "  ".join(notes)
 
 
-def iozone(blocks: Sequence[ToolPhase]) -> Iterator[str]:
+def format_iozone(blocks: Sequence[ToolPhase]) -> Iterator[str]:
     """Yield a block of throughput mode per phase. kB are 1024 bytes."""
     for block in blocks:
         for row in block.rows:
@@ -109,45 +109,45 @@ def iozone(blocks: Sequence[ToolPhase]) -> Iterator[str]:
             yield from (
                 "",
                 f"    {_format_block_name(block)}",
-                _iozone_line(f"Children see throughput for {who}", row.children),
-                _iozone_line(f"Parent sees throughput for {who}", row.parent),
-                _iozone_line("Min throughput per process", row.minimum),
-                _iozone_line("Max throughput per process", row.maximum),
-                _iozone_line("Avg throughput per process", row.average),
-                _iozone_line("Min xfer", row.minimum_transferred, "kB"),
+                _format_iozone_line(f"Children see throughput for {who}", row.children),
+                _format_iozone_line(f"Parent sees throughput for {who}", row.parent),
+                _format_iozone_line("Min throughput per process", row.minimum),
+                _format_iozone_line("Max throughput per process", row.maximum),
+                _format_iozone_line("Avg throughput per process", row.average),
+                _format_iozone_line("Min xfer", row.minimum_transferred, "kB"),
             )
 
 
-def _iozone_line(what: str, value: float | None, unit: str = "kB/sec") -> str:
+def _format_iozone_line(what: str, value: float | None, unit: str = "kB/sec") -> str:
     return f"        {what:43} = " + ("unknown" if value is None else f"{value / 1024:10.2f} {unit}")
 
 
-def fio(blocks: Sequence[ToolPhase]) -> Iterator[str]:
+def format_fio(blocks: Sequence[ToolPhase]) -> Iterator[str]:
     """Yield the lines of a job group (as with --group_reporting) and of the run status."""
     for block in blocks:
         for row in block.rows:
-            low, high = (_fio_rates(value) for value in (row.minimum, row.maximum))
-            rate, amount = _fio_rates(row.bandwidth), binary_or_decimal(row.bytes, "B")
+            low, high = (_format_fio_rates(value) for value in (row.minimum, row.maximum))
+            rate, amount = _format_fio_rates(row.bandwidth), binary_or_decimal(row.bytes, "B")
             yield from ["", f"{_format_block_name(block)}: (groupid=0, jobs={row.jobs})"]
             yield (
-                f"  {row.direction}: IOPS={_fio_count(row.iops)}, BW={rate[0]} ({rate[1]})"
+                f"  {row.direction}: IOPS={_format_fio_count(row.iops)}, BW={rate[0]} ({rate[1]})"
                 f"({amount[0]}/{row.longest_ms}msec)"
             )
-            yield from _fio_latency(row)
+            yield from _format_fio_latency(row)
             yield f"  {row.direction.upper()}: bw={rate[0]} ({rate[1]}), {low[0]}-{high[0]} ({low[1]}-{high[1]}),"
             yield f"    io={amount[0]} ({amount[1]}), run={row.shortest_ms}-{row.longest_ms}msec"
 
 
-def _fio_rates(value: float) -> tuple[str, str]:
+def _format_fio_rates(value: float) -> tuple[str, str]:
     return binary_or_decimal(value, "B/s")
 
 
-def _fio_count(value: float) -> str:
+def _format_fio_count(value: float) -> str:
     return f"{value:.0f}" if value < 10_000 else f"{value / 1000:.1f}k"
 
 
-def _fio_latency(row: Any) -> Iterator[str]:
-    name, divisor = _fio_unit(row.latency_ns_min, row.latency_ns_max)
+def _format_fio_latency(row: Any) -> Iterator[str]:
+    name, divisor = _choose_fio_unit(row.latency_ns_min, row.latency_ns_max)
     low, high, mean, spread = (
         value / divisor for value in (row.latency_ns_min, row.latency_ns_max, row.latency_ns_mean, row.latency_ns_sd)
     )
@@ -158,14 +158,14 @@ def _fio_latency(row: Any) -> Iterator[str]:
         yield "     | " + ", ".join(cells[at : at + 4]) + ("" if at + 4 >= len(cells) else ",")
 
 
-def _fio_unit(low: int, high: int) -> tuple[str, int]:
+def _choose_fio_unit(low: int, high: int) -> tuple[str, int]:
     """Choose the unit as in fio's stat.c (show_clat_percentiles)."""
     if low > 2_000_000 and high > 99_999_999:
         return "msec", 1_000_000
     return ("usec", 1000) if low > 2000 and high > 99_999 else ("nsec", 1)
 
 
-def elbencho(blocks: Sequence[ToolPhase]) -> Iterator[str]:
+def format_elbencho(blocks: Sequence[ToolPhase]) -> Iterator[str]:
     """Yield FIRST DONE and LAST DONE of each phase. MiB are 1048576 bytes; rates are truncated to integers."""
     yield from (
         "",
@@ -206,4 +206,4 @@ def _format_elapsed(ms: int) -> str:
     return f"{seconds}.{ms % 1000:03d}s" if seconds else f"{ms}ms"
 
 
-LAYOUTS = {"ior": ior, "iozone": iozone, "fio": fio, "elbencho": elbencho}
+LAYOUTS = {"ior": format_ior, "iozone": format_iozone, "fio": format_fio, "elbencho": format_elbencho}

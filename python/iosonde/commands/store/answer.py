@@ -101,7 +101,7 @@ def check(name: str) -> StoreCheck:
     return StoreCheck(name, tuple(StoredRun(run) for run in store.runs()), tuple(store.problems()))
 
 
-def tag(name: str, run: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> tuple[str, list[str]]:
+def change_tags(name: str, run: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> tuple[str, list[str]]:
     """Add and remove tags of a run; return (its id, its tags). Raises InputError, DataError."""
     store = Store.open(name)
     run_id = store.run(run).id
@@ -109,7 +109,7 @@ def tag(name: str, run: str, add: Sequence[str] = (), remove: Sequence[str] = ()
     return run_id, store.notes.tags(run_id)
 
 
-def note(name: str, run: str, text: str) -> None:
+def add_note(name: str, run: str, text: str) -> None:
     """Attach the note ``text`` to a run, with the current time. Raises InputError, DataError."""
     store = Store.open(name)
     store.notes.change(store.run(run).id, note=text)

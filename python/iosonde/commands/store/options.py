@@ -52,9 +52,9 @@ class TagOptions(StoredRunOptions):
 
     def change_tags(self) -> tuple[str, list[str]]:
         """Return the run's id and the tags that it has afterwards. Raises InputError, DataError."""
-        from .answer import tag
+        from .answer import change_tags
 
-        return tag(self.store, self.run, self.add or (), self.remove or ())
+        return change_tags(self.store, self.run, self.add or (), self.remove or ())
 
 
 @command("", TagOptions)
@@ -93,9 +93,9 @@ def note_run(options: NoteOptions) -> None:
     -------
     None
     """
-    from .answer import note
+    from .answer import add_note
 
-    note(options.store, options.run, options.text)
+    add_note(options.store, options.run, options.text)
 
 
 @dataclass

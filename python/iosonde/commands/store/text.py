@@ -17,23 +17,24 @@ def check_lines(check: StoreCheck) -> Iterator[str]:
         yield f"{problem.code} {escape(problem.sentence)}"
         yield f"     {escape(problem.action)}"
     if check.n_without_digest:
-        yield without_digest(check.n_without_digest)
+        yield describe_unchecked_experiments(check.n_without_digest)
     yield from (escape(f"run {run.id} is incomplete: {'; '.join(run.missing)}") for run in check.incomplete)
     if not check.serious and not check.incomplete:
-        yield f"{escape(check.name)}: {count(len(check.runs), 'run')}, all complete and as they were stored"
+        yield f"{escape(check.name)}: {format_count(len(check.runs), 'run')}, all complete and as they were stored"
 
 
-def without_digest(n_runs: int) -> str:
+def describe_unchecked_experiments(n_runs: int) -> str:
     """Describe how many experiments cannot be checked, and why."""
     verb = "names" if n_runs == 1 else "name"
-    return f"{count(n_runs, 'run')} {verb} no digest of its experiment (written before digests existed): not checkable"
+    runs = format_count(n_runs, "run")
+    return f"{runs} {verb} no digest of its experiment (written before digests existed): not checkable"
 
 
 def merge_lines(merge: StoreMerge) -> Iterator[str]:
     """Describe how much was copied."""
     done = merge.merged
     there = f" ({done.runs_there} already existed)" if done.runs_there else ""
-    yield f"{count(done.runs, 'run')} and {count(done.experiments, 'experiment')} copied{there}"
+    yield f"{format_count(done.runs, 'run')} and {format_count(done.experiments, 'experiment')} copied{there}"
 
 
 def copy_lines(copy: StoreCopy) -> Iterator[str]:
@@ -43,7 +44,7 @@ def copy_lines(copy: StoreCopy) -> Iterator[str]:
         f"{number} {kind}{'' if number == 1 else 'es' if kind.endswith('s') else 's'}"
         for kind, number in sorted(done.replaced.items())
     )
-    yield f"{count(done.runs, 'run')} copied; replaced: {replaced or 'nothing'}"
+    yield f"{format_count(done.runs, 'run')} copied; replaced: {replaced or 'nothing'}"
     yield from _format_remaining("words that may be names", done.remains.unsure)
     yield from _format_remaining("paths that stay", done.remains.paths)
     yield from _format_remaining("names that stay", done.remains.names)
@@ -63,11 +64,13 @@ def prune_lines(pruning: StorePruning) -> Iterator[str]:
     """Describe what is removed, what stays and why, and how to do it."""
     for experiment in pruning.going:
         verb = "removed" if pruning.removed else "would go"
-        yield escape(f"{verb}: {experiment.id}, {count(len(experiment.runs), 'run')}, last {experiment.last[:10]}")
+        yield escape(
+            f"{verb}: {experiment.id}, {format_count(len(experiment.runs), 'run')}, last {experiment.last[:10]}"
+        )
     yield from (escape(f"stays: {experiment.id}, {experiment.why}") for experiment in pruning.staying)
-    total, size = count(pruning.n_runs, "run"), format_size(pruning.n_bytes)
+    total, size = format_count(pruning.n_runs, "run"), format_size(pruning.n_bytes)
     verb = "removed" if pruning.removed else "would be removed"
-    yield f"{len(pruning.going)} of {count(pruning.of, 'experiment')} {verb}: {total}, {size}"
+    yield f"{len(pruning.going)} of {format_count(pruning.of, 'experiment')} {verb}: {total}, {size}"
     if pruning.going and not pruning.removed:
         yield "Nothing was removed: use --remove, which cannot be undone."
 
@@ -75,10 +78,10 @@ def prune_lines(pruning: StorePruning) -> Iterator[str]:
 def index_lines(indexed: StoresIndexed) -> Iterator[str]:
     """Describe the changes, a line per store."""
     for name, result in indexed.stores:
-        unread = f", {count(result.unread, 'run')} damaged" if result.unread else ""
-        yield escape(f"{name}: {count(result.added, 'run')} added, {result.dropped:,} dropped{unread}")
+        unread = f", {format_count(result.unread, 'run')} damaged" if result.unread else ""
+        yield escape(f"{name}: {format_count(result.added, 'run')} added, {result.dropped:,} dropped{unread}")
 
 
-def count(number: int, name: str) -> str:
+def format_count(number: int, name: str) -> str:
     """Format ``1,234 runs``."""
     return f"{number:,} {name}" + ("" if number == 1 else "s")

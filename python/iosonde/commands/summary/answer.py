@@ -26,7 +26,7 @@ from iosonde.stats.overview.calls import PhaseCalls, calls
 from iosonde.stats.overview.spread import Spread, spread_of
 from iosonde.stats.overview.types import Overview, OverviewRow
 
-from .faults import FaultEffect, fault_effects
+from .faults import FaultEffect, compute_fault_effects
 
 NETWORK = "network_"
 _MOST_NAMES = 4  # columns named in a sentence
@@ -77,16 +77,18 @@ class Summary(Answer):
             for cell in self.spread
         ] or [{} for _ in self.overview.rows]
         names = set().union(*spread)
-        return [_record(row, more, names) for row, more in zip(self.overview.rows, spread, strict=True)]
+        return [_build_record(row, more, names) for row, more in zip(self.overview.rows, spread, strict=True)]
 
 
-def _record(row: OverviewRow, more: dict[str, float | None], names: Set[str]) -> dict[str, Any]:
+def _build_record(row: OverviewRow, more: dict[str, float | None], names: Set[str]) -> dict[str, Any]:
     """Build a row. ``more``: the spread of this row; ``names``: keys of all rows' spreads."""
     numbers = {key: value for key, value in row.to_json().items() if key not in ("by", "warnings")}
     return {**numbers, **level_columns(row.by, {*numbers, *names}), **more}
 
 
-def _calls(source: Source, query: ResponseQuery, operations: Sequence[str] | None) -> tuple[PhaseCalls, ...]:
+def _collect_server_calls(
+    source: Source, query: ResponseQuery, operations: Sequence[str] | None
+) -> tuple[PhaseCalls, ...]:
     """Return the server calls of the selected operations, by default of all."""
     phase_calls = calls(source.runs, query.level)
     return phase_calls if operations is None else tuple(phase for phase in phase_calls if phase.operation in operations)
@@ -98,8 +100,8 @@ def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = Non
     InputError, DataError."""
     columns = [name for name in query.response if name in source.table.columns]
     if not columns and not source.has_response_columns:
-        cell_overview = store_overview(source, replace(query, on=tuple(by or ())), latencies(source, query.level))
-        faults = fault_effects(source, cell_overview.by, query.level)
+        cell_overview = build_store_overview(source, replace(query, on=tuple(by or ())), latencies(source, query.level))
+        faults = compute_fault_effects(source, cell_overview.by, query.level)
         if are_surveys(source.runs):
             cell_overview = replace(cell_overview, warnings=(*cell_overview.warnings, SEE_PAGE))
         operations = [row.operation for row in cell_overview.rows] if query.response else None
@@ -108,11 +110,11 @@ def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = Non
             own_clock(source, query),
             list_tool_clocks(source, query),
             faults,
-            _calls(source, query, operations),
+            _collect_server_calls(source, query, operations),
         )
     if query.response:
         source.require_single_kind(by or ())  # n counts trials: a run has a row for each of its results
-        assumed = settings_of(source, query) if by is None and source.has_response_columns else ()
+        assumed = select_cell_columns(source, query) if by is None and source.has_response_columns else ()
         cell_overview = _summarise_columns(source, query, by or assumed)
         if assumed:
             cell_overview = replace(
@@ -130,11 +132,13 @@ def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = Non
 def _add_pooled_factors(source: Source, cell_overview: Overview, query: ResponseQuery) -> Summary:
     """Add a warning on what the cells of a table pool, if they are compared."""
     measured = columns_in(source.table, query.response)
-    names = pooled(cell_overview, source.table, settings_besides(source.table, measured, list(cell_overview.by)))
-    return Summary(with_pooled(cell_overview, names), besides=Besides(names, level=cell_overview.level))
+    names = find_pooled_columns(
+        cell_overview, source.table, settings_besides(source.table, measured, list(cell_overview.by))
+    )
+    return Summary(add_pooled_warning(cell_overview, names), besides=Besides(names, level=cell_overview.level))
 
 
-def pooled(cell_overview: Overview, table: Table, besides: Sequence[str]) -> tuple[str, ...]:
+def find_pooled_columns(cell_overview: Overview, table: Table, besides: Sequence[str]) -> tuple[str, ...]:
     """Return the columns ``besides`` that vary inside the cells of a table, if cells are compared."""
     if len(cell_overview.rows) <= len({row.metric for row in cell_overview.rows}):
         return ()
@@ -142,7 +146,7 @@ def pooled(cell_overview: Overview, table: Table, besides: Sequence[str]) -> tup
     return tuple(name for name in besides if len(table.groups([*cells, name])) > len(table.groups(cells)))
 
 
-def with_pooled(cell_overview: Overview, names: Sequence[str]) -> Overview:
+def add_pooled_warning(cell_overview: Overview, names: Sequence[str]) -> Overview:
     """Add a warning on the columns that its cells pool."""
     if not names:
         return cell_overview
@@ -152,17 +156,17 @@ def with_pooled(cell_overview: Overview, names: Sequence[str]) -> Overview:
     return replace(cell_overview, sentence=f"{cell_overview.sentence} {text}")
 
 
-def settings_of(source: Source, query: ResponseQuery) -> tuple[str, ...]:
+def select_cell_columns(source: Source, query: ResponseQuery) -> tuple[str, ...]:
     """Return the default columns of a table's cells."""
     return settings_besides(source.table, columns_in(source.table, query.response))
 
 
-def with_spread(answer: Summary) -> Summary:
+def add_spread(answer: Summary) -> Summary:
     """Add quantiles and the geometric mean of each cell."""
     return replace(answer, spread=tuple(spread_of(row.values, answer.overview.level) for row in answer.overview.rows))
 
 
-def store_overview(source: Source, query: ResponseQuery, percentiles: Latencies) -> Overview:
+def build_store_overview(source: Source, query: ResponseQuery, percentiles: Latencies) -> Overview:
     """Return the overview of a store's trials by the known factors, or by ``query.on``. ``percentiles``: of the
     operations of each run."""
     trials = measured(source, query)
@@ -172,7 +176,13 @@ def store_overview(source: Source, query: ResponseQuery, percentiles: Latencies)
         percentiles = _select_speeds(percentiles, speeds)
     probes = hardware.stored(source.probes)
     background = overview.StoreBackground(
-        source.trial_runs, source.experiments, probes, percentiles, pilot_of(source), source.units(), extra_cells
+        source.trial_runs,
+        source.experiments,
+        probes,
+        percentiles,
+        count_pilot_trials(source),
+        source.units(),
+        extra_cells,
     )
     return overview.overview_from_store(trials, query.level, background)
 
@@ -186,7 +196,7 @@ def _select_speeds(percentiles: Latencies, operations: Set[str]) -> Latencies:
     }
 
 
-def pilot_of(source: Source) -> int | None:
+def count_pilot_trials(source: Source) -> int | None:
     """Count the trials of the pilot that fixed the number of trials (``run --until``); None if it was fixed in
     advance."""
     return PILOT if any(experiment.settings.get("until") for experiment in source.experiments) else None

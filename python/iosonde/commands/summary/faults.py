@@ -130,19 +130,19 @@ class FaultEffects:
         """Cut the run's phases at the moments of its faults."""
         self._effects += [(run, effect) for effect in effects(run, operations, _native.KINDS, self._level)]
 
-    def over_trials(self, by: Sequence[str], units: Mapping[str, str]) -> tuple[FaultEffect, ...]:
+    def estimate_effects(self, by: Sequence[str], units: Mapping[str, str]) -> tuple[FaultEffect, ...]:
         """Return the effects by fault, phase and setting."""
         groups = group_by_key(
             (repr((effect.operation, effect.fault, [run.level(name) for name in by])), (run, effect))
             for run, effect in self._effects
         )
-        return tuple(self._effect(several, by, units) for several in groups.values())
+        return tuple(self._estimate_effect(several, by, units) for several in groups.values())
 
-    def _effect(
+    def _estimate_effect(
         self, several: list[tuple[StoredRun, PhaseEffect]], by: Sequence[str], units: Mapping[str, str]
     ) -> FaultEffect:
         (run, first), phase_effects = several[0], [effect for _, effect in several]
-        units_of = _bring_ups([trial_run for trial_run, _ in several])
+        units_of = _number_by_bring_up([trial_run for trial_run, _ in several])
         over = [*zip(units_of, phase_effects, strict=True)]
         names = [
             name
@@ -161,31 +161,33 @@ class FaultEffects:
             first.unit,
             first.kind,
             first.slow,
-            tuple(self._part(name, over) for name in names),
-            self._mean([(at, effect.stall_s) for at, effect in over]),
-            self._mean(usual) if usual else None,
-            self._mean(heals) if heals else None,
+            tuple(self._estimate_part(name, over) for name in names),
+            self._estimate_mean([(at, effect.stall_s) for at, effect in over]),
+            self._estimate_mean(usual) if usual else None,
+            self._estimate_mean(heals) if heals else None,
             len(phase_effects) - len(heals),
             units,
         )
 
-    def _part(self, name: str, over: Sequence[tuple[int, PhaseEffect]]) -> FaultPart:
+    def _estimate_part(self, name: str, over: Sequence[tuple[int, PhaseEffect]]) -> FaultPart:
         of = [(at, part) for at, effect in over for part in effect.parts if part.name == name]
         estimates: list[Estimate | None] = []
         for quantiles in ([(at, part.p50) for at, part in of], [(at, part.p99) for at, part in of]):
             available = [(at, value) for at, value in quantiles if value is not None]
-            estimates.append(self._over(geometric_mean, available) if len(available) == len(of) else None)
+            estimates.append(
+                self._estimate_over_units(geometric_mean, available) if len(available) == len(of) else None
+            )
         return FaultPart(
             name,
-            self._mean([(at, part.seconds) for at, part in of]),
-            self._mean([(at, part.rate) for at, part in of]),
+            self._estimate_mean([(at, part.seconds) for at, part in of]),
+            self._estimate_mean([(at, part.rate) for at, part in of]),
             *estimates,
         )
 
-    def _mean(self, values: Sequence[tuple[int, float]]) -> Estimate:
-        return self._over(mean, values).within(low=0.0)
+    def _estimate_mean(self, values: Sequence[tuple[int, float]]) -> Estimate:
+        return self._estimate_over_units(mean, values).within(low=0.0)
 
-    def _over(
+    def _estimate_over_units(
         self, estimate: Callable[[Sequence[float], float], Estimate], values: Sequence[tuple[int, float]]
     ) -> Estimate:
         """Average the values of each unit (by a mean of the same kind), then estimate over units."""
@@ -200,17 +202,17 @@ def _average_values(estimate: Callable[[Sequence[float], float], Estimate], valu
     return float(np.mean(values)) if average is None else average
 
 
-def _bring_ups(runs: Sequence[StoredRun]) -> list[int]:
+def _number_by_bring_up(runs: Sequence[StoredRun]) -> list[int]:
     """Number the runs by bring-up, which is known for an experiment's own trials."""
     keys = [(run.experiment, run.factors[BRING_UP]) if BRING_UP in run.factors else (run.id, 0) for run in runs]
     first = {key: place for place, key in reversed([*enumerate(keys)])}
     return [first[key] for key in keys]
 
 
-def fault_effects(source: Source, by: Sequence[str], level: float) -> tuple[FaultEffect, ...]:
+def compute_fault_effects(source: Source, by: Sequence[str], level: float) -> tuple[FaultEffect, ...]:
     """Return the effects of faults in a store; empty if it has none."""
     if not any(run.faults for run in source.runs):
         return ()
     collector = FaultEffects(level)
     visit(source, [collector])
-    return collector.over_trials(by, source.units())
+    return collector.estimate_effects(by, source.units())

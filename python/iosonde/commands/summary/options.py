@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.files import announce
+from iosonde.commands.files import announce_analysis
 from iosonde.commands.result import Result
 from iosonde.core.options import Data, Flag, NameList, Names, Text
 from iosonde.data.options import DataOptions
@@ -52,12 +52,12 @@ def summary(options: SummaryOptions) -> Result[Summary]:
     --------
     >>> iosonde.summary("runs.csv", "real_s", by="replicas")
     """
+    from .answer import add_spread
     from .answer import summary as answer
-    from .answer import with_spread
     from .text import lines
 
     source = options.open_last_experiment(alike=False)
-    announce("summary", len(source.table), len(source.table.columns))
+    announce_analysis("summary", len(source.table), len(source.table.columns))
     cells = answer(source, options.query, options.by)
     layout = partial(lines, every=options.every, columns=options.columns, unit=options.unit)
-    return Result(with_spread(cells) if options.quantiles else cells, layout)
+    return Result(add_spread(cells) if options.quantiles else cells, layout)

@@ -14,10 +14,17 @@ from iosonde.layout.text import estimate_parts, estimate_text, paragraphs, table
 from iosonde.stats.overview.types import Efficiency, Overview, OverviewLatency, OverviewRow
 
 from .answer import Summary
-from .text_cells import check_unit, every_cell, responses_of, title_of, with_titles
-from .text_faults import call_lines, fault_lines
+from .text_cells import check_unit, format_every_cell, format_response_title, format_titled_table, group_by_response
+from .text_faults import format_fault_effects, format_server_calls
 from .text_layout import SEVERAL
-from .text_settings import block, by_level, check_column, column_factor, fits, wide
+from .text_settings import (
+    check_column,
+    choose_column_name,
+    format_response,
+    format_responses_by_level,
+    format_wide_response,
+    is_within_terminal,
+)
 
 _SHARE = 0.2
 _SAME_MEAN = 0.01  # relative distance from the mean below which a harmonic mean is not shown
@@ -38,14 +45,14 @@ def lines(answer: Summary, every: bool = False, columns: str | None = None, unit
         if columns
         else (([], overview.rows) if every else _format_settings(answer, unit))
     )
-    each = [] if settings else every_cell(answer, unit)
+    each = [] if settings else format_every_cell(answer, unit)
     yield from wrapped(_format_header(answer))
     for content, text_lines in (
         (overview.rows, _limit_to_screen(settings or each, every or bool(columns))),
         (answer.spread, _limit_to_screen(_format_spread(answer), every)),
         (overview.latency and not columns, _limit_to_screen(_format_latency(overview), every)),
-        (answer.faults, fault_lines(answer.faults)),
-        (answer.calls, call_lines(answer.calls)),
+        (answer.faults, format_fault_effects(answer.faults)),
+        (answer.calls, format_server_calls(answer.calls)),
         (overview.efficiency, _format_efficiency(overview.efficiency, overview.units)),
     ):
         if content:
@@ -79,16 +86,16 @@ def _format_settings(answer: Summary, unit: str | None) -> tuple[list[str], Sequ
     No tables without such a factor, or without room for any.
     """
     overview = answer.overview
-    column = column_factor(overview)
+    column = choose_column_name(overview)
     if column is None:
-        level_tables = _responses_by_level(answer, unit)
+        level_tables = _format_responses_by_level(answer, unit)
         return level_tables, [] if level_tables else overview.rows
     tables, in_cells = [], list[OverviewRow]()
-    for (operation, metric), members in responses_of(overview):
-        laid = block(title_of(operation, metric, "", answer), members, overview, column, unit)
-        if not fits(laid):
+    for (operation, metric), members in group_by_response(overview):
+        laid = format_response(format_response_title(operation, metric, "", answer), members, overview, column, unit)
+        if not is_within_terminal(laid):
             in_cells += members
-            laid = every_cell(answer, unit, members)
+            laid = format_every_cell(answer, unit, members)
         tables.append(laid)
     if len(in_cells) == len(overview.rows):
         return [], overview.rows
@@ -99,23 +106,25 @@ def _format_wide(answer: Summary, columns: str, unit: str | None) -> list[str]:
     """Return the two-way tables with columns by the factor ``columns``."""
     overview, table_lines = answer.overview, list[str]()
     column = check_column(overview, columns)
-    for (operation, metric), members in responses_of(overview):
+    for (operation, metric), members in group_by_response(overview):
         table_lines += [""] if table_lines else []
-        table_lines += wide(title_of(operation, metric, "", answer), members, overview, column, unit)
+        table_lines += format_wide_response(
+            format_response_title(operation, metric, "", answer), members, overview, column, unit
+        )
     return table_lines
 
 
-def _responses_by_level(answer: Summary, unit: str | None) -> list[str]:
+def _format_responses_by_level(answer: Summary, unit: str | None) -> list[str]:
     """Return the table of several responses by the levels of one factor; empty if there are not several."""
-    overview, several = answer.overview, responses_of(answer.overview)
+    overview, several = answer.overview, group_by_response(answer.overview)
     if (
         len(overview.by) != 1
         or len(several) < SEVERAL
         or len({row.by.get(overview.by[0]) for row in overview.rows}) < 2
     ):
         return []
-    titles = [title_of(operation, metric, "", answer) for (operation, metric), _ in several]
-    return by_level(titles, [rows for _, rows in several], overview, unit)
+    titles = [format_response_title(operation, metric, "", answer) for (operation, metric), _ in several]
+    return format_responses_by_level(titles, [rows for _, rows in several], overview, unit)
 
 
 def _limit_to_screen(text_lines: Iterable[str], every: bool) -> Iterator[str]:
@@ -130,7 +139,7 @@ def _format_spread(answer: Summary) -> Iterator[str]:
     """Format a line per quantile and geometric mean for which there are enough trials."""
     overview, grid, titles = answer.overview, list[list[str]](), dict[int, str]()
     spread_by_row = dict(zip(map(id, overview.rows), answer.spread, strict=True))
-    for (operation, metric), rows in responses_of(overview):
+    for (operation, metric), rows in group_by_response(overview):
         divisor, unit = human_scale(max(abs(row.mean.value or 0.0) for row in rows), rows[0].unit)
         lines = [
             [*format_levels(overview.by, row.by, overview.units), name, *estimate_parts(estimate, divisor)]
@@ -138,10 +147,10 @@ def _format_spread(answer: Summary) -> Iterator[str]:
             for name, estimate in spread_by_row[id(row)].by_label.items()
             if estimate.low is not None
         ]
-        titles |= {len(grid): title_of(operation, metric, unit, answer)} if lines else {}
+        titles |= {len(grid): format_response_title(operation, metric, unit, answer)} if lines else {}
         grid += lines
     if grid:
-        yield from with_titles([*overview.by, "of the trials", "value", "interval"], grid, titles)
+        yield from format_titled_table([*overview.by, "of the trials", "value", "interval"], grid, titles)
     few = [estimate.warnings[0] for each in answer.spread for estimate in each.by_label.values() if estimate.warnings]
     yield from warning_lines(dict.fromkeys(few))
 
@@ -177,7 +186,7 @@ def _format_latency(overview: Overview) -> Iterator[str]:
     Calls that take less than :data:`_SHARE` of it are left to --json, and so are settings and percentiles with too few
     calls. Factors without a level in any of them have no column.
     """
-    filling = _select_filling(overview.latency)
+    filling = _select_dominant_calls(overview.latency)
     by = [name for name in overview.by if any(item.by.get(name) is not None for item in filling)]
     with_durations = {item.percentile for item in filling if item.duration.value is not None}
     percentiles = [p for p in dict.fromkeys(item.percentile for item in filling) if p in with_durations]
@@ -200,13 +209,13 @@ def _format_latency(overview: Overview) -> Iterator[str]:
     if grid:
         yield "durations of operations over all ranks: geometric mean over trials"
         headers = [*by, *(text for p in percentiles for text in (f"p{100 * p:g}", "interval"))]
-        yield from with_titles(headers, grid, titles)
+        yield from format_titled_table(headers, grid, titles)
     if few:
         kinds = listed([f"{kind} ({counted(n, 'setting')})" if n > 1 else kind for kind, n in Counter(few).items()])
         yield from wrapped(f"too few calls for any percentile of {kinds}", "  ")
 
 
-def _select_filling(latency: Sequence[OverviewLatency]) -> list[OverviewLatency]:
+def _select_dominant_calls(latency: Sequence[OverviewLatency]) -> list[OverviewLatency]:
     spent: defaultdict[tuple[str, str], float] = defaultdict(float)
     totals: defaultdict[str, float] = defaultdict(float)
     for item in latency:

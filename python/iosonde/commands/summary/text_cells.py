@@ -23,16 +23,16 @@ _LOGARITHM = re.compile(r"log\d*\(")
 _MAX_EXHAUSTIVE = 8  # up to this many columns, all 2^n choices are tried
 
 
-def responses_of(overview: Overview) -> list[Response]:
+def group_by_response(overview: Overview) -> list[Response]:
     """Return ((operation, metric), its rows), in order."""
-    return _by_response(overview.rows)
+    return _group_rows_by_response(overview.rows)
 
 
-def _by_response(rows: Sequence[OverviewRow]) -> list[Response]:
+def _group_rows_by_response(rows: Sequence[OverviewRow]) -> list[Response]:
     return [(key, list(its)) for key, its in groupby(rows, key=lambda row: (row.operation, row.metric))]
 
 
-def title_of(operation: str, metric: str, unit: str, answer: Summary) -> str:
+def format_response_title(operation: str, metric: str, unit: str, answer: Summary) -> str:
     """Return the title: the operation alone if it has one metric, whose clock the header names."""
     if _LOGARITHM.match(metric):  # its brackets hold no unit
         return metric
@@ -52,7 +52,7 @@ def check_unit(overview: Overview, unit: str | None) -> None:
         raise InputError(
             "unknown-unit", "{spell.unit:{unit}} is not a rate of bytes", "use KB/s, KiB/s, MB/s or MiB/s", unit=unit
         )
-    if unit and not any(_in_bytes_per_s(row.unit) for row in overview.rows):
+    if unit and not any(_unit_to_bytes_per_s(row.unit) for row in overview.rows):
         raise InputError(
             "no-rate-column",
             "cannot use {spell.unit:{unit}}: no response is a rate of bytes",
@@ -61,14 +61,14 @@ def check_unit(overview: Overview, unit: str | None) -> None:
         )
 
 
-def _in_bytes_per_s(unit: str) -> tuple[float, ...]:
+def _unit_to_bytes_per_s(unit: str) -> tuple[float, ...]:
     return bytes_per_s("B/s" if unit == "bytes/s" else unit)
 
 
-def scale_of(rows: Sequence[OverviewRow], unit: str | None) -> tuple[float, str]:
+def choose_scale(rows: Sequence[OverviewRow], unit: str | None) -> tuple[float, str]:
     """Return (divisor, unit text) of these rows: ``unit`` if they are rates of bytes, else a readable unit."""
     own = rows[0].unit
-    have = _in_bytes_per_s(own)
+    have = _unit_to_bytes_per_s(own)
     if unit is None or not have:
         return human_scale(max(abs(row.mean.value or 0.0) for row in rows), own)
     scale = bytes_per_s(unit)
@@ -76,7 +76,9 @@ def scale_of(rows: Sequence[OverviewRow], unit: str | None) -> tuple[float, str]
     return scale[0] / have[0], f"{unit}{doubt}"
 
 
-def every_cell(answer: Summary, unit: str | None = None, members: Sequence[OverviewRow] | None = None) -> list[str]:
+def format_every_cell(
+    answer: Summary, unit: str | None = None, members: Sequence[OverviewRow] | None = None
+) -> list[str]:
     """Return the lines of the table, of all rows or of ``members``, with rates in ``unit``.
     If the factors do not fit in a line, some go in heading lines above the cells that share their levels.
     """
@@ -89,7 +91,7 @@ def every_cell(answer: Summary, unit: str | None = None, members: Sequence[Overv
     fits = max(map(width, all_lines)) <= room()
     if fits and not any("…" in line for line in all_lines):
         return all_lines
-    above = _factors_above(rows_text, overview)
+    above = _choose_heading_factors(rows_text, overview)
     if above and (not fits or len(_group_rows(rows_text, above)) <= len(rows) / _SHARING):
         return _format_groups(rows_text, overview, above)
     return all_lines
@@ -108,9 +110,9 @@ class _TextRow:
 def _build_text_rows(answer: Summary, rows: Sequence[OverviewRow], unit_option: str | None) -> list[_TextRow]:
     overview, text_rows = answer.overview, []
     same_n = len({row.n for row in rows}) == 1
-    for (operation, metric), its in _by_response(rows):
-        divisor, unit = scale_of(its, unit_option)
-        title = title_of(operation, metric, unit, answer)
+    for (operation, metric), its in _group_rows_by_response(rows):
+        divisor, unit = choose_scale(its, unit_option)
+        title = format_response_title(operation, metric, unit, answer)
         for row in its:
             levels = dict(zip(overview.by, format_levels(overview.by, row.by, overview.units), strict=True))
             n = () if same_n else (("n", str(row.n)),)
@@ -133,19 +135,19 @@ def _group_rows(text_rows: Sequence[_TextRow], above: Sequence[str]) -> list[lis
     return list(groups.values())
 
 
-def _factors_above(text_rows: Sequence[_TextRow], overview: Overview) -> tuple[str, ...]:
+def _choose_heading_factors(text_rows: Sequence[_TextRow], overview: Overview) -> tuple[str, ...]:
     """Return the factors whose heading lines leave room for the others' columns; all, if no choice does."""
     columns = [[row.levels[name] for row in text_rows] for name in overview.by]
     numbers = [
         (header, [row.numbers[place][1] for row in text_rows]) for place, (header, _) in enumerate(text_rows[0].numbers)
     ]
-    widths = list(map(_column_width, overview.by, columns))
-    free = room() + 2 - sum(_column_width(header, cells) for header, cells in numbers)
+    widths = list(map(_compute_column_width, overview.by, columns))
+    free = room() + 2 - sum(_compute_column_width(header, cells) for header, cells in numbers)
     keys = [(row.row.operation, row.row.metric) for row in text_rows]
     return tuple(overview.by[place] for place in choose_headings(columns, widths, free, keys))
 
 
-def _column_width(header: str, cells: Sequence[str]) -> int:
+def _compute_column_width(header: str, cells: Sequence[str]) -> int:
     return 2 + max(width(header), *(width(escape(cell)) for cell in cells))
 
 
@@ -165,10 +167,10 @@ def _format_groups(text_rows: Sequence[_TextRow], overview: Overview, above: Seq
             [*(text_row.levels[name] for name in factors_inline), *(text for _, text in text_row.numbers)]
             for text_row in group
         ]
-    return list(with_titles(headers, grid, titles))
+    return list(format_titled_table(headers, grid, titles))
 
 
-def with_titles(headers: Sequence[str], grid: Sequence[Sequence[str]], titles: dict[int, str]) -> Iterator[str]:
+def format_titled_table(headers: Sequence[str], grid: Sequence[Sequence[str]], titles: dict[int, str]) -> Iterator[str]:
     """Yield a table, text left-aligned and numbers right-aligned, with titles before the given rows."""
     words = [any(row[column][:1].isalpha() for row in grid) for column in range(len(headers))]
     aligned = table(headers, grid, "".join("l" if word else "r" for word in words)).splitlines()
@@ -188,11 +190,11 @@ def choose_headings(
     columns if no choice fits.
     """
     if len(columns) <= _MAX_EXHAUSTIVE:
-        return _try_all(columns, widths, free, keys)
-    return _take_columns_by_split(columns, widths, free, keys)
+        return _choose_headings_exhaustively(columns, widths, free, keys)
+    return _choose_headings_greedily(columns, widths, free, keys)
 
 
-def _try_all(
+def _choose_headings_exhaustively(
     columns: Sequence[Sequence[str]], widths: Sequence[int], free: int, keys: Sequence[Hashable]
 ) -> tuple[int, ...]:
     places = range(len(columns))
@@ -204,7 +206,7 @@ def _try_all(
     )
 
 
-def _take_columns_by_split(
+def _choose_headings_greedily(
     columns: Sequence[Sequence[str]], widths: Sequence[int], free: int, keys: Sequence[Hashable]
 ) -> tuple[int, ...]:
     """Move the column that splits the groups least until the others fit, then restore what is not needed.

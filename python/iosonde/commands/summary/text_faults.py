@@ -16,21 +16,21 @@ _MOST = 8  # blocks on a screen; --json has all
 _LEAST = 0.01  # calls per operation from which a kind of call has a row
 
 
-def fault_lines(effects: Sequence[FaultEffect]) -> Iterator[str]:
+def format_fault_effects(effects: Sequence[FaultEffect]) -> Iterator[str]:
     """Yield a block per fault and phase."""
     for effect in effects:
-        unit, rows = grid(effect)
-        yield escape(title(effect))
+        unit, rows = build_part_rows(effect)
+        yield escape(format_title(effect))
         yield from table([*HEADERS[:2], unit, *HEADERS[3:]], rows, "l" + "r" * 5).splitlines()
         yield from wrapped(escape(effect.sentence), "  ")
 
 
-def title(effect: FaultEffect) -> str:
+def format_title(effect: FaultEffect) -> str:
     """Return the fault, the phase and the setting."""
     return ", ".join(part for part in (f"{effect.fault}: {effect.operation}", effect.setting) if part)
 
 
-def grid(effect: FaultEffect) -> tuple[str, list[list[str]]]:
+def build_part_rows(effect: FaultEffect) -> tuple[str, list[list[str]]]:
     """Return (unit of the rates, a row per part)."""
     divisor, unit = human_scale(max((part.rate.value or 0.0 for part in effect.parts), default=0.0), effect.unit)
     return unit, [
@@ -52,14 +52,14 @@ def _format_time(estimate: Estimate | None) -> str:
     return f"{estimate_parts(estimate, divisor)[0]} {unit}"
 
 
-def call_lines(phases: Sequence[PhaseCalls]) -> Iterator[str]:
+def format_server_calls(phases: Sequence[PhaseCalls]) -> Iterator[str]:
     """Yield a block per phase and setting."""
     for phase in phases[:_MOST]:
         yield escape(", ".join(part for part in (f"calls to the servers: {phase.operation}", phase.setting) if part))
         rows = [
             [escape(kind), *_format_estimate(phase.client.get(kind)), *_format_estimate(phase.servers.get(kind))]
             for kind in dict.fromkeys([*phase.servers, *phase.client])
-            if _largest_count(phase, kind) >= _LEAST
+            if _get_largest_count(phase, kind) >= _LEAST
         ]
         headers = [f"for each {phase.per}", "client", "interval", "servers", "interval"]
         yield from table(headers, rows, "lrrrr").splitlines()
@@ -76,5 +76,5 @@ def _format_estimate(estimate: Estimate | None) -> list[str]:
     return list(estimate_parts(estimate, 1.0)) if estimate else ["", ""]
 
 
-def _largest_count(phase_calls: PhaseCalls, kind: str) -> float:
+def _get_largest_count(phase_calls: PhaseCalls, kind: str) -> float:
     return max((of[kind].value or 0.0 for of in (phase_calls.client, phase_calls.servers) if kind in of), default=0.0)

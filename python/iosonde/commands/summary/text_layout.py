@@ -25,7 +25,7 @@ class Pivoted(Generic[Item]):
     cells: dict[tuple[Key, Cell], Item]
 
 
-def column_place(settings: Sequence[Key]) -> int | None:
+def choose_column_factor(settings: Sequence[Key]) -> int | None:
     """Return the index of the factor whose levels become columns: the one with the fewest, the last of several.
     None if there is only one factor, or if each has many levels.
     """
@@ -36,17 +36,17 @@ def column_place(settings: Sequence[Key]) -> int | None:
     return min(few, key=counts.__getitem__, default=None)
 
 
-def pivoted(settings: Sequence[Key], items: Sequence[Item], column: int) -> Pivoted[Item]:
+def pivot_items(settings: Sequence[Key], items: Sequence[Item], column: int) -> Pivoted[Item]:
     """Arrange items, one per setting, with columns by the factor at index ``column``, in the order of the levels."""
     rest = [(*key[:column], *key[column + 1 :]) for key in settings]
     levels = [key[column] for key in settings]
     cells = dict(zip(zip(rest, levels, strict=True), items, strict=True))
-    places = [_level_places([key[at] for key in rest]) for at in range(len(rest[0]) if rest else 0)]
+    places = [_order_levels([key[at] for key in rest]) for at in range(len(rest[0]) if rest else 0)]
     rows = sorted(dict.fromkeys(rest), key=lambda key: [place[level] for place, level in zip(places, key, strict=True)])
-    return Pivoted(tuple(rows), tuple(_level_places(levels)), cells)
+    return Pivoted(tuple(rows), tuple(_order_levels(levels)), cells)
 
 
-def _level_places(levels: Sequence[Cell]) -> dict[Cell, int]:
+def _order_levels(levels: Sequence[Cell]) -> dict[Cell, int]:
     """Return level → index: numbers and sizes ascending, other levels in order of appearance."""
     distinct = list(dict.fromkeys(levels))
     if all(isinstance(level, int | float) for level in distinct):

@@ -11,8 +11,8 @@ from iosonde.core.table import Cell
 from iosonde.layout.text import WIDTH, escape, estimate_parts, room, table, width
 from iosonde.stats.overview.types import Overview, OverviewRow
 
-from .text_cells import scale_of
-from .text_layout import Key, column_place, format_spread, pivoted
+from .text_cells import choose_scale
+from .text_layout import Key, choose_column_factor, format_spread, pivot_items
 
 _UNIT, _NUMBER = 5, 9  # typical columns of a unit, and of a number or an interval
 _GAP = 2  # between columns
@@ -20,21 +20,21 @@ NOT_MEASURED = "-"
 PARTS = " parts to fit the width"
 
 
-def column_factor(overview: Overview) -> str | None:
+def choose_column_name(overview: Overview) -> str | None:
     """Return the factor whose levels become columns, or None."""
-    place = column_place(_list_settings(overview.rows, overview))
+    place = choose_column_factor(_list_settings(overview.rows, overview))
     return None if place is None else overview.by[place]
 
 
-def block(
+def format_response(
     title: str, rows: Sequence[OverviewRow], overview: Overview, column: str, unit_option: str | None = None
 ) -> list[str]:
     """Return the lines of one response: its title, the table, and n and cv of its cells.
     Lines may exceed a terminal if unavoidable. ``unit_option`` is the unit of rates of bytes.
     """
     rest = [name for name in overview.by if name != column]
-    divisor, unit = scale_of(rows, unit_option)
-    laid = pivoted(_list_settings(rows, overview), rows, overview.by.index(column))
+    divisor, unit = choose_scale(rows, unit_option)
+    laid = pivot_items(_list_settings(rows, overview), rows, overview.by.index(column))
     grid = [
         [
             *format_levels(rest, dict(zip(rest, key, strict=True)), overview.units),
@@ -45,10 +45,10 @@ def block(
     headers = [*rest, *_format_heads(column, laid.columns, overview)]
     lines = table(headers, grid, "r" * len(headers), limit=10**6).splitlines()
     title = titled(rows[0].metric, unit) if not rows[0].operation else f"{title}, {unit}" if unit else title
-    return [escape(title), *lines, _format_beneath(rows)]
+    return [escape(title), *lines, _format_spread_line(rows)]
 
 
-def by_level(
+def format_responses_by_level(
     titles: Sequence[str],
     responses: Sequence[Sequence[OverviewRow]],
     overview: Overview,
@@ -65,13 +65,16 @@ def by_level(
         return []
     grid = []
     for title, rows in zip(titles, responses, strict=True):
-        divisor, unit = scale_of(rows, unit_option)
+        divisor, unit = choose_scale(rows, unit_option)
         cells = {row.by.get(overview.by[0]): row for row in rows}
         grid.append([title, unit, *(part for level in levels for part in _format_parts(cells.get(level), divisor))])
-    return [*table(["", "", *heads], grid, "lL" + "r" * 2 * len(levels)).splitlines(), _format_beneath(overview.rows)]
+    return [
+        *table(["", "", *heads], grid, "lL" + "r" * 2 * len(levels)).splitlines(),
+        _format_spread_line(overview.rows),
+    ]
 
 
-def fits(lines: Sequence[str]) -> bool:
+def is_within_terminal(lines: Sequence[str]) -> bool:
     """Return whether all lines fit on a terminal."""
     return all(len(line) <= WIDTH for line in lines)
 
@@ -92,7 +95,7 @@ def _format_parts(row: OverviewRow | None, divisor: float) -> Iterator[str]:
     yield from estimate_parts(row.mean, divisor)
 
 
-def _format_beneath(rows: Sequence[OverviewRow]) -> str:
+def _format_spread_line(rows: Sequence[OverviewRow]) -> str:
     return f"  {format_spread([row.n for row in rows], [row.cv for row in rows])}"
 
 
@@ -109,11 +112,13 @@ def check_column(overview: Overview, column: str) -> str:
     return column
 
 
-def wide(title: str, rows: Sequence[OverviewRow], overview: Overview, column: str, unit: str | None) -> Iterator[str]:
+def format_wide_response(
+    title: str, rows: Sequence[OverviewRow], overview: Overview, column: str, unit: str | None
+) -> Iterator[str]:
     """Yield the lines of one response, under 80 columns unless a single column is wider. Raises InputError."""
-    divisor, in_unit = scale_of(rows, unit)
+    divisor, in_unit = choose_scale(rows, unit)
     rest = [factor for factor in overview.by if factor != column]
-    laid = pivoted(
+    laid = pivot_items(
         [tuple(row.by.get(factor) for factor in overview.by) for row in rows], rows, overview.by.index(column)
     )
     level_texts = [format_levels(rest, dict(zip(rest, key, strict=True)), overview.units) for key in laid.rows]

@@ -25,12 +25,21 @@ from iosonde.survey.from_list import walk_list
 from iosonde.survey.tree import SurveyedTree
 from iosonde.survey.walk import DrawnFiles, Walked, WalkOptions
 
-from .content import BlocksRead, blocks_read, bytes_of, kinds, not_beaten, quantiles
-from .reading import ALL, Drawn, Read, ReadSpeed, cold_share, describe_reading, read_in_order, read_speeds
+from .content import BlocksRead, count_blocks, estimate_bytes, estimate_kinds, estimate_quantiles, find_unbeaten_codecs
+from .reading import (
+    ALL,
+    Drawn,
+    Read,
+    ReadSpeed,
+    compute_cold_share,
+    describe_reading,
+    estimate_read_speeds,
+    read_in_order,
+)
 from .sample import FileSample, SurveyEstimate
-from .strata import StratifiedSample, SurveyStratum, allocated, parse_by
-from .walk import WalkSummary, walk_summary
-from .what_if import StorageChange, SurveyWhatIf, parse_change, what_if, with_codecs
+from .strata import StratifiedSample, SurveyStratum, allocate_draws, parse_by
+from .walk import WalkSummary, summarize_walk
+from .what_if import StorageChange, SurveyWhatIf, estimate_change, merge_codecs, parse_change
 
 CODECS = ("lz4", "zstd:3")  # cheap ones, so that reading takes longer than packing
 MOST_DRAWS = 1_000_000
@@ -76,7 +85,7 @@ class SurveyQuery:
     @property
     def tried(self) -> tuple[str, ...]:
         """Return the codecs and those that changes need, each by its full name. Raises InputError."""
-        return with_codecs(tuple(map(codec_name, self.codecs)), self.changes)
+        return merge_codecs(tuple(map(codec_name, self.codecs)), self.changes)
 
     @property
     def margin(self) -> float:
@@ -160,7 +169,7 @@ class Survey(Answer):
     @property
     def cold_share(self) -> float | None:
         """Return the share of timed bytes that were not in this node's memory, among those of known state."""
-        return cold_share(self.reading)
+        return compute_cold_share(self.reading)
 
     @property
     def reading_sentence(self) -> str:
@@ -222,7 +231,7 @@ def survey(
     if options.nice:
         give_way()
     with SurveyedTree(options.path, options.idle_timeout, on_wait) as tree:
-        answer = survey_of(tree, options, on_progress, began)
+        answer = survey_open_tree(tree, options, on_progress, began)
     return replace(answer, hangs=tree.hangs())
 
 
@@ -247,7 +256,7 @@ def check_options(options: SurveyQuery) -> None:
     StopRule(options.until, options.seconds)
 
 
-def survey_of(
+def survey_open_tree(
     tree: SurveyedTree,
     options: SurveyQuery,
     on_progress: Callable[[str, int], object] | None,
@@ -258,7 +267,7 @@ def survey_of(
     level = options.level
     label = "files seen" if tree.inodes is None else f"files seen, of {tree.inodes:,} in the file system"
     walked = _walk_tree(options, tree, on_progress and (lambda files: on_progress(label, files)), walk_all)
-    drawn = _drawn(options, walked)
+    drawn = _draw_files(options, walked)
     look_options = LookOptions(options.tried, options.seed)
     read = read_in_order(
         drawn,
@@ -266,11 +275,11 @@ def survey_of(
         lambda files, before, seconds: tree.look_at_all(
             files, look_options, on_progress and (lambda done: on_progress("files read", before + done)), seconds
         ),
-        partial(_shares, walked, options),
+        partial(_estimate_shares, walked, options),
     )
     looked = list(read.contents.values())
-    samples, strata = _samples(walked, options, read.drawn, read.contents)
-    summary, codecs = walk_summary(walked, options.allocated), options.tried
+    samples, strata = _build_samples(walked, options, read.drawn, read.contents)
+    summary, codecs = summarize_walk(walked, options.allocated), options.tried
     return Survey(
         options.path,
         options.seed,
@@ -279,7 +288,7 @@ def survey_of(
             SurveySample(sample.by, len(sample.contents), sample.certain, sample.missing(level))
             for sample in samples.values()
         ),
-        (*kinds(samples, level), *bytes_of(samples, codecs, level)),
+        (*estimate_kinds(samples, level), *estimate_bytes(samples, codecs, level)),
         sum(content.read_bytes > 0 for content in looked),
         sum(content.read_bytes for content in looked),
         dict(Counter(content.why for content in looked if content.why)),
@@ -287,17 +296,17 @@ def survey_of(
         time.monotonic() - began,
         read.why,
         strata,
-        blocks_read(looked) if codecs else None,
-        not_beaten(samples, codecs, level),
-        tuple(what_if(change, samples, summary, walked.now_s, level) for change in options.changes),
-        tuple(quantiles(samples, level, walked.now_s, summary.old is not None)) if walked.files else (),
+        count_blocks(looked) if codecs else None,
+        find_unbeaten_codecs(samples, codecs, level),
+        tuple(estimate_change(change, samples, summary, walked.now_s, level) for change in options.changes),
+        tuple(estimate_quantiles(samples, level, walked.now_s, summary.old is not None)) if walked.files else (),
         options.allocated,
         sum(sum(piece.size for piece in content.pieces) or content.read_bytes for content in looked),
-        read_speeds(looked, level),
+        estimate_read_speeds(looked, level),
     )
 
 
-def _drawn(options: SurveyQuery, walked: Walked) -> dict[Drawn, DrawnFiles]:
+def _draw_files(options: SurveyQuery, walked: Walked) -> dict[Drawn, DrawnFiles]:
     by_count = options.draws
     if options.files is None and options.seconds is None:  # of a small tree fewer are enough
         by_count = sample_size(options.margin, options.level, population=walked.files)
@@ -305,10 +314,10 @@ def _drawn(options: SurveyQuery, walked: Walked) -> dict[Drawn, DrawnFiles]:
         return {(COUNT, ""): walked.by_count.first(by_count), (CAPACITY, ""): walked.by_size}
     sizes = "allocated_bytes" if options.allocated else "bytes"
     draws = {COUNT: by_count, CAPACITY: options.draws}
-    return {(by, name): stratum_files for by, name, stratum_files in allocated(walked.strata, draws, sizes)}
+    return {(by, name): stratum_files for by, name, stratum_files in allocate_draws(walked.strata, draws, sizes)}
 
 
-def _samples(
+def _build_samples(
     walked: Walked, options: SurveyQuery, drawn: Mapping[Drawn, DrawnFiles], contents: Read
 ) -> tuple[dict[str, FileSample | StratifiedSample], tuple[SurveyStratum, ...]]:
     if not options.by:
@@ -338,26 +347,32 @@ def _build_stratum(name: str, walked: Walked, options: SurveyQuery, parts: dict[
         }
     )
     return SurveyStratum(
-        name, files, size, blocks, blocks if options.allocated else size, looked, tuple(kinds(mine, options.level))
+        name,
+        files,
+        size,
+        blocks,
+        blocks if options.allocated else size,
+        looked,
+        tuple(estimate_kinds(mine, options.level)),
     )
 
 
-def _shares(
+def _estimate_shares(
     walked: Walked, options: SurveyQuery, drawn: Mapping[Drawn, DrawnFiles], contents: Read
 ) -> Iterator[Estimate]:
-    samples, _ = _samples(walked, options, drawn, contents)
-    return (share.inference.estimate for share in kinds(samples, options.level))
+    samples, _ = _build_samples(walked, options, drawn, contents)
+    return (share.inference.estimate for share in estimate_kinds(samples, options.level))
 
 
 def _walk_tree(
     options: SurveyQuery, tree: SurveyedTree, on_files: Callable[[int], object] | None, walk_all: WalkAll
 ) -> Walked:
     if options.files_from is None:
-        return walk_all(tree, walk_of(options), on_files)
-    return walk_list(walk_of(options), tree.resolved, options.files_from, tree.look_up, on_files)
+        return walk_all(tree, build_walk_options(options), on_files)
+    return walk_list(build_walk_options(options), tree.resolved, options.files_from, tree.look_up, on_files)
 
 
-def walk_of(options: SurveyQuery) -> WalkOptions:
+def build_walk_options(options: SurveyQuery) -> WalkOptions:
     """Return the options of the walk. Raises InputError."""
     by_owner, by_depth = parse_by(options.by)
     return WalkOptions(

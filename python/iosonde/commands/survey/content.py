@@ -36,7 +36,7 @@ class BlocksRead:
         return vars(self)
 
 
-def blocks_read(contents: Iterable[Contents]) -> BlocksRead:
+def count_blocks(contents: Iterable[Contents]) -> BlocksRead:
     """Count the blocks of all files that were read."""
     pieces = [piece for content in contents for piece in content.pieces]
     digests = np.frombuffer(b"".join(piece.digests for piece in pieces), f"V{DIGEST_BYTES}").view(np.uint64)
@@ -44,7 +44,7 @@ def blocks_read(contents: Iterable[Contents]) -> BlocksRead:
     return BlocksRead(sum(piece.blocks for piece in pieces), sum(piece.zeros for piece in pieces), met)
 
 
-def kinds(samples: Samples, level: float) -> Iterator[SurveyEstimate]:
+def estimate_kinds(samples: Samples, level: float) -> Iterator[SurveyEstimate]:
     """Yield the share of each kind, of the files and of the capacity, largest first."""
     every = Counter(content.kind for sample in samples.values() for content in sample.contents if content.kind)
     for of, sample in samples.items():
@@ -59,22 +59,22 @@ def _is_kind(kind: str, file: WalkedFile, content: Contents) -> bool:
     return content.kind == kind
 
 
-def bytes_of(samples: Samples, codecs: Sequence[str], level: float) -> Iterator[SurveyEstimate]:
+def estimate_bytes(samples: Samples, codecs: Sequence[str], level: float) -> Iterator[SurveyEstimate]:
     """Yield estimates over the capacity: compressed share and speed per core of each codec, entropy, zeros."""
     by_size = samples[CAPACITY]
     mass = by_size.mass
     if not codecs or not mass:
         return
     for codec in codecs:
-        ratio = by_size.mean(partial(compressed_share, codec), level)
+        ratio = by_size.mean(partial(compute_compressed_share, codec), level)
         packing, unpacking = (
             by_size.mean(partial(of, codec), level, bounded=False) for of in (pack_per_byte, unpack_per_byte)
         )
         yield SurveyEstimate("compressed", codec, CAPACITY, "share", ratio)
-        yield SurveyEstimate("saved", codec, CAPACITY, "bytes", _rest_of(ratio, mass))
+        yield SurveyEstimate("saved", codec, CAPACITY, "bytes", _estimate_saved_bytes(ratio, mass))
         yield SurveyEstimate("cpu", codec, CAPACITY, "s", packing.times(mass))
-        yield SurveyEstimate("pack", codec, CAPACITY, "bytes/s", rate_of(packing))
-        yield SurveyEstimate("unpack", codec, CAPACITY, "bytes/s", rate_of(unpacking))
+        yield SurveyEstimate("pack", codec, CAPACITY, "bytes/s", invert_to_rate(packing))
+        yield SurveyEstimate("unpack", codec, CAPACITY, "bytes/s", invert_to_rate(unpacking))
     yield SurveyEstimate(
         "entropy", "single bytes", CAPACITY, "bits", by_size.mean(lambda piece: piece.entropy / 8, level).times(8)
     )
@@ -82,7 +82,7 @@ def bytes_of(samples: Samples, codecs: Sequence[str], level: float) -> Iterator[
     yield SurveyEstimate("zeros", "4 KiB blocks", CAPACITY, "share", zeros)
 
 
-def quantiles(samples: Samples, level: float, now_s: int, dated: bool) -> Iterator[SurveyEstimate]:
+def estimate_quantiles(samples: Samples, level: float, now_s: int, dated: bool) -> Iterator[SurveyEstimate]:
     """Yield quantiles of sizes, and of known ages since modification, over files and over capacity."""
     of: dict[str, tuple[str, Callable[[WalkedFile], float], tuple[str, ...]]] = {
         "size": ("bytes", lambda file: file.size, (COUNT, CAPACITY))
@@ -96,7 +96,7 @@ def quantiles(samples: Samples, level: float, now_s: int, dated: bool) -> Iterat
             )
 
 
-def not_beaten(samples: Samples, codecs: Sequence[str], level: float) -> tuple[str, ...]:
+def find_unbeaten_codecs(samples: Samples, codecs: Sequence[str], level: float) -> tuple[str, ...]:
     """Return the codecs that no other certainly beats in both size and speed, on the same pieces of the same files."""
     by_size = samples[CAPACITY]
     if not by_size.mass:
@@ -104,14 +104,14 @@ def not_beaten(samples: Samples, codecs: Sequence[str], level: float) -> tuple[s
 
     def beats(better: str, worse: str) -> bool:
         return all(
-            _surely_less(by_size, partial(of, better), partial(of, worse), level)
-            for of in (compressed_share, pack_per_byte)
+            _is_certainly_less(by_size, partial(of, better), partial(of, worse), level)
+            for of in (compute_compressed_share, pack_per_byte)
         )
 
     return tuple(codec for codec in codecs if not any(beats(other, codec) for other in codecs if other != codec))
 
 
-def _surely_less(
+def _is_certainly_less(
     sample: FileSample | StratifiedSample, a: Callable[[Piece], float], b: Callable[[Piece], float], level: float
 ) -> bool:
     """Return whether the mean of ``a`` is below that of ``b``, piece by piece, beyond the interval of the
@@ -124,7 +124,7 @@ def _surely_less(
     return difference.high is not None and difference.high < 0.5
 
 
-def compressed_share(codec: str, piece: Piece) -> float:
+def compute_compressed_share(codec: str, piece: Piece) -> float:
     """Return the compressed share of a piece; compressors keep the original if that is smaller."""
     return min(1.0, piece.compressed[codec] / piece.size)
 
@@ -139,7 +139,7 @@ def unpack_per_byte(codec: str, piece: Piece) -> float:
     return piece.unpack_s[codec] / piece.size
 
 
-def rate_of(per_byte: PopulationEstimate) -> PopulationEstimate:
+def invert_to_rate(per_byte: PopulationEstimate) -> PopulationEstimate:
     """Convert seconds per byte to bytes/s of one core."""
     estimate = per_byte.estimate
     value, high, low = (1 / x if x else None for x in (estimate.value, estimate.low, estimate.high))
@@ -147,7 +147,7 @@ def rate_of(per_byte: PopulationEstimate) -> PopulationEstimate:
     return PopulationEstimate(rate, per_byte.design_effect, 0.0, 0.0)
 
 
-def _rest_of(ratio: PopulationEstimate, mass: float) -> PopulationEstimate:
+def _estimate_saved_bytes(ratio: PopulationEstimate, mass: float) -> PopulationEstimate:
     """Return the bytes that compression saves of a mass."""
     estimate = ratio.estimate
     value, high, low = (

@@ -42,7 +42,7 @@ def areas_figure(shares: SharedOut) -> Figure:
     values = [value for _, value in shares.parts]
     total, names = sum(values), unique(name for name, _ in shares.parts)
     rows = []
-    boxes = squarified(values, (0.0, 0.0, float(_WIDTH), float(_HEIGHT)))
+    boxes = squarify_areas(values, (0.0, 0.0, float(_WIDTH), float(_HEIGHT)))
     for name, value, colour, (x, y, width, height) in zip(names, values, colours_of(len(values)), boxes, strict=True):
         size = f"{format_size(value)}, " if shares.unit == "bytes" else ""
         fits = width >= _LABELLED[0] and height >= _LABELLED[1]
@@ -89,7 +89,7 @@ def areas_figure(shares: SharedOut) -> Figure:
     )
 
 
-def squarified(values: Sequence[float], box: Box) -> list[Box]:
+def squarify_areas(values: Sequence[float], box: Box) -> list[Box]:
     """Fill a box with rectangles (x, y, width, height) of these areas, as square as possible.
     ``values`` descend (Bruls, Huizing and van Wijk, *Squarified Treemaps*, VisSym 2000).
     """
@@ -97,7 +97,9 @@ def squarified(values: Sequence[float], box: Box) -> list[Box]:
     remaining, scale = list(values), box[2] * box[3] / (sum(values) or 1.0)
     while remaining:
         short_side, row = min(box[2], box[3]), [remaining.pop(0) * scale]
-        while remaining and _worst_aspect([*row, remaining[0] * scale], short_side) <= _worst_aspect(row, short_side):
+        while remaining and _compute_worst_aspect([*row, remaining[0] * scale], short_side) <= _compute_worst_aspect(
+            row, short_side
+        ):
             row.append(remaining.pop(0) * scale)
         boxes += _place_row(row, box)
         deep = sum(row) / short_side if short_side else 0.0
@@ -110,7 +112,7 @@ def squarified(values: Sequence[float], box: Box) -> list[Box]:
     return boxes
 
 
-def _worst_aspect(row: Sequence[float], side: float) -> float:
+def _compute_worst_aspect(row: Sequence[float], side: float) -> float:
     """Return the largest aspect ratio in a row of areas along a side."""
     total = sum(row)
     if not side or not min(row):
@@ -131,7 +133,7 @@ def _place_row(row: Sequence[float], box: Box) -> list[Box]:
 
 def cumulative_figure(cumulative: Cumulative) -> Figure:
     """Draw cumulative shares of the files and of the capacity: their distance shows how heavy the tail is."""
-    ticks = [_up_to(up_to, cumulative.unit) for up_to, _, _ in cumulative.rows]
+    ticks = [_format_upper_age(up_to, cumulative.unit) for up_to, _, _ in cumulative.rows]
     rows = [
         {
             "x": max(1, up_to or 0) if cumulative.unit == "bytes" else tick,
@@ -155,7 +157,7 @@ def cumulative_figure(cumulative: Cumulative) -> Figure:
     return Figure(spec, cumulative.title, f"{cumulative.title}: shares of the files and of the capacity up to there.")
 
 
-def _up_to(up_to: int | None, unit: str) -> str:
+def _format_upper_age(up_to: int | None, unit: str) -> str:
     if unit == "bytes":
         return "any size" if up_to is None else f"up to {format_size(up_to)}"
     if up_to is None:

@@ -8,7 +8,7 @@ from iosonde.layout.vocabulary import Row, Spec, colours_of, layer, legend, numb
 from iosonde.stats.sampling.resampling import SimulatedEstimate
 
 from .simulate import Simulation
-from .text_more import TITLES, simulated_name
+from .text_more import TITLES, format_quantity_name
 
 _MOST = 6  # lines of a panel: the number of colours
 _TYPE = "type"
@@ -29,7 +29,7 @@ def figure(simulation: Simulation) -> Figure:
     for way in dict.fromkeys(estimate.way for estimate in every):
         for types in (True, False):
             if some := [estimate for estimate in every if estimate.way == way and _is_type(estimate) is types]:
-                panels.append(_against_draws(way, some, palettes[types]))
+                panels.append(_draw_estimates_by_draws(way, some, palettes[types]))
     if last := [estimate for estimate in every if estimate.way == _WITH_REPLACEMENT]:
         most = max(estimate.n for estimate in last)
         panels.append(
@@ -51,7 +51,8 @@ def _is_type(estimate: SimulatedEstimate) -> bool:
 def _assign_colours(estimates: Sequence[SimulatedEstimate]) -> dict[str, str]:
     """Return the largest quantities, of the files or the capacity, with the colour of each in all panels."""
     names = dict.fromkeys(
-        simulated_name(estimate) for estimate in sorted(estimates, key=lambda estimate: -estimate.true_number.truth)
+        format_quantity_name(estimate)
+        for estimate in sorted(estimates, key=lambda estimate: -estimate.true_number.truth)
     )
     return dict(zip(list(names)[:_MOST], colours_of(_MOST), strict=False))
 
@@ -61,17 +62,17 @@ def _select_series(
 ) -> dict[str, list[SimulatedEstimate]]:
     """Return the estimates that have a colour, by name, ordered by number of draws."""
     order = sorted(estimates, key=lambda item: item.n)
-    mine = {name: [estimate for estimate in order if simulated_name(estimate) == name] for name in colours}
+    mine = {name: [estimate for estimate in order if format_quantity_name(estimate) == name] for name in colours}
     return {name: some for name, some in mine.items() if some}
 
 
-def _colour_channel(series: Mapping[str, object], colours: Mapping[str, str]) -> Spec:
+def _build_colour_channel(series: Mapping[str, object], colours: Mapping[str, str]) -> Spec:
     return legend(list(series), [colours[name] for name in series])
 
 
-def _against_draws(way: str, estimates: Sequence[SimulatedEstimate], colours: Mapping[str, str]) -> Figure:
+def _draw_estimates_by_draws(way: str, estimates: Sequence[SimulatedEstimate], colours: Mapping[str, str]) -> Figure:
     series, sizes = _select_series(estimates, colours), sorted({estimate.n for estimate in estimates})
-    colour, x = _colour_channel(series, colours), number("files drawn", log=True, axis={"values": sizes})
+    colour, x = _build_colour_channel(series, colours), number("files drawn", log=True, axis={"values": sizes})
     y = number("% of files" if estimates[0].true_number.of == "files" else "% of capacity", "y", zero=True)
     points, band = list(_build_points(series)), {"y": {**y, "field": "low"}, "y2": {"field": "high"}}
     spec = view(
@@ -117,7 +118,7 @@ def _build_truths(series: Mapping[str, Sequence[SimulatedEstimate]]) -> Iterator
 def _draw_scatter(estimates: Sequence[SimulatedEstimate], colours: Mapping[str, str], repetitions: int) -> Figure:
     """Draw a histogram of the estimates per type; dashed lines are the truths."""
     series = _select_series(estimates, colours)
-    colour, x = _colour_channel(series, colours), number("% of capacity")
+    colour, x = _build_colour_channel(series, colours), number("% of capacity")
     y = number("surveys", "y", zero=True)
     bars = [
         {

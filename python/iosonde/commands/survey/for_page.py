@@ -87,7 +87,7 @@ class SurveyPage:
         return {"iosonde_survey": 1, **self.survey.content(), "note": self.note, "over_time": rows}
 
 
-def survey_page(survey: Survey) -> SurveyPage:
+def build_survey_page(survey: Survey) -> SurveyPage:
     """Build the page of a survey."""
     walked = survey.walked
     column = "allocated_bytes" if survey.allocated else "bytes"
@@ -100,26 +100,26 @@ def survey_page(survey: Survey) -> SurveyPage:
     bars.append(EstimateBars("Estimated savings by compression", "bytes", tuple(_list_savings(survey))))
     return SurveyPage(
         survey,
-        tuple(square for square in _build_squares(survey) if square.parts),
+        tuple(square for square in _build_treemaps(survey) if square.parts),
         tuple(distribution for distribution in distributions if len(distribution.rows) > 1),
         tuple(bar for bar in bars if bar.bars),
         (
             _build_estimate_table(survey),
-            *(_table(distribution) for distribution in distributions if distribution.rows),
-            *_reading(survey.reading),
+            *(_tabulate_cumulative(distribution) for distribution in distributions if distribution.rows),
+            *_tabulate_reading(survey.reading),
         ),
-        rates=tuple(_rates(survey.reading)),
+        rates=tuple(_build_rate_bars(survey.reading)),
     )
 
 
-def _rates(speeds: Sequence[ReadSpeed]) -> Iterator[EstimateBars]:
+def _build_rate_bars(speeds: Sequence[ReadSpeed]) -> Iterator[EstimateBars]:
     for state, label in STATES.items():
         bars = tuple((speed.kind, speed.rate) for speed in speeds if speed.state == state)
         if bars:
             yield EstimateBars(f"Read here, {label}", "bytes/s", bars[:_MOST_BARS])
 
 
-def _reading(speeds: Sequence[ReadSpeed]) -> Iterator[DataTable]:
+def _tabulate_reading(speeds: Sequence[ReadSpeed]) -> Iterator[DataTable]:
     rows = tuple(
         (
             speed.kind,
@@ -138,16 +138,18 @@ def _reading(speeds: Sequence[ReadSpeed]) -> Iterator[DataTable]:
         )
 
 
-def _build_squares(survey: Survey) -> Iterator[SharedOut]:
+def _build_treemaps(survey: Survey) -> Iterator[SharedOut]:
     if survey.strata:
         yield SharedOut(
-            "Capacity by part", "bytes", _most((stratum.name, float(stratum.capacity)) for stratum in survey.strata)
+            "Capacity by part",
+            "bytes",
+            _merge_smaller_parts((stratum.name, float(stratum.capacity)) for stratum in survey.strata),
         )
     shares = [(estimate.name, estimate.inference.estimate.value or 0.0) for estimate in survey.of("type", "capacity")]
-    yield SharedOut("Capacity by type", "share", _most(shares))
+    yield SharedOut("Capacity by type", "share", _merge_smaller_parts(shares))
 
 
-def _most(parts: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
+def _merge_smaller_parts(parts: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
     """Return the largest parts, and the sum of the others."""
     order = sorted((part for part in parts if part[1] > 0), key=lambda part: -part[1])
     rest = sum(value for _, value in order[_MOST_SQUARES:])
@@ -196,7 +198,7 @@ def _build_estimate_table(survey: Survey) -> DataTable:
     return DataTable("Every estimate", ("what", "name", "of", "unit", "value", "low", "high", "n"), rows)
 
 
-def _table(cumulative: Cumulative) -> DataTable:
+def _tabulate_cumulative(cumulative: Cumulative) -> DataTable:
     return DataTable(
         cumulative.title, (f"up to ({cumulative.unit})", "share of the files", "share of the capacity"), cumulative.rows
     )

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from iosonde.commands.command import command
 from iosonde.commands.declaration import CommandGroup
-from iosonde.commands.files import figure_writer
-from iosonde.commands.page_file import check_place_of_page
+from iosonde.commands.files import build_figure_writer
+from iosonde.commands.page_file import check_page_is_writable
 from iosonde.commands.result import Result
 from iosonde.core.front_end import front_end
 from iosonde.core.option_kinds import Counts, Duration, FigureFile, Integer, Rate, Share, Size
@@ -152,7 +152,7 @@ def _survey(options: SurveyOptions, survey_all: Callable[..., Survey | None]) ->
 
     query = options.build_query()
     store = options.open_store(query)
-    check_place_of_page(options.page)
+    check_page_is_writable(options.page)
     with front_end().count_progress() as on_progress:
         survey = survey_all(query, on_progress, front_end().waiting())
     if survey is None:
@@ -164,10 +164,10 @@ def _survey(options: SurveyOptions, survey_all: Callable[..., Survey | None]) ->
 
 
 def _page_writer(survey: Survey, path: str | None) -> Callable[[], None] | None:
-    from .for_page import survey_page
+    from .for_page import build_survey_page
     from .section import save_survey
 
-    return (lambda: save_survey(survey_page(survey), path, front_end().note)) if path else None
+    return (lambda: save_survey(build_survey_page(survey), path, front_end().note)) if path else None
 
 
 @dataclass
@@ -210,7 +210,7 @@ def survey_simulate(options: SimulationOptions) -> Result[Simulation]:
     with front_end().count_progress() as on_progress:
         simulation = simulate(query, on_progress, front_end().waiting())
     report_hangs(simulation.hangs)
-    return Result(simulation, simulation_lines, figure, figure_writer(options.plot, lambda: figure(simulation)))
+    return Result(simulation, simulation_lines, figure, build_figure_writer(options.plot, lambda: figure(simulation)))
 
 
 @dataclass
@@ -233,8 +233,8 @@ def survey_plan(options: SurveyPlanOptions) -> Result[SurveyPlan]:
     Result[SurveyPlan]
         One row a precision, the last for reading everything.
     """
-    from .plan import plan
+    from .plan import plan_survey
     from .text_more import plan_lines
 
-    survey_plan = plan(options.population, options.capacity, options.rate, options.per_file, level=options.level)
+    survey_plan = plan_survey(options.population, options.capacity, options.rate, options.per_file, level=options.level)
     return Result(survey_plan, plan_lines)

@@ -72,7 +72,7 @@ class SurveyPlan(Answer):
         return [row.to_json() for row in self.rows]
 
 
-def plan(
+def plan_survey(
     population: int,
     capacity: int,
     rate: float,

@@ -15,7 +15,7 @@ from iosonde.survey.merged import WalkedPart, merged
 from iosonde.survey.tree import SurveyedTree
 from iosonde.survey.walk import Walked, WalkOptions
 
-from .answer import Survey, SurveyQuery, check_options, survey, survey_of, walk_of
+from .answer import Survey, SurveyQuery, build_walk_options, check_options, survey, survey_open_tree
 
 
 def survey_together(
@@ -36,17 +36,17 @@ def survey_together(
         give_way()
     ranks = mpi.connect(size)
     with ExitStack() as stack:
-        tree = _opened_everywhere(ranks, options, on_wait, stack)
+        tree = _open_tree_on_all_ranks(ranks, options, on_wait, stack)
         if ranks.rank:
-            _walked_by_all(ranks, tree, walk_of(options), None)
+            _walk_on_all_ranks(ranks, tree, build_walk_options(options), None)
             return None
-        answer = survey_of(
-            tree, options, on_progress, began, lambda *words: _require_walk(_walked_by_all(ranks, *words))
+        answer = survey_open_tree(
+            tree, options, on_progress, began, lambda *words: _require_walk(_walk_on_all_ranks(ranks, *words))
         )
     return replace(answer, hangs=tree.hangs())
 
 
-def _opened_everywhere(
+def _open_tree_on_all_ranks(
     ranks: mpi.Ranks, options: SurveyQuery, on_wait: OnWait | None, stack: ExitStack
 ) -> SurveyedTree:
     """Return this process's tree, once all have theirs."""
@@ -60,11 +60,11 @@ def _opened_everywhere(
             )
     except IosondeError as error:
         failure = error
-    _check(ranks, ranks.all_gather(failure))
+    _raise_if_any_failed(ranks, ranks.all_gather(failure))
     return tree
 
 
-def _walked_by_all(
+def _walk_on_all_ranks(
     ranks: mpi.Ranks, tree: SurveyedTree, options: WalkOptions, on_files: Callable[[int], object] | None
 ) -> Walked | None:
     """Walk the tree on all processes. An error of one is sent to the others, which would wait forever otherwise."""
@@ -76,11 +76,11 @@ def _walked_by_all(
     parts = ranks.gather(mine)
     if parts is None:
         return None
-    _check(ranks, [None if isinstance(part, WalkedPart) else part for part in parts])
+    _raise_if_any_failed(ranks, [None if isinstance(part, WalkedPart) else part for part in parts])
     return merged([part for part in parts if isinstance(part, WalkedPart)], options.draws)
 
 
-def _check(ranks: mpi.Ranks, failures: list[IosondeError | None]) -> None:
+def _raise_if_any_failed(ranks: mpi.Ranks, failures: list[IosondeError | None]) -> None:
     """Raise the error of the first rank that failed, with the name of its node."""
     for host, failure in zip(ranks.hosts, failures, strict=True):
         if failure:

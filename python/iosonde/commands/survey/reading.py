@@ -48,7 +48,7 @@ class ReadSpeed:
         }
 
 
-def cold_share(speeds: Iterable[ReadSpeed]) -> float | None:
+def compute_cold_share(speeds: Iterable[ReadSpeed]) -> float | None:
     """Return the share of bytes that were not in this node's memory, among those of known state; None if there are
     none."""
     classified = [speed for speed in speeds if speed.state != UNKNOWN]
@@ -68,7 +68,7 @@ def describe_reading(speeds: Sequence[ReadSpeed], cold: float | None) -> str:
     return Message("cold-share", template, at_once=speeds[0].at_once, share=percent(cold))
 
 
-def read_speeds(contents: Iterable[Contents], level: float) -> tuple[ReadSpeed, ...]:
+def estimate_read_speeds(contents: Iterable[Contents], level: float) -> tuple[ReadSpeed, ...]:
     """Return speeds by kind and state, largest amount first. Files partly in memory are excluded."""
     groups: dict[tuple[str, str], list[tuple[int, float]]] = {}
     for content in contents:
@@ -76,7 +76,7 @@ def read_speeds(contents: Iterable[Contents], level: float) -> tuple[ReadSpeed, 
         seconds = sum(piece.read_s for piece in pieces)
         if content.kind and len(states) == 1 and seconds > 0:
             size = sum(piece.size for piece in pieces)
-            groups.setdefault((content.kind, _state(states.pop())), []).append((size, seconds))
+            groups.setdefault((content.kind, _get_cache_state(states.pop())), []).append((size, seconds))
     speeds = (
         ReadSpeed(
             kind,
@@ -89,7 +89,7 @@ def read_speeds(contents: Iterable[Contents], level: float) -> tuple[ReadSpeed, 
     return tuple(sorted(speeds, key=lambda speed: (-speed.read_bytes, speed.kind, speed.state)))
 
 
-def _state(cached: bool | None) -> str:
+def _get_cache_state(cached: bool | None) -> str:
     return UNKNOWN if cached is None else CACHED if cached else COLD
 
 

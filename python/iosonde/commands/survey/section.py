@@ -15,7 +15,7 @@ from .text import lines
 _KINDS = _AREAS, _LINES, _BARS, _RATES = "areas", "lines", "bars", "rates"
 
 
-def survey_html(page: SurveyPage, say: Callable[[str], None] = lambda sentence: None) -> str:
+def render_survey(page: SurveyPage, say: Callable[[str], None] = lambda sentence: None) -> str:
     """Return the page as HTML text. ``say`` reports what made this slower than necessary."""
     drawn = list(_iterate_figures(page))
     by_kind = {
@@ -31,7 +31,7 @@ def survey_html(page: SurveyPage, say: Callable[[str], None] = lambda sentence: 
 
 def save_survey(page: SurveyPage, path: str | Path, say: Callable[[str], None] = lambda sentence: None) -> None:
     """Write the page atomically. Raises InputError."""
-    replace_file(Path(path), survey_html(page, say).encode())
+    replace_file(Path(path), render_survey(page, say).encode())
     say(f"the page: {path}")
 
 

@@ -22,7 +22,7 @@ from iosonde.survey.tree import resolve
 
 from .answer import Survey, SurveyQuery, SurveySample
 from .content import BlocksRead
-from .for_page import SurveyPage, survey_page
+from .for_page import SurveyPage, build_survey_page
 from .reading import ReadSpeed
 from .sample import SurveyEstimate
 from .walk import Tail, WalkRow, WalkSummary
@@ -72,18 +72,18 @@ class SurveyStore:
             all(document["factors"].get(key) == value for key, value in trees.items())
             for document in store.runs(self.experiment)
         )
-        run = run_of(survey, options, self.experiment, {**trees, "repetition": repetition})
+        run = survey_to_run(survey, options, self.experiment, {**trees, "repetition": repetition})
         factors = [Factor("tree"), Factor("capacity_is")]
         store.save_new_experiment(Experiment(self.experiment, "surveys", factors, {}, [], options.seed, run.started_at))
         store.append(run)
         return run.id
 
 
-def run_of(survey: Survey, options: SurveyQuery, experiment: str, factors: dict[str, str | int]) -> Run:
+def survey_to_run(survey: Survey, options: SurveyQuery, experiment: str, factors: dict[str, str | int]) -> Run:
     """Convert a survey to a run with rows of results; its intervals, and all else that ``--json`` has, are in the
     facts."""
     began = datetime.now(UTC) - timedelta(seconds=survey.seconds)
-    rows = list(_rows(survey))
+    rows = list(_build_observations(survey))
     headlines = {
         operation: [row.metric for row in rows if row.operation == operation and row.value >= _MIN_HEADLINE]
         for operation in dict.fromkeys(row.operation for row in rows)
@@ -102,7 +102,7 @@ def run_of(survey: Survey, options: SurveyQuery, experiment: str, factors: dict[
     )
 
 
-def _rows(survey: Survey) -> Iterator[Observation]:
+def _build_observations(survey: Survey) -> Iterator[Observation]:
     """Yield the counts of the walk, and each estimate: the operation names its subject, the metric the quantity."""
     numbers = survey.walked.numbers
     yield from (
@@ -127,12 +127,12 @@ def are_surveys(runs: Sequence[StoredRun]) -> bool:
     return bool(runs) and all(run.source == SOURCE and FACT in run.facts for run in runs)
 
 
-def page_of_surveys(runs: Sequence[StoredRun], store: str) -> SurveyPage:
+def build_surveys_page(runs: Sequence[StoredRun], store: str) -> SurveyPage:
     """Build the page of the last survey, with the history of its tree."""
     runs = sorted(runs, key=lambda run: (run.started_at, run.factors.get("repetition", 0)))  # several in one second
     last = runs[-1]
     same = [run for run in runs if all(run.factors.get(factor) == last.factors.get(factor) for factor in _TREE)]
-    page, history = survey_page(stored_survey(last)), _build_history(same) if len(same) > 1 else None
+    page, history = build_survey_page(read_stored_survey(last)), _build_history(same) if len(same) > 1 else None
     note = Message(
         "one-of-several",
         "The last of {surveys} in {store}, of {started_at}. Another one: {spell.where:run=ID}.",
@@ -145,7 +145,7 @@ def page_of_surveys(runs: Sequence[StoredRun], store: str) -> SurveyPage:
 
 def _build_history(runs: Sequence[StoredRun]) -> DataTable:
     """Return the history: files, bytes, and the largest types by capacity of each survey."""
-    surveys = [stored_survey(run) for run in runs]
+    surveys = [read_stored_survey(run) for run in runs]
     kinds = [estimate.name for estimate in surveys[-1].of("type", "capacity")][:_MOST_KINDS]
     heads = [f"{kind}{end}" for kind in kinds for end in ("", ", low", ", high")]
     rows = []
@@ -160,7 +160,7 @@ def _build_history(runs: Sequence[StoredRun]) -> DataTable:
     return DataTable("Types over time, of the capacity", ("run", "started", "files", "bytes", *heads), tuple(rows))
 
 
-def stored_survey(run: StoredRun) -> Survey:
+def read_stored_survey(run: StoredRun) -> Survey:
     """Return the survey of a run; its parts are not stored."""
     document: Mapping[str, Any] = run.facts[FACT]
     blocks = document["blocks"]
@@ -169,7 +169,9 @@ def stored_survey(run: StoredRun) -> Survey:
         document["seed"],
         _parse_walk(document["walk"]),
         tuple(
-            SurveySample(sample["by"], sample["drawn"], sample["certain"], _alone(sample["missing"]))
+            SurveySample(
+                sample["by"], sample["drawn"], sample["certain"], _parse_population_estimate(sample["missing"])
+            )
             for sample in document["samples"]
         ),
         tuple(map(_parse_survey_estimate, document["estimates"])),
@@ -182,12 +184,12 @@ def stored_survey(run: StoredRun) -> Survey:
         (),
         None if blocks is None else BlocksRead(**blocks),
         tuple(document["codecs_not_beaten"]),
-        tuple(map(_what_if, document["what_if"])),
+        tuple(map(_parse_what_if, document["what_if"])),
         tuple(map(_parse_survey_estimate, document["quantiles"])),
         run.factors.get("capacity_is") == "allocated",
         document.get("bytes_covered"),
         tuple(
-            ReadSpeed(speed["type"], speed["state"], _number(speed["rate"]), speed["bytes"])
+            ReadSpeed(speed["type"], speed["state"], _parse_estimate(speed["rate"]), speed["bytes"])
             for speed in document.get("reading", ())
         ),
     )
@@ -208,7 +210,7 @@ def _parse_walk(document: Mapping[str, Any]) -> WalkSummary:
     )
 
 
-def _number(document: Mapping[str, Any]) -> Estimate:
+def _parse_estimate(document: Mapping[str, Any]) -> Estimate:
     return Estimate(
         document["value"],
         document["low"],
@@ -219,13 +221,13 @@ def _number(document: Mapping[str, Any]) -> Estimate:
     )
 
 
-def _alone(document: Mapping[str, Any]) -> PopulationEstimate:
-    return PopulationEstimate(_number(document), None, 0.0, 0.0)
+def _parse_population_estimate(document: Mapping[str, Any]) -> PopulationEstimate:
+    return PopulationEstimate(_parse_estimate(document), None, 0.0, 0.0)
 
 
 def _parse_survey_estimate(document: Mapping[str, Any]) -> SurveyEstimate:
     share = PopulationEstimate(
-        _number(document),
+        _parse_estimate(document),
         document["design_effect"],
         document["if_missing_none"] or 0.0,
         document["if_missing_all"] or 0.0,
@@ -233,10 +235,10 @@ def _parse_survey_estimate(document: Mapping[str, Any]) -> SurveyEstimate:
     return SurveyEstimate(document["what"], document["name"], document["of"], document["unit"], share)
 
 
-def _what_if(document: Mapping[str, Any]) -> SurveyWhatIf:
+def _parse_what_if(document: Mapping[str, Any]) -> SurveyWhatIf:
     return SurveyWhatIf(
         parse_change(document["what_if"]),
-        **{name: None if document[name] is None else _number(document[name]) for name in _ESTIMATES},
+        **{name: None if document[name] is None else _parse_estimate(document[name]) for name in _ESTIMATES},
         files=document["files"],
         archives=document["archives"],
         warnings=tuple(document["warnings"]),

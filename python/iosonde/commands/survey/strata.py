@@ -133,7 +133,7 @@ class StratifiedSample:
         return stratified_share([part.silent() for part in self.parts], level)
 
 
-def allocated(
+def allocate_draws(
     strata: Mapping[str, Walked], draws: Mapping[str, int], sizes: str
 ) -> Iterator[tuple[str, str, DrawnFiles]]:
     """Yield (how drawn, stratum, its draws): draws by count in proportion to the files, by size to the bytes."""

@@ -43,15 +43,15 @@ def lines(survey: Survey) -> Iterator[str]:
         yield ""
         yield from _format_kinds(survey)
         yield from byte_lines(survey)
-        yield from reading_lines(survey.reading, survey.reading_sentence)
+        yield from format_read_speeds(survey.reading, survey.reading_sentence)
         yield from quantile_lines(survey)
     yield from what_if_lines(survey)
     if survey.strata:
         yield ""
-        yield from strata_lines(survey.strata)
+        yield from format_strata(survey.strata)
     yield ""
     yield from _format_exact(survey)
-    notes = [*walked.notes, *_no_answer(survey)]
+    notes = [*walked.notes, *_format_unanswered(survey)]
     if notes:
         yield ""
     yield from warning_lines(notes)
@@ -65,10 +65,10 @@ def _format_small_share(share: float) -> str:
 def _describe_unknown(numbers: dict[str, int]) -> str:
     """Describe the allocated bytes and directories, which a list of files may lack."""
     allocated = f" ({format_size(numbers['allocated_bytes'])} allocated)" if "allocated_bytes" in numbers else ""
-    return allocated + (f" in {directories(numbers['directories'])}" if "directories" in numbers else "")
+    return allocated + (f" in {format_directories(numbers['directories'])}" if "directories" in numbers else "")
 
 
-def directories(many: int) -> str:
+def format_directories(many: int) -> str:
     """Format ``1 directory``, ``3 directories``."""
     return f"{many:,} {'directory' if many == 1 else 'directories'}"
 
@@ -78,10 +78,12 @@ def _format_kinds(survey: Survey) -> Iterator[str]:
     by_size = {estimate.name: estimate for estimate in survey.of("type", "capacity")}
     names = sorted(
         {*by_count, *by_size},
-        key=lambda name: (-_estimate_value(by_size.get(name)), -_estimate_value(by_count.get(name))),
+        key=lambda name: (-_get_estimate_value(by_size.get(name)), -_get_estimate_value(by_count.get(name))),
     )
     types = [
-        name for name in names if max(_estimate_value(by_size.get(name)), _estimate_value(by_count.get(name))) >= _ALONE
+        name
+        for name in names
+        if max(_get_estimate_value(by_size.get(name)), _get_estimate_value(by_count.get(name))) >= _ALONE
     ]
     rows = [(name, _format_share(by_count.get(name)), _format_share(by_size.get(name))) for name in types[:_MOST_KINDS]]
     if not rows:
@@ -92,7 +94,7 @@ def _format_kinds(survey: Survey) -> Iterator[str]:
         yield f"and {len(types) - _MOST_KINDS} more types (--json)"
 
 
-def _estimate_value(estimate: SurveyEstimate | None) -> float:
+def _get_estimate_value(estimate: SurveyEstimate | None) -> float:
     return (estimate and estimate.inference.estimate.value) or 0.0
 
 
@@ -127,7 +129,7 @@ def _format_exact(survey: Survey) -> Iterator[str]:
     yield from wrapped(", ".join(texts), "    ", "  ")
 
 
-def _no_answer(survey: Survey) -> Iterator[str]:
+def _format_unanswered(survey: Survey) -> Iterator[str]:
     if survey.no_answer:
         why = ", ".join(f"{many} {escape(_REASONS.get(name, name))}" for name, many in sorted(survey.no_answer.items()))
         parts = [
@@ -143,7 +145,7 @@ def _no_answer(survey: Survey) -> Iterator[str]:
         yield f"access times of {counted(survey.touched, 'file')} changed: they belong to others, and we are not root"
 
 
-def strata_lines(strata: Sequence[SurveyStratum]) -> Iterator[str]:
+def format_strata(strata: Sequence[SurveyStratum]) -> Iterator[str]:
     """Yield a table of the largest parts."""
     largest = sorted(strata, key=lambda stratum: (-stratum.capacity, stratum.name))
     rows = [
@@ -171,7 +173,7 @@ def _format_mostly(stratum: SurveyStratum) -> tuple[str, str]:
     return (estimates.name, percent_interval(estimates.inference.estimate)) if estimates else ("", "")
 
 
-def reading_lines(speeds: Sequence[ReadSpeed], heading: str) -> Iterator[str]:
+def format_read_speeds(speeds: Sequence[ReadSpeed], heading: str) -> Iterator[str]:
     """Yield a row per type and a column per cache state that occurred; nothing if nothing was timed."""
     if not speeds:
         return

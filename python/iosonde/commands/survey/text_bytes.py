@@ -93,7 +93,7 @@ def _format_compressed(scenario: SurveyWhatIf) -> Iterator[str]:
         ("of the capacity", scenario.touches, percent_interval),
         ("remaining share", scenario.left, percent_interval),
         ("saves", scenario.saved, partial(estimate_text, unit="bytes")),
-        ("CPU, once", scenario.cpu, cpu_time),
+        ("CPU, once", scenario.cpu, format_cpu_time),
         ("compresses, a core", scenario.pack, partial(estimate_text, unit="bytes/s")),
         ("decompresses", scenario.unpack, partial(estimate_text, unit="bytes/s")),
     )
@@ -125,7 +125,7 @@ def _format_signed(size: float) -> str:
     return format_size(size) if size >= 0 else f"-{format_size(-size)}"
 
 
-def cpu_time(amount: Estimate) -> str:
+def format_cpu_time(amount: Estimate) -> str:
     """Format seconds, minutes or hours of a core."""
     value = amount.value or 0.0
     scale = (3600.0, "h") if value >= 7200 else (60.0, "min") if value >= 120 else (1.0, "s")

@@ -120,13 +120,13 @@ def _format_way(way: str, estimates: Sequence[SimulatedEstimate]) -> Iterator[st
             if quantity.unit == "share"
             else (format_size(quantity.truth) if quantity.unit == "bytes" else _format_duration(quantity.truth))
         )
-        rows.append((simulated_name(mine[sizes[0]]), truth, *cells))
+        rows.append((format_quantity_name(mine[sizes[0]]), truth, *cells))
     heads = [f"error, held at {sizes[0]:,}", *(f"{n:,}" for n in sizes[1:])]
     what = "share" if estimates[0].true_number.unit == "share" else "quantile"
     yield from table((what, "truth", *heads), rows, "L" + "r" * (1 + len(sizes))).splitlines()
 
 
-def simulated_name(estimate: SimulatedEstimate) -> str:
+def format_quantity_name(estimate: SimulatedEstimate) -> str:
     """Return the name of the estimated quantity, without the sampling scheme."""
     quantity = estimate.true_number
     name = f"{float(quantity.name):.0%}" if quantity.what in ("size", "age") else quantity.name

@@ -82,7 +82,7 @@ class WalkSummary:
         }
 
 
-def walk_summary(walked: Walked, allocated: bool) -> WalkSummary:
+def summarize_walk(walked: Walked, allocated: bool) -> WalkSummary:
     """Convert the counts of the walk. ``allocated``: capacity counts allocated bytes."""
     counts, column = walked.counts, 2 if allocated else 1
     numbers = {name: value for name, value in counts.items() if isinstance(value, int)}
@@ -91,34 +91,34 @@ def walk_summary(walked: Walked, allocated: bool) -> WalkSummary:
     owners, none = counts.get("owners"), np.zeros((len(ages), 3), np.uint64)
     return WalkSummary(
         numbers,
-        _rows(counts["sizes"], [0, *(2**power - 1 for power in range(1, 65))]),
-        _rows(counts.get("modified", none), ages),
-        _rows(counts.get("accessed", none), ages),
-        _rows(counts["depths"], [*range(len(counts["depths"]) - 1), None]),
+        _build_rows(counts["sizes"], [0, *(2**power - 1 for power in range(1, 65))]),
+        _build_rows(counts.get("modified", none), ages),
+        _build_rows(counts.get("accessed", none), ages),
+        _build_rows(counts["depths"], [*range(len(counts["depths"]) - 1), None]),
         None if owners is None else len(owners),
         None
         if owners is None
-        else _part(float(max((row[column] for row in (owners or {}).values()), default=0)), capacity),
+        else _compute_share(float(max((row[column] for row in (owners or {}).values()), default=0)), capacity),
         _find_tails(counts["sizes"], column),
-        _old(counts, column, walked.files, capacity),
+        _compute_old_shares(counts, column, walked.files, capacity),
         tuple(_notes(counts)),
         capacity,
         walked.seconds,
     )
 
 
-def _old(counts: dict[str, Any], column: int, files: int, capacity: int) -> tuple[float, float] | None:
+def _compute_old_shares(counts: dict[str, Any], column: int, files: int, capacity: int) -> tuple[float, float] | None:
     if "modified" not in counts:
         return None
     old = counts["modified"][_native.AGE_EDGES_DAYS.index(_YEAR_DAYS) + 1 :].sum(axis=0, dtype=float)
-    return _part(float(old[0]), files), _part(float(old[column]), capacity)
+    return _compute_share(float(old[0]), files), _compute_share(float(old[column]), capacity)
 
 
-def _rows(table: Any, ends: list[int | None]) -> tuple[WalkRow, ...]:
+def _build_rows(table: Any, ends: list[int | None]) -> tuple[WalkRow, ...]:
     return tuple(WalkRow(end, *row) for end, row in zip(ends, table.tolist(), strict=True) if row[0])
 
 
-def _part(some: float, total: float) -> float:
+def _compute_share(some: float, total: float) -> float:
     return some / total if total else 0.0
 
 
@@ -153,7 +153,7 @@ def _notes(counts: dict[str, Any]) -> Iterator[Message]:
         yield Message(
             "unreadable-directories",
             "{directories} could not be read ({reasons}): their contents are missing",
-            directories=_directories(counts["unreadable_directories"]),
+            directories=_format_directories(counts["unreadable_directories"]),
             reasons=", ".join(f"{errno.errorcode.get(code, code)} {many}" for code, many in counts["errors"].items()),
         )
     if counts["unknown_entries"]:
@@ -191,7 +191,7 @@ def _notes(counts: dict[str, Any]) -> Iterator[Message]:
         )
 
 
-def _directories(many: int) -> str:
+def _format_directories(many: int) -> str:
     return "1 directory" if many == 1 else f"{many:,} directories"
 
 

@@ -21,7 +21,7 @@ from iosonde.survey.codecs import codec_name
 from iosonde.survey.contents import Contents
 from iosonde.survey.opening import WalkedFile
 
-from .content import Samples, compressed_share, pack_per_byte, rate_of, unpack_per_byte
+from .content import Samples, compute_compressed_share, invert_to_rate, pack_per_byte, unpack_per_byte
 from .sample import FileSample, OfPiece, Where
 from .strata import StratifiedSample
 from .walk import WalkSummary
@@ -115,7 +115,9 @@ class SurveyWhatIf:
         }
 
 
-def what_if(change: StorageChange, samples: Samples, walked: WalkSummary, now_s: int, level: float) -> SurveyWhatIf:
+def estimate_change(
+    change: StorageChange, samples: Samples, walked: WalkSummary, now_s: int, level: float
+) -> SurveyWhatIf:
     """Estimate the effects of a change. Nothing is refused after hours of reading: unknown values have a reason."""
     if change.archive:
         return _estimate_archiving(change, walked, level)
@@ -124,16 +126,18 @@ def what_if(change: StorageChange, samples: Samples, walked: WalkSummary, now_s:
     by_size, where = samples[CAPACITY], change.touches(now_s)
     inside = by_size.share(where, level).estimate
     saved = (
-        by_size.mean(lambda piece: 1 - compressed_share(change.codec, piece), level, where).times(by_size.mass).estimate
+        by_size.mean(lambda piece: 1 - compute_compressed_share(change.codec, piece), level, where)
+        .times(by_size.mass)
+        .estimate
     )
     if inside.value is None:
         return SurveyWhatIf(change, saved if saved.low is not None else None, inside, warnings=inside.warnings)
     if not inside.value:
-        return SurveyWhatIf(change, saved, inside, warnings=_not_met(change, samples))
+        return SurveyWhatIf(change, saved, inside, warnings=_explain_empty_part(change, samples))
     cpu = by_size.mean(partial(pack_per_byte, change.codec), level, where, bounded=False).times(by_size.mass).estimate
     rest, packing, unpacking = (
         _estimate_part(by_size, partial(of, change.codec), where, level)
-        for of in (compressed_share, pack_per_byte, unpack_per_byte)
+        for of in (compute_compressed_share, pack_per_byte, unpack_per_byte)
     )
     return SurveyWhatIf(
         change,
@@ -146,14 +150,14 @@ def what_if(change: StorageChange, samples: Samples, walked: WalkSummary, now_s:
     )
 
 
-def _not_met(change: StorageChange, samples: Samples) -> tuple[str, ...]:
+def _explain_empty_part(change: StorageChange, samples: Samples) -> tuple[str, ...]:
     kinds = {content.kind for sample in samples.values() for content in sample.contents if content.kind}
     met = f"; types in the sample: {', '.join(sorted(kinds))}" if change.kind and change.kind not in kinds else ""
     return (Message("no-files-in-part", "no sampled file is in that part{types}", types=met),)
 
 
 def _invert_per_byte(per_byte: Estimate | None) -> Estimate | None:
-    return per_byte and rate_of(PopulationEstimate(per_byte, None, 0.0, 0.0)).estimate
+    return per_byte and invert_to_rate(PopulationEstimate(per_byte, None, 0.0, 0.0)).estimate
 
 
 def _estimate_part(sample: FileSample | StratifiedSample, of: OfPiece, where: Where, level: float) -> Estimate | None:
@@ -199,6 +203,6 @@ def _estimate_archiving(change: StorageChange, walked: WalkSummary, level: float
     return SurveyWhatIf(change, saving, files=files, archives=archives, warnings=notes)
 
 
-def with_codecs(codecs: tuple[str, ...], changes: tuple[StorageChange, ...]) -> tuple[str, ...]:
+def merge_codecs(codecs: tuple[str, ...], changes: tuple[StorageChange, ...]) -> tuple[str, ...]:
     """Return the codecs to try, including those of changes, each once."""
     return tuple(dict.fromkeys((*codecs, *(change.codec for change in changes if change.codec))))

@@ -149,11 +149,14 @@ def time_model(
     elif parts:
         groups = [
             _estimate_row_shares(name, times.classify(conditions, sizes_, seconds), query.level)
-            for name, sizes_, seconds in _groups(source, query, by)
+            for name, sizes_, seconds in _group_sizes_and_times(source, query, by)
             if sizes_.size
         ]
     else:
-        lines = [_line(name, sizes_, seconds, query.level) for name, sizes_, seconds in _groups(source, query, by)]
+        lines = [
+            _fit_line(name, sizes_, seconds, query.level)
+            for name, sizes_, seconds in _group_sizes_and_times(source, query, by)
+        ]
         conditions = [line.condition() for line in lines]
     if observed and len(sizes) != 1:
         raise InputError(
@@ -175,7 +178,7 @@ def _classify_operations(
     The unit is the trial: shares are means over trials. Raises DataError if nothing was recorded."""
     names = [source.table.column(name).name for name in by] or source.varying_factors.names
     kinds = [place for place, name in enumerate(_native.KINDS) if name in DATA_KINDS]
-    chosen = _operations_chosen(source)
+    chosen = _get_chosen_operations(source)
     trials: dict[str, list[Classified]] = {}
     notes: dict[str, None] = {}
     for run in source.runs:
@@ -188,7 +191,7 @@ def _classify_operations(
             own = rows[(rows["phase"] == phase.index) & (rows["status"] == 0) & np.isin(rows["kind"], kinds)]
             if not own.size:
                 continue
-            name = ", ".join([phase.operation, *_setting(run, names)])
+            name = ", ".join([phase.operation, *_format_setting(run, names)])
             if not phase.recorded_all:
                 template = "{setting}: only the stored sample of the operations is counted"
                 notes[Message("sampled-operations", template, setting=name)] = None
@@ -208,14 +211,14 @@ def _classify_operations(
     return [_estimate_group_shares(name, several, level) for name, several in trials.items()], list(notes)
 
 
-def _operations_chosen(source: Source) -> set[str] | None:
+def _get_chosen_operations(source: Source) -> set[str] | None:
     """Return the operations selected by ``--where``; None if it does not restrict them."""
     if not any(name == "operation" for name, _, _ in source.where):
         return None
     return {str(value) for value in source.table.column("operation").values}
 
 
-def _line(name: str, sizes: Array, seconds: Array, level: float) -> ConditionLine:
+def _fit_line(name: str, sizes: Array, seconds: Array, level: float) -> ConditionLine:
     """Fit the line of a group. Raises InputError, naming the group, if that is impossible."""
     try:
         return times.fit_line(name, sizes, seconds, level)
@@ -223,7 +226,7 @@ def _line(name: str, sizes: Array, seconds: Array, level: float) -> ConditionLin
         raise error.prefixed(name) from error
 
 
-def _groups(source: Source, query: ResponseQuery, by: Sequence[str]) -> list[tuple[str, Array, Array]]:
+def _group_sizes_and_times(source: Source, query: ResponseQuery, by: Sequence[str]) -> list[tuple[str, Array, Array]]:
     for option, names in (("response", query.response), ("on", query.on)):
         if len(names) != 1:
             raise InputError(
@@ -237,7 +240,7 @@ def _groups(source: Source, query: ResponseQuery, by: Sequence[str]) -> list[tup
     response = choose_response(source, replace(query, on=(*query.on, *by)))
     table, on = response.rows, response.rows.column(query.on[0])
     seconds = response.values * _lookup_time_unit(response)
-    sizes = table.numbers(on.name) * _bytes(on.unit)
+    sizes = table.numbers(on.name) * _lookup_size_unit(on.unit)
     for name, values in ((response.title, seconds), (query.on[0], sizes)):
         if (values < 0).any():
             raise DataError(
@@ -282,7 +285,7 @@ def _lookup_time_unit(response: Response) -> float:
     return _SECONDS[unit]
 
 
-def _bytes(unit: str) -> float:
+def _lookup_size_unit(unit: str) -> float:
     """Return the bytes of one unit of a column of sizes; 1 if its name has no unit."""
     return float(parse_size(f"1{unit}")) if unit and unit.lower() not in ("bytes", "byte") else 1.0
 
@@ -301,7 +304,7 @@ def _estimate_row_shares(name: str, classified: Classified, level: float) -> Con
     )
 
 
-def _setting(run: StoredRun, by: Sequence[str]) -> list[str]:
+def _format_setting(run: StoredRun, by: Sequence[str]) -> list[str]:
     return [
         f"{plain(name)}={level}" for name, level in {name: run.level(name) for name in by}.items() if level is not None
     ]

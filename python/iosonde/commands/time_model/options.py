@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 Texts = QuantityTexts[NameList]
 
 
-def _times(help_text: str) -> Texts:
+def _declare_times(help_text: str) -> Texts:
     return QuantityTexts("[WHERE=]TIME", help_text, parse_seconds, default=(), is_repeatable=True)
 
 
-def _rates(help_text: str) -> Texts:
+def _declare_rates(help_text: str) -> Texts:
     return QuantityTexts("[WHERE=]RATE", help_text, parse_rate, default=(), is_repeatable=True)
 
 
@@ -50,13 +50,13 @@ class TimeModelOptions(DataOptions):
     observed: Quantities[tuple[float, ...]] = Quantities(
         "TIME,…", "What operations of `size` took: name their condition.", Duration
     )
-    mode_switch: Texts = _times("m: into the kernel and back, as 0.3us.")
-    copy: Texts = _rates("p: user space ↔ page cache; numa=5GB/s for a place.")
-    network: Texts = _rates("n: client ↔ server.")
-    network_latency: Texts = _times("n: what each message takes besides.")
-    device_copy: Texts = _rates("c: page cache ↔ device cache.")
-    device: Texts = _rates("d: the device, sequentially.")
-    prepare: Texts = _times("d: seek, or flush of an erase block.")
+    mode_switch: Texts = _declare_times("m: into the kernel and back, as 0.3us.")
+    copy: Texts = _declare_rates("p: user space ↔ page cache; numa=5GB/s for a place.")
+    network: Texts = _declare_rates("n: client ↔ server.")
+    network_latency: Texts = _declare_times("n: what each message takes besides.")
+    device_copy: Texts = _declare_rates("c: page cache ↔ device cache.")
+    device: Texts = _declare_rates("d: the device, sequentially.")
+    prepare: Texts = _declare_times("d: seek, or flush of an erase block.")
     parts: Value = Value("FILE", "All of these as YAML or JSON; in Python also as a dict.")
     state: Choice[str] = Choice(("prepared", "sequential"), "Whether the device has to prepare.", "prepared")
     only: Names[NameList] = Names("CONDITION,…", "Only these: discard, client_cached, server_cached, uncached.", ())
@@ -99,7 +99,7 @@ def time_model(options: TimeModelOptions) -> Result[TimeModel] | Result[PathStud
     --------
     >>> iosonde.time_model(size="256KiB", copy="10GB/s", network="125MB/s", observed="2.5ms")
     """
-    from iosonde.commands.files import figure_writer
+    from iosonde.commands.files import build_figure_writer
     from iosonde.commands.path_study import analyse_path_study, is_path_study_request
 
     from .answer import time_model as answer
@@ -108,7 +108,7 @@ def time_model(options: TimeModelOptions) -> Result[TimeModel] | Result[PathStud
     source = None if options.data is None else options.open_last_experiment()
     if source is not None and is_path_study_request(source, options.response, operation.parts):
         study = analyse_path_study(source, options.level)
-        writer = figure_writer(options.plot, study.figure)
+        writer = build_figure_writer(options.plot, study.figure)
         return Result(study, lambda study: study.lines(), lambda study: study.figure(), writer)
     if options.plot is not None:
         raise InputError(
@@ -119,17 +119,17 @@ def time_model(options: TimeModelOptions) -> Result[TimeModel] | Result[PathStud
     model = answer(source, options.query, operation, options.by)
     for warning in model.warnings:
         front_end().warn(warning)
-    return Result(model, _mixture_lines if options.mixture else _lines)
+    return Result(model, _format_lines_with_mixtures if options.mixture else _format_lines)
 
 
-def _lines(model: TimeModel) -> Iterator[str]:
+def _format_lines(model: TimeModel) -> Iterator[str]:
     from .text import lines
 
     yield from lines(model)
 
 
-def _mixture_lines(model: TimeModel) -> Iterator[str]:
-    from .text import mixtures
+def _format_lines_with_mixtures(model: TimeModel) -> Iterator[str]:
+    from .text import format_mixtures
 
-    yield from _lines(model)
-    yield from mixtures(model)
+    yield from _format_lines(model)
+    yield from format_mixtures(model)

@@ -48,12 +48,12 @@ def parts_from_options(option_texts: Mapping[str, Sequence[str]]) -> list[TimePa
                 )
             entry = entries.setdefault((name, variant if equals else ""), {})
             entry["bytes_per_s" if is_rate else "fixed_s"] = number
-    return _with_shared_latency(
+    return _add_shared_latency(
         [TimePart(name, variant=variant, **values) for (name, variant), values in entries.items()]
     )
 
 
-def _with_shared_latency(parts: list[TimePart]) -> list[TimePart]:
+def _add_shared_latency(parts: list[TimePart]) -> list[TimePart]:
     """Add a fixed time without a variant to every variant of its part that moves data."""
     shared = {p.name: p.fixed_s for p in parts if not p.variant and p.bytes_per_s is None}
     variants = {p.name for p in parts if p.variant}
@@ -85,11 +85,11 @@ def parts_from_document(document: Mapping[str, Any], place: Callable[[str], str]
                 parts=", ".join(PARTS),
             )
         items = value.items() if (isinstance(value, dict) and not set(value) & set(_KEYS)) else [("", value)]
-        parts += [_part(name, variant, item, where) for variant, item in items]
+        parts += [_build_part(name, variant, item, where) for variant, item in items]
     return parts
 
 
-def _part(name: str, variant: str, value: Any, where: str) -> TimePart:
+def _build_part(name: str, variant: str, value: Any, where: str) -> TimePart:
     if not isinstance(value, dict):
         value = {"seconds" if name == "m" else "bandwidth": value}
     unknown = set(value) - {"bandwidth", _LATENCY[name]}

@@ -32,7 +32,7 @@ def lines(time_model: TimeModel) -> Iterator[str]:
     yield from wrapped(f"Not in it: {'; '.join(LIMITS)}.", "  ")
 
 
-def mixtures(time_model: TimeModel) -> Iterator[str]:
+def format_mixtures(time_model: TimeModel) -> Iterator[str]:
     """Yield for each observed time the mixture of two conditions that would explain it."""
     yield ""
     for time, mixture in zip(time_model.observed_s, time_model.mixtures, strict=True):

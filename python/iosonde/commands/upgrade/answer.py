@@ -55,7 +55,7 @@ class Upgrade(Answer):
         """Return every term of the bound with its interval. Raises InputError without a cluster."""
         if self.cluster_file.cluster is None:
             raise InputError("missing-cluster", "no cluster to draw", "describe it under today")
-        return today_of(self.cluster_file.cluster, self.level)
+        return compute_today(self.cluster_file.cluster, self.level)
 
     def content(self) -> dict[str, Any]:
         """As ``iosonde upgrade --json``."""
@@ -63,7 +63,7 @@ class Upgrade(Answer):
         return {
             "name": self.cluster_file.name,
             "level": self.level,
-            "today": self._today(),
+            "today": self._today_to_json(),
             "nodes": self.cluster_file.nodes.to_json(),
             "warnings": self.cluster_file.nodes.warnings(),
             "options": [_describe_option(option) for option in self.options],
@@ -79,7 +79,7 @@ class Upgrade(Answer):
                 for cpu in self.cpus
             ],
             "cpu": allowed[0].name if allowed else None,
-            "measured": [self._measured(name, time) for name, time in self.times.items()],
+            "measured": [self._measured_time_to_json(name, time) for name, time in self.times.items()],
             "steps": [
                 {"from": step.before, "to": step.after, "changed": list(step.changed), **step.speedup.flat("speedup")}
                 for step in self.steps
@@ -98,13 +98,13 @@ class Upgrade(Answer):
             for option in self.options
         ]
 
-    def _today(self) -> dict[str, Any] | None:
+    def _today_to_json(self) -> dict[str, Any] | None:
         if self.totals is None:
             return None
         ceiling = {"s": None} if self.ceiling is None else self.ceiling.to_json()
         return {**ceiling, **vars(self.totals), **self.cluster_file.derived()}
 
-    def _measured(self, name: str, time: Estimate) -> dict[str, Any]:
+    def _measured_time_to_json(self, name: str, time: Estimate) -> dict[str, Any]:
         best = tables.best_from(self.steps, name)
         return {"name": name, **time.flat("seconds"), "best_change": best.changed[0] if best else None}
 
@@ -146,7 +146,7 @@ def upgrade(cluster_file: ClusterFile, order: str = "gain", model: str | None = 
     )
 
 
-def today_of(cluster: Cluster, level: float) -> Today | None:
+def compute_today(cluster: Cluster, level: float) -> Today | None:
     """Return every term of a cluster's bound with its interval; None if too little is known for a bound."""
     try:
         return today(cluster, level)
@@ -176,7 +176,7 @@ def _create_predictor(path: str, cluster_file: ClusterFile, cluster: Cluster, le
 
     def predict(at: Mapping[str, Any]) -> Estimate:
         try:
-            return _as_rate(ask(model, setting(model.features, at), level).value, model.unit)
+            return _convert_to_rate(ask(model, setting(model.features, at), level).value, model.unit)
         except IosondeError as error:
             # Far outside the measured range: skip this change, but predict the others.
             return Estimate(None, None, None, level, 0, (error.message,))
@@ -184,7 +184,7 @@ def _create_predictor(path: str, cluster_file: ClusterFile, cluster: Cluster, le
     return predict, bool(bytes_per_s(model.unit))
 
 
-def _as_rate(predicted: Estimate, unit: str) -> Estimate:
+def _convert_to_rate(predicted: Estimate, unit: str) -> Estimate:
     """Convert to bytes/s if the unit allows it; invert a time, so that a gain is faster."""
     value, low, high = predicted.value, predicted.low, predicted.high
     if unit in TIMES:

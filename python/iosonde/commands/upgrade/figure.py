@@ -18,12 +18,12 @@ from .figure_cluster import (
     DrawnNode,
     DrawnPart,
     Passed,
-    amount,
+    choose_drawn_numbers,
     cluster_figure,
-    drawn_number,
-    number_drawn,
+    format_amount,
+    format_drawn_number,
 )
-from .text import format_terms, limiting
+from .text import describe_bottleneck, format_terms
 
 _NO_NAMES = ClusterNodes(())
 _SOME = 0.05  # share of draws in which a term limits that is worth a sentence
@@ -44,10 +44,12 @@ def cluster_plot(answer: Upgrade) -> Figure:
     """Draw the current cluster and its bottleneck. Requires a cluster in the file."""
     today, cluster = answer.today, answer.cluster_file.cluster
     assert cluster is not None
-    return cluster_figure(content(cluster, today, answer.level, answer.cluster_file.nodes))
+    return cluster_figure(build_cluster_drawing(cluster, today, answer.level, answer.cluster_file.nodes))
 
 
-def content(cluster: Cluster, today: Today | None, level: float, nodes: ClusterNodes = _NO_NAMES) -> ClusterDrawing:
+def build_cluster_drawing(
+    cluster: Cluster, today: Today | None, level: float, nodes: ClusterNodes = _NO_NAMES
+) -> ClusterDrawing:
     """Return the cluster with the maximum rate of each part; ``today`` is None without a bound.
     Nodes that the file names are drawn with their names and roles.
     """
@@ -71,7 +73,9 @@ def _list_clients(cluster: Cluster, nodes: ClusterNodes) -> tuple[DrawnNode | No
     if clients:
         return _select_drawn([DrawnNode(node.name, _describe_other_roles(node, CLIENTS)) for node in clients])
     count = _read_count(cluster, "clients") or 1
-    return tuple(None if n is None else DrawnNode(f"client {drawn_number(n)}") for n in number_drawn(count))
+    return tuple(
+        None if n is None else DrawnNode(f"client {format_drawn_number(n)}") for n in choose_drawn_numbers(count)
+    )
 
 
 def _list_servers(cluster: Cluster, nodes: ClusterNodes) -> tuple[DrawnNode | None, ...]:
@@ -88,7 +92,8 @@ def _list_servers(cluster: Cluster, nodes: ClusterNodes) -> tuple[DrawnNode | No
     count = _read_count(cluster, "servers") or 1
     spread = _spread_disks(cluster, count)
     return tuple(
-        None if n is None else DrawnNode(f"server {drawn_number(n)}", "", spread(n)) for n in number_drawn(count)
+        None if n is None else DrawnNode(f"server {format_drawn_number(n)}", "", spread(n))
+        for n in choose_drawn_numbers(count)
     )
 
 
@@ -109,7 +114,7 @@ def _list_other_nodes(nodes: ClusterNodes) -> tuple[DrawnNode, ...]:
 
 
 def _select_drawn(nodes: Sequence[DrawnNode]) -> tuple[DrawnNode | None, ...]:
-    return tuple(None if n is None else nodes[n - 1] for n in number_drawn(len(nodes)))
+    return tuple(None if n is None else nodes[n - 1] for n in choose_drawn_numbers(len(nodes)))
 
 
 def _describe_other_roles(node: ClusterNode, here: Sequence[str]) -> str:
@@ -122,7 +127,8 @@ def _build_sentences(cluster: Cluster, today: Today | None, level: float) -> tup
     if today is None:
         return (Message("no-known-limit", "Today: no limit is known."), layout)
     ceiling = today.ceiling
-    first = f"Today: {ceiling.system.operation} at most {amount(today.s, 'bytes/s')}, {limiting(ceiling)}."
+    rate = format_amount(today.s, "bytes/s")
+    first = f"Today: {ceiling.system.operation} at most {rate}, {describe_bottleneck(ceiling)}."
     others = tuple(name for name, share in today.limits.items() if name not in ceiling.limit and share >= _SOME)
     doubt = f"Perhaps {format_terms(others)}: the intervals of the inputs overlap." if others else ""
     interval_note = "" if today.s.low is None else f"{100 * level:g} % intervals."
@@ -150,19 +156,22 @@ def _build_parts(cluster: Cluster, today: Today | None, level: float) -> dict[st
         if q is None:
             return ""
         low, high = (q.low, q.high) if q.high > q.low else (None, None)
-        return amount(Estimate(q.value, low, high, level, 0), unit)
+        return format_amount(Estimate(q.value, low, high, level, 0), unit)
 
     fabric, operation = format_quantity("bytes/s", "fabric"), str(cluster.words.get("operation", "write"))
     heads = {
-        "clients": (_format_title(cluster, "clients", "client"), _client_facts(cluster, format_quantity)),
+        "clients": (_format_title(cluster, "clients", "client"), _list_client_facts(cluster, format_quantity)),
         "client_links": (format_quantity("bytes/s", "client_network", "network"), ("each link",)),
         "network": ("fabric" if fabric else "network", (fabric,)),
         "server_links": (format_quantity("bytes/s", "server_network", "network"), ("each link",)),
-        "servers": (_format_title(cluster, "servers", "server"), (_per_byte(format_quantity("s", "server_cpu")),)),
-        "disks": (_format_title(cluster, "disks", "disk"), _disk_facts(format_quantity, operation)),
+        "servers": (
+            _format_title(cluster, "servers", "server"),
+            (_format_cpu_per_byte(format_quantity("s", "server_cpu")),),
+        ),
+        "disks": (_format_title(cluster, "disks", "disk"), _list_disk_facts(format_quantity, operation)),
     }
     if "metadata_rate" in cluster.system:
-        heads["metadata"] = ("metadata servers", _metadata_facts(cluster, format_quantity))
+        heads["metadata"] = ("metadata servers", _list_metadata_facts(cluster, format_quantity))
     return {
         at: DrawnPart(title, tuple(fact for fact in facts if fact) if title else (), _list_passed(at, today, level))
         for at, (title, facts) in heads.items()
@@ -181,25 +190,25 @@ def _list_passed(at: str, today: Today | None, level: float) -> tuple[Passed, ..
     return tuple(passed_terms)
 
 
-def _client_facts(cluster: Cluster, format_field: _FieldFormatter) -> tuple[str, ...]:
+def _list_client_facts(cluster: Cluster, format_field: _FieldFormatter) -> tuple[str, ...]:
     values = {name: q.value for name, q in cluster.system.items()}
     copies = f", {values['copies']:g} × each" if "copies" in values else ""
     memory = format_field("bytes/s", "memory_copy")
     waits = format_field("s", "latency")
     request = format_size(values["request_size"]) if "request_size" in values else ""
     return (
-        _per_byte(format_field("s", "cpu")),
+        _format_cpu_per_byte(format_field("s", "cpu")),
         f"copies {memory}{copies}" if memory else "",
         f"{values.get('queue_depth', 1):g} × {request}, {waits} each" if waits and request else "",
     )
 
 
-def _disk_facts(format_field: _FieldFormatter, operation: str) -> tuple[str, ...]:
+def _list_disk_facts(format_field: _FieldFormatter, operation: str) -> tuple[str, ...]:
     fast = format_field("bytes/s", f"disk_{operation}", "disk")
     return (f"each {operation}s {fast}",) if fast else ()
 
 
-def _metadata_facts(cluster: Cluster, format_field: _FieldFormatter) -> tuple[str, ...]:
+def _list_metadata_facts(cluster: Cluster, format_field: _FieldFormatter) -> tuple[str, ...]:
     values = {name: q.value for name, q in cluster.system.items()}
     size = f", {format_size(values['file_size'])}" if "file_size" in values else ""
     return (
@@ -208,7 +217,7 @@ def _metadata_facts(cluster: Cluster, format_field: _FieldFormatter) -> tuple[st
     )
 
 
-def _per_byte(seconds: str) -> str:
+def _format_cpu_per_byte(seconds: str) -> str:
     return f"CPU {seconds}/B" if seconds else ""
 
 

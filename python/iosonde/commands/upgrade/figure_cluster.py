@@ -73,12 +73,12 @@ class ClusterDrawing:
     others: tuple[DrawnNode, ...] = ()
 
 
-def number_drawn(count: int) -> tuple[int | None, ...]:
+def choose_drawn_numbers(count: int) -> tuple[int | None, ...]:
     """Return the numbers, from 1, of the items to draw: all of a few, else the first, None and the last."""
     return tuple(range(1, count + 1)) if count <= _ALL_OF else (1, None, count)
 
 
-def amount(estimate: Estimate, unit: str) -> str:
+def format_amount(estimate: Estimate, unit: str) -> str:
     """Format ``110 (107–113) MiB/s``, or ``110 MiB/s`` for a value that a file states as exact."""
     if estimate.value is not None and estimate.low is None:
         return format_rate(estimate.value, unit)
@@ -95,7 +95,7 @@ class _Look:
     align: str = "center"
     angle: int = 0
 
-    def mark(self) -> Row:
+    def to_mark_properties(self) -> Row:
         """Return the style as properties of a mark."""
         return {
             "fontSize": round(self.size * _POINT, 1),
@@ -116,7 +116,7 @@ class _Paper:
 
     def line(self, start: tuple[float, float], end: tuple[float, float], limits: bool, dashed: bool = False) -> None:
         """Add a line between two points."""
-        self.lines.setdefault((*_edge_style(limits), dashed), []).append(
+        self.lines.setdefault((*_choose_edge_style(limits), dashed), []).append(
             {"x": start[0], "y": start[1], "x2": end[0], "y2": end[1]}
         )
 
@@ -125,7 +125,7 @@ class _Paper:
     ) -> None:
         """Add a frame centred on ``y``; with ``corner`` 0 it has no outline."""
         row = {"x": across[0], "x2": across[1], "y": y - height / 2, "y2": y + height / 2}
-        self.boxes.setdefault((*_edge_style(limits), fill, corner), []).append(row)
+        self.boxes.setdefault((*_choose_edge_style(limits), fill, corner), []).append(row)
 
     def say(self, x: float, y: float, text: str, look: _Look) -> None:
         """Add a text at a position."""
@@ -155,7 +155,7 @@ class _Paper:
         ]
         layer_spec: Spec = {**at, "text": {"field": "said"}}
         texts = [
-            layer(rows, "text", layer_spec, baseline="middle", limit=_UNIT * 99, **look.mark())
+            layer(rows, "text", layer_spec, baseline="middle", limit=_UNIT * 99, **look.to_mark_properties())
             for look, rows in self.texts.items()
         ]
         return [*lines, *boxes, *texts]
@@ -163,7 +163,10 @@ class _Paper:
 
 def cluster_figure(item: ClusterDrawing) -> Figure:
     """Draw the cluster, as high as its longest list needs."""
-    bottom, paper = _compute_list_top(item) - _ENTRY * max(len(_column_terms(item, at)) for at in _AT) - 3, _Paper()
+    bottom, paper = (
+        _compute_list_top(item) - _ENTRY * max(len(_select_column_rates(item, at)) for at in _AT) - 3,
+        _Paper(),
+    )
     paper.say(1, _TOP - 1.5, _truncate_text(item.name), _Look(10.5, bold=True, align="left"))
     lines = [line for sentence in item.sentences for line in wrapped(sentence, limit=112)]
     for place, line in enumerate(lines[:3]):
@@ -173,7 +176,7 @@ def cluster_figure(item: ClusterDrawing) -> Figure:
     _draw_servers(paper, item)
     _draw_others(paper, item)
     for at, x in _AT.items():
-        for place, passed in enumerate(_column_terms(item, at)):
+        for place, passed in enumerate(_select_column_rates(item, at)):
             _draw_passed(paper, x, _compute_list_top(item) - _ENTRY * place, passed)
     if any(part.passed for part in item.parts.values()):
         paper.say(1, bottom + 0.8, _KEY, _Look(6.5, MUTED, align="left"))
@@ -186,7 +189,7 @@ def _compute_list_top(item: ClusterDrawing) -> float:
     return _LIST - (_OTHERS if item.others else 0.0)
 
 
-def _column_terms(item: ClusterDrawing, at: str) -> list[Passed]:
+def _select_column_rates(item: ClusterDrawing, at: str) -> list[Passed]:
     """Return the rates listed below a part; those of the metadata servers go below the network."""
     parts = [item.parts.get(at), item.parts.get("metadata") if at == "network" else None]
     return [term for part in parts if part for term in part.passed]
@@ -202,7 +205,7 @@ def _draw_clients(paper: _Paper, item: ClusterDrawing) -> None:
         _draw_link(paper, _CLIENTS[1], _BAR[0], y, links.limits)
         paper.box(_CLIENTS, y, 4.4, part.limits)
         _draw_name(paper, _AT["clients"], y, node)
-    _link_facts(paper, _AT["client_links"], links)
+    _draw_link_facts(paper, _AT["client_links"], links)
 
 
 def _draw_servers(paper: _Paper, item: ClusterDrawing) -> None:
@@ -217,7 +220,7 @@ def _draw_servers(paper: _Paper, item: ClusterDrawing) -> None:
         paper.box(_SERVERS, y, 5.0, part.limits)
         _draw_name(paper, _AT["servers"], y, node)
         _draw_disks(paper, y, node.disks, disks.limits)
-    _link_facts(paper, _AT["server_links"], links)
+    _draw_link_facts(paper, _AT["server_links"], links)
 
 
 def _draw_name(paper: _Paper, x: float, y: float, node: DrawnNode) -> None:
@@ -238,7 +241,7 @@ def _draw_disks(paper: _Paper, y: float, count: int | None, limits: bool) -> Non
     if count is None:
         paper.say(_AT["disks"], y, "disks unknown", _Look(7, MUTED))
         return
-    numbers, pitch = number_drawn(count), (_DISKS[1] - _DISKS[0]) / _ALL_OF
+    numbers, pitch = choose_drawn_numbers(count), (_DISKS[1] - _DISKS[0]) / _ALL_OF
     for place, number in enumerate(numbers):
         x = _AT["disks"] + (place - (len(numbers) - 1) / 2) * pitch
         if number is None:
@@ -246,7 +249,7 @@ def _draw_disks(paper: _Paper, y: float, count: int | None, limits: bool) -> Non
             continue
         paper.box((x - 2.1, x + 2.1), y, 3.8, limits, PAPER, 5)
         paper.box((x - 2.1, x + 2.1), y + 1.2, 1.4, limits, PAPER, 5)
-        paper.say(x, y - 0.6, drawn_number(number), _Look(6.5))
+        paper.say(x, y - 0.6, format_drawn_number(number), _Look(6.5))
 
 
 def _draw_network(paper: _Paper, item: ClusterDrawing) -> None:
@@ -269,7 +272,7 @@ def _draw_network(paper: _Paper, item: ClusterDrawing) -> None:
 def _draw_passed(paper: _Paper, x: float, y: float, passed: Passed) -> None:
     """Write name, formula, rate and interval; the bottleneck has a frame and the word ``limits``."""
     has_rate = passed.rate.value is not None
-    rate_text = amount(passed.rate, "bytes/s") if has_rate else "unknown"
+    rate_text = format_amount(passed.rate, "bytes/s") if has_rate else "unknown"
     value, _, rest = rate_text.partition(" (")
     interval, _, unit = rest.partition(") ")
     paper.say(x, y - 1.1, passed.name, _Look(7, MUTED))
@@ -297,12 +300,12 @@ def _draw_link(paper: _Paper, node: float, bar: float, y: float, limits: bool) -
     paper.line((node, y), (bar, _MIDDLE + (y - _MIDDLE) * 0.8), limits)
 
 
-def _link_facts(paper: _Paper, x: float, part: DrawnPart) -> None:
+def _draw_link_facts(paper: _Paper, x: float, part: DrawnPart) -> None:
     for place, fact in enumerate([part.title, *part.facts]):
         paper.say(x, 43.0 - 1.8 * place, fact, _Look(7, INK if place == 0 else MUTED))
 
 
-def _edge_style(limits: bool) -> tuple[str, float]:
+def _choose_edge_style(limits: bool) -> tuple[str, float]:
     return (VERMILION, 2.6) if limits else (_LINE, 1.1)
 
 
@@ -320,6 +323,6 @@ def _truncate_text(text: str, columns: int = _TITLE) -> str:
     return text + "…"
 
 
-def drawn_number(number: int) -> str:
+def format_drawn_number(number: int) -> str:
     """Format ``12``; numbers from a million on with four digits."""
     return str(number) if number < 10**6 else f"{number:.4g}"

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.files import figure_writer
+from iosonde.commands.files import build_figure_writer
 from iosonde.commands.result import Result
 from iosonde.core.option_kinds import FigureFile
 from iosonde.core.options import Choice, Text
@@ -56,4 +56,4 @@ def upgrade(options: UpgradeOptions) -> Result[Upgrade]:
     from .text import lines
 
     upgrades = answer(read_cluster(options.cluster), options.order, options.model, options.level)
-    return Result(upgrades, lines, cluster_plot, figure_writer(options.plot, lambda: cluster_plot(upgrades)))
+    return Result(upgrades, lines, cluster_plot, build_figure_writer(options.plot, lambda: cluster_plot(upgrades)))

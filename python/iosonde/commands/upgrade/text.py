@@ -45,7 +45,7 @@ def _format_cluster(answer: Upgrade) -> Iterator[str]:
     if ceiling is not None:
         yield from wrapped(
             f"{name} today: {ceiling.system.operation} at most {format_rate(ceiling.s, 'bytes/s')}, "
-            f"{limiting(ceiling)}."
+            f"{describe_bottleneck(ceiling)}."
         )
     facts = [
         f"needs {need.watts:g} W" if need.watts is not None else "",
@@ -60,7 +60,7 @@ def _format_cluster(answer: Upgrade) -> Iterator[str]:
         yield from wrapped(f"{'It' if ceiling else name} {'; '.join(fact for fact in facts if fact)}.")
 
 
-def limiting(ceiling: Ceiling) -> str:
+def describe_bottleneck(ceiling: Ceiling) -> str:
     """Return the bottleneck as the end of a sentence: ``the disks limit``."""
     several = ceiling.limit[0] in ("disks", "cpu", "server_cpu", "metadata") or len(ceiling.limit) > 1
     return f"{format_terms(ceiling.limit)} limit{'' if several else 's'}"

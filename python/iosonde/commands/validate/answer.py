@@ -101,13 +101,13 @@ class Validation(Answer):
         fitted = [model for model in self.judged if model.mae.value is not None]
         mean = next((model for model in fitted if model.candidate.family == "mean"), None)
         divisor, unit = human_scale(abs((mean or best).mae.value or 1.0), self.examples.unit)
-        text = f"{best.candidate.short} errs least: by {_in_unit(best, divisor, unit)} on average"
+        text = f"{best.candidate.short} errs least: by {_format_error(best, divisor, unit)} on average"
         if mean is None or mean is best:
             return f"{text}; no model is better than the mean of everything." if mean is best else f"{text}."
-        return f"{text}, the mean of everything by {_in_unit(mean, divisor, unit)}."
+        return f"{text}, the mean of everything by {_format_error(mean, divisor, unit)}."
 
 
-def _in_unit(model: Judged, divisor: float, unit: str) -> str:
+def _format_error(model: Judged, divisor: float, unit: str) -> str:
     return f"{format_number((model.mae.value or 0.0) / divisor)} {unit}".rstrip()
 
 

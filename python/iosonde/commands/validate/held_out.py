@@ -69,7 +69,7 @@ class HoldoutAnswer(Answer):
         return "The intervals held as often as they claim, as far as these rows can tell."
 
 
-def held_out(model: Model, source: Source, level: float = 0.95) -> HoldoutAnswer:
+def judge_held_out(model: Model, source: Source, level: float = 0.95) -> HoldoutAnswer:
     """Judge the model on every row of DATA that has its response. Raises DataError if it predicts none."""
     rows, table = rows_of(model, source, measured=True)
     y = table.numbers(model.response)

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.files import announce
+from iosonde.commands.files import announce_analysis
 from iosonde.commands.model_options import FittedModelOptions, LearningOptions, load_model
 from iosonde.commands.result import Result
 from iosonde.core.option_kinds import Number
@@ -112,23 +112,23 @@ def validate_or_hold_out(options: ValidateCommandOptions) -> Result[Validation] 
 
 
 def _validate(options: ValidateOptions) -> Result[Validation]:
-    from iosonde.commands.fit.figure import validation_plot
+    from iosonde.commands.fit.figure import draw_validation
 
     from .answer import Folding
     from .answer import validate as answer
     from .text import lines
 
     source = options.open_last_experiment()
-    announce("validate", len(source.table), len(source.table.columns))
+    announce_analysis("validate", len(source.table), len(source.table.columns))
     folding = Folding(options.inverse, options.split, options.leave_out)
     validation = answer(source, options.query, options.learning, folding, options.curve)
-    return Result(validation, lines, validation_plot, options.figure_writer(validation_plot, validation))
+    return Result(validation, lines, draw_validation, options.figure_writer(draw_validation, validation))
 
 
 def _judge(model: Model, options: HeldOutOptions | ValidateCommandOptions) -> Result[HoldoutAnswer]:
     from iosonde.answers.model_file import example
 
-    from .held_out import held_out as answer
+    from .held_out import judge_held_out as answer
     from .text import format_unseen_error
 
     source = select_last_experiment(options.open(options.data), tuple(example(model)))

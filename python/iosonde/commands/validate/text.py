@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from iosonde.commands.fit.text import (
-    classes_lines,
-    data_line,
-    errors_table,
-    remarks,
-    scale_of,
-    titled,
-    twins_line,
+    choose_error_scale,
+    describe_data,
+    describe_shared_folds,
+    format_class_errors,
+    format_errors_table,
+    format_heading,
+    format_remarks,
 )
 from iosonde.core.units import human_scale
 from iosonde.core.words import UNKNOWN, counted, format_number
@@ -23,29 +23,29 @@ def lines(answer: Validation) -> Iterator[str]:
     """The lines of the text."""
     examples, judged, level = answer.examples, answer.judged, answer.level
     names = [feature.name for feature in examples.features]
-    yield from wrapped(data_line(examples.response, names, len(examples), int(examples.cells.max()) + 1))
+    yield from wrapped(describe_data(examples.response, names, len(examples), int(examples.cells.max()) + 1))
     yield from wrapped(f"{answer.how}; error: mean |predicted - observed|; {100 * level:g} % intervals")
-    twins = twins_line(answer.groups, answer.learning.together)
+    twins = describe_shared_folds(answer.groups, answer.learning.together)
     if twins:
         yield from wrapped(twins)
     yield ""
-    scale = scale_of(judged, examples.unit)
-    yield from errors_table(judged, scale)
-    yield from classes_lines(judged)
+    scale = choose_error_scale(judged, examples.unit)
+    yield from format_errors_table(judged, scale)
+    yield from format_class_errors(judged)
     ends = [(model.candidate.short, extremes) for model in judged if (extremes := model.extremes("class_error"))]
     if ends and max(len(model.folds) for model in judged) > 1:
         spans = ", ".join(f"{name} {format_number(low)}–{format_number(high)}" for name, (low, high) in ends)
         yield from wrapped(f"classes of the folds: {spans}", "  ")
     yield ""
     yield from warning_lines(examples.warnings)
-    yield from remarks(judged, answer.noise, scale)
+    yield from format_remarks(judged, answer.noise, scale)
     if len(judged) == 1 and len(judged[0].folds) > 1 and judged[0].folds[0].name:
         yield ""
         rows = [
             [fold.name, fold.n_test, format_number(fold.errors.mae / scale[0]), _format_relative(fold.errors.relative)]
             for fold in judged[0].folds
         ]
-        yield from table(["left out", "rows", titled("error", scale[1]), "relative"], rows, "lrrr").splitlines()
+        yield from table(["left out", "rows", format_heading("error", scale[1]), "relative"], rows, "lrrr").splitlines()
     if answer.curve:
         yield ""
         yield from _format_curve(answer, scale)
@@ -84,7 +84,7 @@ def _format_relative(share: float | None) -> str:
 
 def _format_curve(answer: Validation, scale: tuple[float, str]) -> Iterator[str]:
     divisor, unit = scale
-    yield titled("error by the number of rows to learn from", unit)
+    yield format_heading("error by the number of rows to learn from", unit)
     names = [model.candidate.short for model in answer.judged]
     rows = [
         [point.n_train, *["~" if value is None else format_number(value / divisor) for value in point.mae]]

@@ -5,7 +5,7 @@ from typing import Any
 
 from iosonde.answers.answer import Answer
 from iosonde.answers.trials import measured
-from iosonde.commands.summary.answer import pilot_of
+from iosonde.commands.summary.answer import count_pilot_trials
 from iosonde.core.types import Finding
 from iosonde.data.query import ALL, ResponseQuery
 from iosonde.data.source import Source
@@ -56,7 +56,7 @@ def verify(source: Source, level: float = 0.95) -> Verification:
         list(_native.KINDS),
         [experiment for experiment in source.all_experiments if source.experiment in (None, experiment.id)],
         level,
-        pilot_of(source),
+        count_pilot_trials(source),
     )
     damaged = tuple(problem for problem in source.find_problems() if problem.severity != "info")
     return Verification(result, damaged, sum(not run.has_experiment_digest for run in source.runs))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from iosonde.commands.store.text import without_digest
+from iosonde.commands.store.text import describe_unchecked_experiments
 from iosonde.core.units import significant
 from iosonde.layout.text import escape, wrapped
 
@@ -32,7 +32,7 @@ def lines(verification: Verification) -> Iterator[str]:
     if n_damaged > _MAX_ROWS:
         yield f"{n_damaged - _MAX_ROWS} more files are damaged"
     if verification.n_without_digest:
-        yield from _wrap_text(without_digest(verification.n_without_digest))
+        yield from _wrap_text(describe_unchecked_experiments(verification.n_without_digest))
     yield ""
     if verified.good and not n_damaged:
         yield "Every number that can be recomputed equals the stored one."

@@ -17,7 +17,7 @@ from iosonde.data.source import Source
 from iosonde.stats.changes.facts import FactChange, changed_facts
 from iosonde.stats.changes.find import BeforeAfter, Break, Search, find, levels, needed
 
-from .series import WatchedSeries, series_of
+from .series import WatchedSeries, collect_series
 
 WORSE, BETTER = "worse", "better"
 _DAY = 10  # characters of an ISO date
@@ -231,10 +231,10 @@ class Watch(Answer):
         looked, older = f"in {n_judged} series", self.open_regressions
         if self.regressions:
             of = counted(len(self.regressions), "regression")
-            more = f" {_open(older, 'older regression')}." if older else ""
+            more = f" {_describe_open(older, 'older regression')}." if older else ""
             return f"{of} {self.period}, {looked}; the largest: {_describe_largest(self.regressions)}.{more}"
         if older:
-            return f"{_open(older, 'regression')}, {looked}; the largest: {_describe_largest(older)}."
+            return f"{_describe_open(older, 'regression')}, {looked}; the largest: {_describe_largest(older)}."
         others = f"; {counted(len(self.changes), 'change')} besides" if self.changes else ""
         return f"No regression {self.period}, {looked}{others}."
 
@@ -274,7 +274,7 @@ class Watch(Answer):
         return [change.flat() for change in self.changes]
 
 
-def watching(
+def build_watching(
     least: float, min_segment: int, newest: int, since: str | None, false_alarms: float, looks: int
 ) -> Watching:
     """Convert the options; shares are fractions. Raises InputError for an impossible share."""
@@ -302,11 +302,11 @@ def watch(source: Source, query: ResponseQuery, watching: Watching) -> Watch:
     source.require_campaign(
         "{source} is a table, whose rows have no history", "give a store: watch STORE", source=source.name
     )
-    series = series_of(source, query)
-    start = _start(source.runs, watching.since)
+    series = collect_series(source, query)
+    start = _determine_start(source.runs, watching.since)
     search, changes = watching.search, []
     for history, breaks in zip(series, find([item.values for item in series], watching.search), strict=True):
-        changes += _changes(history, breaks, search, start, query.level)
+        changes += _build_changes(history, breaks, search, start, query.level)
     changes.sort(key=lambda change: change.first_after.started_at, reverse=True)
     n_incomplete = sum(not run.counts for run in source.runs)
     undated = sum(not run.started_at for run in source.runs)
@@ -320,7 +320,7 @@ def watch(source: Source, query: ResponseQuery, watching: Watching) -> Watch:
     )
 
 
-def _changes(
+def _build_changes(
     series: WatchedSeries, breaks: Sequence[Break], search: Search, start: str, level: float
 ) -> list[SeriesChange]:
     ends = [0, *(each.at for each in breaks), series.values.size]
@@ -368,7 +368,7 @@ def _build_point(run: StoredRun) -> WatchedPoint:
     return WatchedPoint(run.id, run.experiment, run.started_at, run.subject_commit)
 
 
-def _start(runs: Sequence[StoredRun], since: str | None) -> str:
+def _determine_start(runs: Sequence[StoredRun], since: str | None) -> str:
     """Return the date from which changes are new; '' if ``since`` is None. Raises InputError."""
     if since is None:
         return ""
@@ -401,7 +401,7 @@ def _compute_change_size(change: SeriesChange) -> float:
     return max(ratio, 1 / ratio) if ratio > 0 else float("inf")
 
 
-def _open(older: Sequence[SeriesChange], noun: str) -> str:
+def _describe_open(older: Sequence[SeriesChange], noun: str) -> str:
     """Return ``2 regressions are open since 2026-10-13``, the date of the first one."""
     verb = "is" if len(older) == 1 else "are"
     first = min(change.first_after.started_at for change in older)
@@ -410,10 +410,10 @@ def _open(older: Sequence[SeriesChange], noun: str) -> str:
 
 def _describe_largest(regressions: Sequence[SeriesChange]) -> str:
     worst = max(regressions, key=_compute_change_size)
-    return f"{worst.series.title} is {_change(worst)} {worst.word}"
+    return f"{worst.series.title} is {_format_change_size(worst)} {worst.word}"
 
 
-def _change(change: SeriesChange) -> str:
+def _format_change_size(change: SeriesChange) -> str:
     return f"{decimals(100 * abs((change.ratio.value or 1.0) - 1), 1)} %"
 
 

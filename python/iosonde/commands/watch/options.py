@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 from iosonde.commands.command import command
-from iosonde.commands.files import announce
+from iosonde.commands.files import announce_analysis
 from iosonde.commands.result import Result
 from iosonde.core.option_kinds import Integer, Share
 from iosonde.core.options import Data, NameList, Names, Text
@@ -35,9 +35,9 @@ class WatchOptions(DataOptions):
     @property
     def watching(self) -> Watching:
         """What counts as a change, and which are new. Raises InputError."""
-        from .answer import watching
+        from .answer import build_watching
 
-        return watching(self.least, self.min_segment, self.newest, self.since, self.false_alarms, self.looks)
+        return build_watching(self.least, self.min_segment, self.newest, self.since, self.false_alarms, self.looks)
 
 
 @command("watch", WatchOptions, "watch nightly --since 2026-11-01")
@@ -62,5 +62,5 @@ def watch(options: WatchOptions) -> Result[Watch]:
 
     watching = options.watching
     source = options.open_data()
-    announce("changes", len(source.table), len(source.table.columns))
+    announce_analysis("changes", len(source.table), len(source.table.columns))
     return Result(answer(source, options.query, watching), lines)

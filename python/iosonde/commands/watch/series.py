@@ -68,7 +68,7 @@ class WatchedSeries:
         return f"{self.operation} {self.metric.name}" + (f" ({self.setting})" if self.setting else "")
 
 
-def series_of(source: Source, query: ResponseQuery) -> tuple[WatchedSeries, ...]:
+def collect_series(source: Source, query: ResponseQuery) -> tuple[WatchedSeries, ...]:
     """Return every series of a store. Raises InputError, DataError as ``responses``."""
     runs = {run.id: run for run in source.runs}
     kinds = _number_kinds(source.experiments)
@@ -102,7 +102,7 @@ def _build_series(
     for rows, key in zip(cells.values(), bare, strict=True):
         by = dict(zip(names, [_simplify_level(column[rows[0]]) for column in columns], strict=True))
         settings = kinds.get(runs[ids[rows[0]]].experiment, (0, ""))[1] if bare.count(key) > 1 else ""
-        points = _points([(runs[ids[row]], float(response.values[row])) for row in rows])
+        points = _build_points([(runs[ids[row]], float(response.values[row])) for row in rows])
         series.append(
             WatchedSeries(
                 response.operation or response.title,
@@ -125,7 +125,7 @@ class _Points:
     nightly: bool
 
 
-def _points(trials: Sequence[tuple[StoredRun, float]]) -> _Points:
+def _build_points(trials: Sequence[tuple[StoredRun, float]]) -> _Points:
     """Return the points: trials of one experiment share their night, so with several experiments each is one point."""
     ordered = sorted(trials, key=lambda trial: (trial[0].started_at or _NO_DATE, trial[0].id))
     nights: dict[str, list[tuple[StoredRun, float]]] = {}

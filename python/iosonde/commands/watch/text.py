@@ -32,7 +32,7 @@ def lines(watch: Watch) -> Iterator[str]:
     if len(old) > _MOST:
         yield f"{len(old) - _MOST} older changes more (--json)"
     yield from wrapped(escape(watch.sentence))
-    yield from wrapped(escape(_looked_at(watch)))
+    yield from wrapped(escape(_describe_search(watch)))
     if watch.untold and len(watch.untold) < len(watch.series):
         shortest = min(series.values.size for series in watch.untold)
         yield from wrapped(
@@ -63,7 +63,7 @@ def _describe_time(change: SeriesChange) -> str:
     return f"{first_point}; after {before}, and not after {after}"
 
 
-def _looked_at(watch: Watch) -> str:
+def _describe_search(watch: Watch) -> str:
     search = watch.watching.search
     kinds = {"night" if series.nightly else "trial" for series in watch.series}
     points = {"night": "a point is the mean of one experiment's trials", "trial": "a point is a trial"}

@@ -50,4 +50,4 @@ def _render_page(shelf: Shelf, address: Address) -> bytes:
     report_page = report_answer.report(
         report_answer.ReportQuery(str(shelved.store.path), part=part, again=tuple(again))
     )
-    return report_html.html_of(report_page).encode("utf-8", "replace")
+    return report_html.render_page_html(report_page).encode("utf-8", "replace")

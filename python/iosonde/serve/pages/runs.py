@@ -52,7 +52,7 @@ def _same_in_all(runs: Sequence[IndexedRun]) -> dict[str, Any]:
 def run_page(shelf: Shelf, address: Address) -> WebPage:
     """Render ``/run``: ``store``, ``run``. Read from the store itself. Raises InputError, DataError."""
     shelved, run = shelf.at(address.parameter("store")), address.parameter("run")
-    detail = show_answer.detail(show_answer.ChosenRuns(shelved.store.part([run]), run))
+    detail = show_answer.collect_run_details(show_answer.ChosenRuns(shelved.store.part([run]), run))
     return rendered(
         "run.html",
         shelf,
