@@ -2,7 +2,7 @@
 
 import pytest
 
-from iosonde.core.deciding import deciding, own_clock
+from iosonde.core.deciding import choose_deciding_name, select_clocked_values
 from iosonde.core.errors import DataError
 from iosonde.core.stored import StoredRun
 from iosonde.core.types import Experiment, Factor, Observation, Run
@@ -137,9 +137,9 @@ def test_pairs_are_decided_by_the_tools_own_clock():
         ("read", "bandwidth_sum_of_ranks", "bytes/s", 348.0, ""),
         ("x", "bandwidth", "bytes/s", 1.0, "command"),
     ]
-    kept = own_clock(rows)
+    kept = select_clocked_values(rows)
     assert [row[3] for row in kept] == [348.0, 1.0]
-    assert deciding(row[:3] for row in kept[:1]) == ("read", "bandwidth_sum_of_ranks", "bytes/s")
+    assert choose_deciding_name(row[:3] for row in kept[:1]) == ("read", "bandwidth_sum_of_ranks", "bytes/s")
 
 
 def test_what_went_over_the_network_is_shown_when_it_is_asked_for(tmp_path):

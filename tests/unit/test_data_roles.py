@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from iosonde.core.errors import DataError
-from iosonde.core.table import Column, Table, table_of
+from iosonde.core.table import Column, Table, build_table
 from iosonde.data.roles import guess
 from iosonde.data.source import open_data
 
@@ -16,7 +16,7 @@ RNG = np.random.default_rng
 
 
 def table(unit_of: dict[str, str], **columns: object) -> Table:
-    made = table_of({name: list(values) for name, values in columns.items()})  # type: ignore[call-overload]  # lists
+    made = build_table({name: list(values) for name, values in columns.items()})  # type: ignore[call-overload]  # lists
     return Table({n: Column(n, c.values, n, unit_of.get(n, "")) for n, c in made.columns.items()})
 
 

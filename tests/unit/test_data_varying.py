@@ -7,7 +7,7 @@ from itertools import product
 import declared_sample
 import pytest
 
-from iosonde.core.table import table_of
+from iosonde.core.table import build_table
 from iosonde.core.types import Experiment, Factor, Observation, Run, Trial
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import choose_response
@@ -58,8 +58,8 @@ def test_ranks_that_grow_with_the_nodes_are_their_number(tmp_path, named):
 
 def test_what_a_response_is_computed_from_is_no_setting():
     rows = {"nodes": [1, 2] * 6, "fs": ["a", "a", "b", "b"] * 3, "time (s)": [1.5 + 0.01 * k for k in range(12)]}
-    table = table_of(rows)
+    table = build_table(rows)
     assert columns_in(table, ["time (s)"]) == ["time (s)"]
-    source = open_data(table_of({**rows, "seconds": rows["time (s)"]}))
+    source = open_data(build_table({**rows, "seconds": rows["time (s)"]}))
     response = choose_response(source, ResponseQuery(("log(seconds)",), ("fs",)))
     assert varying_besides(source, response, ["fs"]) == ("nodes",)

@@ -9,7 +9,7 @@ from iosonde.core.errors import IosondeError
 from iosonde.core.message import Message, spell
 from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict, VerdictState
-from iosonde.core.words import listed
+from iosonde.core.words import join_names
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
 from iosonde.data.varying import varying_besides
@@ -113,7 +113,7 @@ class Besides:
         return p is not None and p < 1 - self.level
 
     def _describe_term(self, term: AdjustedTerm) -> str:
-        columns = listed(self.names) if len(self.names) < 4 else f"the {len(self.names)} columns that vary besides"
+        columns = join_names(self.names) if len(self.names) < 4 else f"the {len(self.names)} columns that vary besides"
         if term.aliased:
             return f"{confounded(term.name, columns)}."
         if not self._is_significant(term.p):

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import DataError
-from iosonde.core.headlines import standing_for
+from iosonde.core.headlines import choose_metric_by_clock
 from iosonde.core.message import Message
 from iosonde.core.table import Table
 from iosonde.core.wire import CALLS
@@ -80,7 +80,7 @@ def _match_metric(name: str, table: Table) -> Mask:
         includes_by_key: dict[tuple[str, str], dict[str, str]] = {}
         for key, metric, inside in zip(keys, metrics, texts(table, "includes"), strict=True):
             includes_by_key.setdefault(key, {})[metric] = inside
-        chosen = {key: standing_for(kind, some) for key, some in includes_by_key.items()}
+        chosen = {key: choose_metric_by_clock(kind, some) for key, some in includes_by_key.items()}
         mask[:] = [chosen[key] == metric for key, metric in zip(keys, metrics, strict=True)]
     return mask if mask.any() else _match_endings(metrics, (f"_{kind}",))
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.expression import ARITHMETIC, Expression, Grammar
-from iosonde.core.transforms import TRANSFORMS, apply
+from iosonde.core.transforms import TRANSFORMS, apply_transform
 
 Array = npt.NDArray[np.float64]
 
@@ -132,7 +132,7 @@ def _is_decreasing(node: ast.expr, name: str) -> bool:
 
 
 def _apply_transform(transform: str, arguments: Sequence[ast.expr], values: Array) -> Array:
-    return apply(transform, np.asarray(values), ast.unparse(arguments[0]))
+    return apply_transform(transform, np.asarray(values), ast.unparse(arguments[0]))
 
 
 _GRAMMAR = Grammar(

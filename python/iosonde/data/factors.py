@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.schema import BRING_UPS, CENTRE, HEALTH, OBSERVED_FACTORS, PROBE_FACTORS
-from iosonde.core.stored import FILESYSTEM, PLACES, TARGET, StoredRun, plain
+from iosonde.core.stored import FILESYSTEM, PLACES, TARGET, StoredRun, strip_factor_prefix
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Factor, FactorValue, Role
 
@@ -77,7 +77,7 @@ def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[E
         return VaryingFactors((), {})
     declared = _collect_declared(runs, experiments)
     trials = rows.take(_first_rows(rows))
-    by_name = {plain(name): name for name in rows.columns}
+    by_name = {strip_factor_prefix(name): name for name in rows.columns}
     candidates = [by_name[name] for name in declared if name in by_name]
     varying = [name for name in candidates if len(trials.columns[name].codes()[1]) > 1]
     selected: list[str] = []
@@ -90,13 +90,13 @@ def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[E
             confounded[name] = twin
     # Settings in a command's output follow from the experiment's factors, unless they distinguish cells.
     for name in [by_name[name] for name in _list_stated(runs) if name not in declared and name in by_name]:
-        if plain(name) == HEALTH and len(_list_levels(trials, name)) < 2:
+        if strip_factor_prefix(name) == HEALTH and len(_list_levels(trials, name)) < 2:
             continue  # runs with unknown health count as healthy
         if len(trials.groups(selected)) < len(trials.groups([*selected, name])):
             selected.append(name)
     confounded |= _with_the_target(trials, selected, runs, experiments)
     selected_factors, twins = (
-        tuple(_build_factor(trials, name, declared.get(plain(name))) for name in names)
+        tuple(_build_factor(trials, name, declared.get(strip_factor_prefix(name))) for name in names)
         for names in (selected, confounded)
     )
     return VaryingFactors(selected_factors, confounded, twins)
@@ -109,14 +109,14 @@ def _with_the_target(
     the experiment. Only factors that no experiment declares either are considered, as either of them may matter."""
     set_ = {factor.name for experiment in experiments for factor in experiment.factors}
     properties = dict.fromkeys(name for run in runs if not run.imported for name in run.target_settings)
-    target_factors = [name for name in selected if plain(name) in {*properties, *PLACES} - set_]
-    columns = {plain(name): name for name in rows.columns}
+    target_factors = [name for name in selected if strip_factor_prefix(name) in {*properties, *PLACES} - set_]
+    columns = {strip_factor_prefix(name): name for name in rows.columns}
     others = [columns[name] for name in (*properties, EXPERIMENT) if name in columns and columns[name] not in selected]
     return {name: twin for name in others for twin in target_factors if _change_together(rows, twin, name)}
 
 
 def _find_position(column: str) -> int:
-    return _SIZES.index(plain(column)) if plain(column) in _SIZES else len(_SIZES)
+    return _SIZES.index(strip_factor_prefix(column)) if strip_factor_prefix(column) in _SIZES else len(_SIZES)
 
 
 def _collect_declared(runs: Sequence[StoredRun], experiments: Sequence[Experiment]) -> dict[str, Factor]:

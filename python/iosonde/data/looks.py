@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 
-from iosonde.core.column_units import TIME_UNITS, is_rate, words_of
+from iosonde.core.column_units import TIME_UNITS, is_rate, split_column_name
 from iosonde.core.table import Column
 
 MIN_DISTINCT_SHARE = 0.5
@@ -33,7 +33,7 @@ def has_metric_unit(column: Column) -> bool:
 
 def has_metric_name(column: Column) -> bool:
     """Return whether the name is that of a metric: ``write_bandwidth``, but not ``bandwidth_limit``."""
-    words = set(words_of(column.label))
+    words = set(split_column_name(column.label))
     return bool(words & _METRICS) and not words & _BOUNDS
 
 
@@ -70,5 +70,5 @@ def names_ranks(column: Column) -> bool:
 
 def last_word(column: Column) -> str:
     """Return the last word of a column's name in lower case; '' for a column with a unit."""
-    words = [] if column.unit else words_of(column.label)
+    words = [] if column.unit else split_column_name(column.label)
     return words[-1] if words else ""

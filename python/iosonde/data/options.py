@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from iosonde.core.front_end import front_end
-from iosonde.core.levels import warning
+from iosonde.core.front_end import get_front_end
+from iosonde.core.levels import build_low_level_warning
 from iosonde.core.option_kinds import Level
 from iosonde.core.options import Data, Flag, NameList, Names, Text
 from iosonde.core.where import ALSO_INCOMPLETE
@@ -30,8 +30,8 @@ class LevelOptions:
 
     def __post_init__(self) -> None:
         """Warn of a level that is unusually low."""
-        if low := warning(self.level):
-            front_end().warn(low)
+        if low := build_low_level_warning(self.level):
+            get_front_end().warn(low)
 
 
 @dataclass(kw_only=True)
@@ -61,7 +61,7 @@ class RowOptions(LevelOptions):
         with_ranks = ranks or any(condition.startswith(RANK) for condition in self.conditions)
         source = open_data(data, self.conditions, self.experiment, with_ranks)
         for problem in source.problems:
-            front_end().warn(problem)
+            get_front_end().warn(problem)
         return source
 
 
@@ -124,7 +124,7 @@ def select_last_experiment(source: Source, cells: NameList = (), alike: bool = T
 
     source, remark = by_itself(source, cells, alike)
     if remark:
-        front_end().remark(remark)
+        get_front_end().remark(remark)
     return source
 
 
@@ -132,4 +132,4 @@ def _announce_reading(path: Path) -> None:
     """Say that a large file is being read. Raises NoAnswerError."""
     check_reachable(path)
     if path.is_file() and path.stat().st_size >= _LARGE_BYTES:
-        front_end().note(f"reading {path}, {path.stat().st_size / 2**20:.0f} MiB …")
+        get_front_end().note(f"reading {path}, {path.stat().st_size / 2**20:.0f} MiB …")

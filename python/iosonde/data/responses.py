@@ -11,7 +11,7 @@ from dataclasses import replace
 from iosonde.core.errors import InputError
 from iosonde.core.headlines import SPEEDS
 from iosonde.core.message import Message
-from iosonde.core.stored import incomplete_among
+from iosonde.core.stored import describe_included_incomplete
 
 from .query import CLOCKS, ResponseQuery
 from .response import VALUE, Response
@@ -35,7 +35,7 @@ def responses(source: Source, query: ResponseQuery) -> list[Response]:
 def _with_incomplete(source: StoredSource, response: Response) -> Response:
     """Add a warning if the response includes incomplete trials on request."""
     run_ids = {str(run) for run in response.rows.column("run").values}
-    warning = incomplete_among([run for run in source.runs if run.id in run_ids])
+    warning = describe_included_incomplete([run for run in source.runs if run.id in run_ids])
     return replace(response, warnings=(*response.warnings, warning)) if warning else response
 
 

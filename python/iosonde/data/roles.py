@@ -11,7 +11,7 @@ from datetime import datetime
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.column_units import words_of
+from iosonde.core.column_units import split_column_name
 from iosonde.core.errors import InputError
 from iosonde.core.schema import BRING_UPS
 from iosonde.core.table import Column, Table, is_number
@@ -149,7 +149,7 @@ def _is_consecutive(present: npt.NDArray[np.float64]) -> bool:
 def _is_counter_name(column: Column) -> bool:
     """Return whether the name is that of a counter: ``run``, ``trial_id``, ``run_in_group``; not ``block size``, ``run
     time`` or ``number of nodes``."""
-    words = words_of(column.label)
+    words = split_column_name(column.label)
     if not words or column.unit or _QUANTITIES & set(words):
         return False
     return words[-1] in _NUMBERING or (words[0] in _NUMBERING - {"number"} and "of" not in words)

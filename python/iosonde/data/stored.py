@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message, spell
-from iosonde.core.stored import MAXIMUM, PLACES, StoredRun, plain
-from iosonde.core.table import Column, Table, column_of
+from iosonde.core.stored import MAXIMUM, PLACES, StoredRun, strip_factor_prefix
+from iosonde.core.table import Column, Table, build_column
 from iosonde.core.types import Experiment, FactorValue, level_text
-from iosonde.core.units import typed_sizes
-from iosonde.core.words import counted
+from iosonde.core.units import parse_typed_sizes
+from iosonde.core.words import format_count
 
 from .choice import choose, texts
 from .headlines import Foreign
@@ -50,12 +50,12 @@ def with_places(results: Table, runs: Sequence[StoredRun], always: Sequence[str]
         if name in results.columns:
             continue
         if name in always or len(levels) > 1:
-            added[name] = column_of(name, values)
+            added[name] = build_column(name, values)
         else:
             alike[name] = next(iter(levels), "")
     most = [None if run is None else run.maximum for run in run_by_row]
     if MAXIMUM not in results.columns and any(most):
-        added[MAXIMUM] = column_of(MAXIMUM, most, unit="bytes/s")
+        added[MAXIMUM] = build_column(MAXIMUM, most, unit="bytes/s")
     return replace(results, columns={**results.columns, **added}, alike=alike)
 
 
@@ -70,8 +70,8 @@ def as_declared(results: Table, experiments: Sequence[Experiment], runs: Sequenc
     columns = {
         name: replace(
             column,
-            unit=column.unit or units.get(plain(name), ""),
-            order=tuple(map(level_text, declared.get(plain(name), ()))) if not column.numeric else (),
+            unit=column.unit or units.get(strip_factor_prefix(name), ""),
+            order=tuple(map(level_text, declared.get(strip_factor_prefix(name), ()))) if not column.numeric else (),
         )
         for name, column in results.columns.items()
     }
@@ -86,7 +86,7 @@ def units_of_factors(experiments: Sequence[Experiment], runs: Sequence[StoredRun
     for run in runs:
         for name, level in run.factors.items():
             levels.setdefault(name, {})[level] = None
-    units |= {name: "bytes" for name, values in levels.items() if typed_sizes(values)}
+    units |= {name: "bytes" for name, values in levels.items() if parse_typed_sizes(values)}
     return units | {
         factor.name: factor.unit for experiment in experiments for factor in experiment.factors if factor.unit
     }
@@ -143,7 +143,7 @@ def no_trial(name: str, runs: Sequence[StoredRun]) -> DataError:
         if n_excluded
         else "list its content with iosonde show",
         source=name,
-        incomplete=counted(n_excluded, "incomplete run"),
+        incomplete=format_count(n_excluded, "incomplete run"),
     )
 
 

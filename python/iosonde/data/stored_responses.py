@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from iosonde.core.errors import InputError
-from iosonde.core.metrics import metric_of
-from iosonde.core.problems import closest
+from iosonde.core.metrics import build_metric
+from iosonde.core.problems import find_closest_word
 from iosonde.core.table import Column, Table
 
 from . import derived, stored
@@ -62,7 +62,7 @@ def _build_stored(
     varying = source.varying_factors
     return Response(
         title,
-        metric_of(metric, unit),
+        build_metric(metric, unit),
         table,
         varying.factors,
         operation,
@@ -110,7 +110,7 @@ def _parse_response(source: StoredSource, text: str, names: Sequence[str]) -> de
         return derived.parse(text, names)
     except InputError as error:
         titles = [" ".join(map(str, key)) for key, _ in source.table.groups(["operation", "metric"])]
-        if near := closest(text, titles):
+        if near := find_closest_word(text, titles):
             raise InputError(
                 "unknown-response",
                 "{source} has no response '{response}'",

@@ -14,7 +14,7 @@ from iosonde.core.hardware import SOURCE as PROBE_SOURCE
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment, Finding
-from iosonde.core.where import takes_incomplete
+from iosonde.core.where import has_incomplete_condition
 
 from . import experiments, factors, headlines, stored
 from .abstract_source import Conditions, Source
@@ -60,7 +60,7 @@ class StoredSource(Source):
     def runs(self) -> tuple[StoredRun, ...]:
         """Runs that fulfil the conditions, oldest first, including incomplete ones."""
         return tuple(
-            StoredRun(document, takes_incomplete(self.where))
+            StoredRun(document, has_incomplete_condition(self.where))
             for document in self.store.runs(experiment=self.experiment, where=select_run_conditions(self.where))
         )
 

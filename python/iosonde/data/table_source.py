@@ -13,7 +13,7 @@ from iosonde.core.message import spell
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Table
 from iosonde.core.types import Experiment
-from iosonde.core.where import COMPLETE, takes_incomplete
+from iosonde.core.where import COMPLETE, has_incomplete_condition
 
 from . import roles, tables
 from .abstract_source import Conditions, Source
@@ -138,7 +138,7 @@ class TableSource(Source):
 
 def table_source(table: Table, name: str, conditions: Conditions) -> TableSource:
     """Return the rows of a table that fulfil the conditions. Raises InputError, DataError."""
-    if takes_incomplete(conditions) and COMPLETE not in table.columns:
+    if has_incomplete_condition(conditions) and COMPLETE not in table.columns:
         raise InputError(
             "not-a-store", "only a store has incomplete runs, but this is a table", "omit {spell.incomplete}"
         )

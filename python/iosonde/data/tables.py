@@ -8,8 +8,8 @@ import numpy as np
 
 from iosonde.core.column_units import split_unit
 from iosonde.core.errors import DataError, InputError
-from iosonde.core.table import Column, Table, column_of, tidy
-from iosonde.core.where import matching_rows
+from iosonde.core.table import Column, Table, build_column, tidy_number
+from iosonde.core.where import find_matching_rows
 
 from .cells_with_units import with_numbers
 
@@ -83,7 +83,7 @@ def table_from_arrow(table: Any, source: str = "") -> Table:
             cells = [
                 None if cell is None else str(cell) if isinstance(cell, float) else cell for cell in column.to_pylist()
             ]
-            columns[name] = column_of(name, cells, label, unit)
+            columns[name] = build_column(name, cells, label, unit)
     return Table(columns, source)
 
 
@@ -93,7 +93,7 @@ def filtered(table: Table, conditions: Sequence[tuple[str, str, Any]]) -> Table:
         return table
     resolved = [(table.column(column).name, op, value) for column, op, value in conditions]
     cells = {name: _list_cells(table, name) for name in {column for column, _, _ in resolved}}
-    selected = table.take(np.array(matching_rows(cells, resolved), dtype=np.intp))
+    selected = table.take(np.array(find_matching_rows(cells, resolved), dtype=np.intp))
     if len(selected) == 0:
         raise DataError(
             "no-matching-rows",
@@ -109,4 +109,4 @@ def _list_cells(table: Table, name: str) -> list[Any]:
     column = table.column(name)
     if not column.numeric:
         return list(column.values)
-    return [None if value != value else tidy(value) for value in column.values]
+    return [None if value != value else tidy_number(value) for value in column.values]

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 
 from iosonde.core.errors import DataError
 from iosonde.core.message import Message
-from iosonde.core.problems import closest
+from iosonde.core.problems import find_closest_word
 from iosonde.core.types import FactorValue
 
 from .columns_map import ColumnsMap, MapColumn
@@ -101,7 +101,7 @@ class _Reader:
             if len(set(headers) & set(names)) > len(set(headers) & set(first[1])) or not first[0]:
                 first = at, names
         absent = next(name for name in headers if name not in first[1])
-        near = closest(absent, first[1])
+        near = find_closest_word(absent, first[1])
         raise DataError(
             "unknown-column",
             "{path}:{line}: no column '{column}' ({map_name})",

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 from iosonde.core.column_units import is_rate
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
-from iosonde.core.metrics import TIMES, metric_of
-from iosonde.core.problems import Problem, SpecError, nearest
+from iosonde.core.metrics import TIMES, build_metric
+from iosonde.core.problems import Problem, SpecError, suggest_replacement
 from iosonde.core.schema import RESULT_COLUMNS
-from iosonde.core.schema_problems import violations
+from iosonde.core.schema_problems import list_violations
 from iosonde.core.types import FactorValue
 from iosonde.core.units import parse_rate, parse_size
-from iosonde.core.yaml_text import Document, Key, key_text, load
+from iosonde.core.yaml_text import Document, Key, format_key, load
 
 from .reading import PER_SECOND
 
@@ -134,7 +134,7 @@ def schema_text() -> str:
 def read_map(path: str | Path) -> ColumnsMap:
     """Read the map in a file. Raises InputError if the file is unreadable, SpecError with all errors in it."""
     document = load(Path(path), KIND, FIRST)
-    problems = violations(_build_validator(), document, PAGE) or list(_list_problems(document))
+    problems = list_violations(_build_validator(), document, PAGE) or list(_list_problems(document))
     if problems:
         raise SpecError(document.name, problems)
     return _build_map(document)
@@ -206,7 +206,7 @@ def _normalise_keys(value: str | dict[str, Any]) -> dict[str, Any]:
 
 
 def _build_problem(document: Document, path: Key, what: Message, hint: str = "") -> Problem:
-    return Problem(document.place(path), key_text(path), what, hint)
+    return Problem(document.place(path), format_key(path), what, hint)
 
 
 def _check_column(document: Document, path: Key, column: dict[str, Any]) -> Iterator[Problem]:
@@ -217,7 +217,7 @@ def _check_column(document: Document, path: Key, column: dict[str, Any]) -> Iter
                 document,
                 (*path, key),
                 Message("unused-key", "it has no meaning for a column that is {role}", role=role),
-                nearest(key, allowed) if allowed else "leave it out",
+                suggest_replacement(key, allowed) if allowed else "leave it out",
             )
     if "unit" in column and not (role == "factor" and column["unit"] == SIZE):
         try:
@@ -315,7 +315,7 @@ def _check_clock(document: Document, path: Key, column: dict[str, Any], kind: st
             "leave it out",
         )
     better = column.get("better")
-    default_better = str(metric_of(kind, base).better)
+    default_better = str(build_metric(kind, base).better)
     if better is None and not is_rate(base) and base not in TIMES:
         yield _build_problem(
             document,

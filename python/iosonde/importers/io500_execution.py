@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
-from iosonde.core.message import Message, prefixed
+from iosonde.core.message import Message, prepend_place
 from iosonde.core.types import FactorValue
 
 from .io500_score import BANDWIDTH, NAMES, RATE
@@ -181,7 +181,7 @@ def _add_phase(execution: Execution, part: FilePart, listed: bool) -> None:
         return
     _add_rows(execution, part, rows, names)
     for note in part.parsed.missing:
-        execution.parsed.lacks(0, prefixed(note.sentence, PurePath(part.name).name))
+        execution.parsed.lacks(0, prepend_place(note.sentence, PurePath(part.name).name))
     if not listed and not execution.parsed.started_at:
         execution.parsed.started_at = part.parsed.started_at
 

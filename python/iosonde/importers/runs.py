@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
-from iosonde.core.headlines import headlines
-from iosonde.core.message import prefixed
+from iosonde.core.headlines import list_headline_kinds
+from iosonde.core.message import prepend_place
 from iosonde.core.types import FactorValue, Observation, Run
 
 from .parsed import Parsed, Row
@@ -73,7 +73,7 @@ def runs_of(
 
 def format_note(note: Note) -> str:
     """Return a note as a sentence."""
-    return prefixed(note.sentence, f"line {note.line}") if note.line else note.sentence
+    return prepend_place(note.sentence, f"line {note.line}") if note.line else note.sentence
 
 
 def _group_cells(parsed: Parsed) -> list[tuple[dict[str, FactorValue], list[Row]]]:
@@ -108,7 +108,9 @@ def _build_run(
         observations=[_build_observation(row) for row in rows],
         facts={**parsed.facts, **counted, "import": _build_facts(understood, parsed, rows)},
         missing=[format_note(note) for note in parsed.missing],
-        headlines=headlines(((row.operation, row.metric) for row in rows if row.rank is None), parsed.headline),
+        headlines=list_headline_kinds(
+            ((row.operation, row.metric) for row in rows if row.rank is None), parsed.headline
+        ),
     )
     if parsed.operations is not None and len(parsed.operations):
         run.operations = parsed.operations

@@ -11,7 +11,7 @@ from typing import Any
 
 from iosonde.core.errors import DataError, SchemaTooNewError
 from iosonde.core.message import Message
-from iosonde.core.temporary_names import writer_is_dead
+from iosonde.core.temporary_names import is_writer_dead
 from iosonde.core.types import Finding, Severity
 
 from . import files, rundir
@@ -64,7 +64,7 @@ def _check_marker(store: Path) -> Iterator[Finding]:
 def _check_runs(store: Path, contents: bool, read: Reader, documents: list[Document]) -> Iterator[Finding]:
     for path in _list_entries(store / "runs"):
         if files.is_temporary(path.name):
-            if writer_is_dead(path):
+            if is_writer_dead(path):
                 template = "{file} was left half-written by a dead process; it is not a run"
                 sentence = Message("half-written", template, file=path.name)
                 yield _build_finding(

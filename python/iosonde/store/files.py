@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from iosonde.core.errors import SystemFaultError
-from iosonde.core.temporary_names import dead_names, name_of_writer
+from iosonde.core.temporary_names import build_temporary_name, list_dead_leftovers
 from iosonde.foreign.mounts import mount_points_in
 
 if TYPE_CHECKING:
@@ -300,7 +300,7 @@ def remove_tree(disk: Disk, path: Path) -> None:
 def clean_leftovers(disk: Disk, directory: Path, name: str | None = None) -> None:
     """Remove leftovers of dead writers in ``directory``. Outside a store, pass ``name`` to remove only those of that
     name and this user."""
-    for path in dead_names(directory, TEMPORARY_PREFIX, name):
+    for path in list_dead_leftovers(directory, TEMPORARY_PREFIX, name):
         if name is not None and path.lstat().st_uid != os.geteuid():
             continue
         if path.is_dir() and not path.is_symlink():
@@ -317,4 +317,4 @@ def is_temporary(name: str) -> bool:
 
 def temporary_name(name: str) -> str:
     """Return a temporary name for ``name``."""
-    return name_of_writer(TEMPORARY_PREFIX, name)
+    return build_temporary_name(TEMPORARY_PREFIX, name)

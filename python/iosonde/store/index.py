@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from iosonde.core.cache_folder import own_cache_folder
+from iosonde.core.cache_folder import create_private_cache_folder
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.stored import StoredRun
 
@@ -61,7 +61,7 @@ class Index:
     @classmethod
     def open_cached(cls) -> Index:
         """Open the index in the user's cache; without a cache, one for this process alone."""
-        folder = own_cache_folder()
+        folder = create_private_cache_folder()
         return cls(None if folder is None else folder / f"index-{VERSION}.sqlite")
 
     @classmethod

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from iosonde.core.errors import InputError
-from iosonde.core.where import Condition, check_columns, holds, number_of
+from iosonde.core.where import Condition, check_columns, is_fulfilled, number_of
 
 from .index import FACTOR, OPTION, PLACE, Index, text_of
 from .index_database import Asking
@@ -217,11 +217,11 @@ class IndexView:
         if condition.column in _OWN:
             return self._build_own_condition(ask, condition)
         name, kind = columns[condition.column]
-        taken = [level for level in self._list_levels(ask, name, kind) if holds(json.loads(level), condition)]
+        taken = [level for level in self._list_levels(ask, name, kind) if is_fulfilled(json.loads(level), condition)]
         rows = "SELECT entry FROM levels WHERE name = ? AND kind = ?"
         among, value = self.index.database.among("level", taken)
         inside = f"entry IN ({rows} AND {among})"
-        if not holds(None, condition):
+        if not is_fulfilled(None, condition):
             return inside, [name, kind, value]
         return f"({inside} OR entry NOT IN ({rows}))", [name, kind, value, name, kind]
 
@@ -245,7 +245,7 @@ class IndexView:
         taken = [
             cell
             for cell in cells
-            if holds(bool(cell) if condition.column == "complete" else cell, condition)
+            if is_fulfilled(bool(cell) if condition.column == "complete" else cell, condition)
             or (condition.op == "=" and condition.value in called.get(cell, ()))
         ]
         among, value = self.index.database.among(column, taken)

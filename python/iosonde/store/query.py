@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from iosonde.core.schema import RESULT_COLUMNS, ROW_COLUMNS
 from iosonde.core.stored import StoredRun
-from iosonde.core.where import check_columns, matching_rows
+from iosonde.core.where import check_columns, find_matching_rows
 
 from . import arrays, tables
 from .rundir import RESULTS, read_file
@@ -99,7 +99,7 @@ def results_table(
     if not where:
         return table
     cells = {name: table[name].to_pylist() for name, _, _ in where}
-    return table.take(arrays.int64(matching_rows(cells, where)))
+    return table.take(arrays.int64(find_matching_rows(cells, where)))
 
 
 def _drop_single_ranks(part: pa.Table) -> pa.Table:

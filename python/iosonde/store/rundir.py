@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError, InputError, SchemaTooNewError
-from iosonde.core.message import Message, restore
+from iosonde.core.message import Message, restore_message
 from iosonde.core.schema import OPERATION
 from iosonde.core.types import Run
 from iosonde.core.version import __version__
@@ -211,7 +211,7 @@ def damaged(directory: Path, damage: Message) -> DataError:
         directory=directory,
     )
     return error.with_words(
-        restore(error.code, error.message, {**damage.values, **error.values, "damage": damage.code})
+        restore_message(error.code, error.message, {**damage.values, **error.values, "damage": damage.code})
     )
 
 

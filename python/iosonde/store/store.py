@@ -19,7 +19,7 @@ from iosonde.core.errors import DataError, InputError, IosondeError
 from iosonde.core.schema import OPERATION
 from iosonde.core.timestamps import format_now
 from iosonde.core.types import Experiment, Finding, Observation, Run
-from iosonde.core.where import matching_rows, takes_incomplete
+from iosonde.core.where import find_matching_rows, has_incomplete_condition
 from iosonde.foreign.reach import check_reachable
 
 from . import files, query, rundir, tables
@@ -284,8 +284,8 @@ class Store:
         if where and documents:
             columns = query.run_columns(documents, self._read_tags(documents))
             run_conditions, result_conditions = query.split(where, columns)
-            chosen = [selected[row] for row in matching_rows(columns, run_conditions)]
-        every = include_incomplete or takes_incomplete(where or ())
+            chosen = [selected[row] for row in find_matching_rows(columns, run_conditions)]
+        every = include_incomplete or has_incomplete_condition(where or ())
         chosen = [item for item in chosen if every or item[1]["complete"]]
         return query.results_table([item for item in chosen if self._is_intact(*item)], names, result_conditions, ranks)
 
@@ -341,7 +341,7 @@ class Store:
         if not where or not selected:
             return selected
         documents = [document for _, document in selected]
-        rows = matching_rows(query.run_columns(documents, self._read_tags(documents)), where)
+        rows = find_matching_rows(query.run_columns(documents, self._read_tags(documents)), where)
         return [selected[row] for row in rows]
 
     def _list_directories(self) -> list[Path]:

@@ -13,8 +13,8 @@ from iosonde.answers.learned import set_factors
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.message import Message
 from iosonde.core.verdict import Direction, Verdict, VerdictState
-from iosonde.core.where import matching_rows
-from iosonde.core.words import counted, percent, ratio
+from iosonde.core.where import find_matching_rows
+from iosonde.core.words import format_count, format_ratio_interval, format_share
 from iosonde.data.in_use import in_use
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, choose_per_operation, choose_response
@@ -112,13 +112,17 @@ class Advised(Answer):
         """Return the advice, for one workload or for all; with new trials, their result."""
         if self.tried is not None:
             tried = self.tried
-            return f"{_VERDICTS[tried.verdict]}: {ratio(tried.obtained)} times, predicted {ratio(tried.predicted)}."
+            return (
+                f"{_VERDICTS[tried.verdict]}: {format_ratio_interval(tried.obtained)} times, predicted "
+                f"{format_ratio_interval(tried.predicted)}."
+            )
         rule = self.rule
         if rule is None:
             return f"{sentence_of(self.advice)} {self.besides.sentence}".rstrip()
-        learned = counted(rule.instances, "instance")
+        learned = format_count(rule.instances, "instance")
         return (
-            f"{rule.then} ({rule.when}): {percent(rule.share)} of the best on {learned}, worst {percent(rule.lowest)}."
+            f"{rule.then} ({rule.when}): {format_share(rule.share)} of the best on {learned}, worst "
+            f"{format_share(rule.lowest)}."
         )
 
     def files(self, system: str, names: Mapping[str, str]) -> dict[str, str]:
@@ -303,7 +307,7 @@ def _build_case(advice: Advice, workload: Mapping[str, str], source: Source) -> 
             reason=beyond[0],
         )
     conditions = [condition for condition in source.where if condition[0] in case]
-    if conditions and not matching_rows({name: [value] for name, value in case.items()}, conditions):
+    if conditions and not find_matching_rows({name: [value] for name, value in case.items()}, conditions):
         raise InputError(
             "excluded-by-filter",
             "{spell.for:{workload}} is left out by {spell.where}",

@@ -7,7 +7,7 @@ from typing import Any
 
 from iosonde.answers.answer import Answer
 from iosonde.answers.trials import measured, with_computed
-from iosonde.core.column_units import bytes_per_s
+from iosonde.core.column_units import unit_to_bytes_per_s
 from iosonde.core.errors import InputError
 from iosonde.core.table import Table
 from iosonde.core.types import Role
@@ -70,7 +70,7 @@ class Carried:
 def carried(text: str) -> Carried:
     """Parse a rate as ``117MB/s``, ``1Gbit/s``, or a plain number in the response's own unit. Raises InputError."""
     match = re.match(r"^\s*(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(\S*)\s*$", text)
-    readings = bytes_per_s(match[2]) if match else ()
+    readings = unit_to_bytes_per_s(match[2]) if match else ()
     if not match or (match[2] and not readings) or not float(match[1]) > 0:
         raise InputError(
             "not-a-rate",

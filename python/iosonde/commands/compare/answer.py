@@ -10,11 +10,11 @@ from iosonde.answers.trials import with_computed
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
-from iosonde.core.metrics import is_count, lowest
+from iosonde.core.metrics import get_lowest_mean, is_count
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
 from iosonde.core.verdict import Verdict, VerdictState
-from iosonde.core.words import listed
+from iosonde.core.words import join_names
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import responses
@@ -242,7 +242,7 @@ def _describe_single(matched: InCells) -> str:
     if not few:
         return ""
     template = "{cell} has one {unit} of {sides}"
-    return Message("single-trial", template, cell=matched.pair.part.label or "all", unit=what, sides=listed(few))
+    return Message("single-trial", template, cell=matched.pair.part.label or "all", unit=what, sides=join_names(few))
 
 
 def _build_cell(matched: InCells, comparison: Comparison, sides: Sides, plan: _ComparisonPlan) -> ComparedCell:
@@ -298,7 +298,7 @@ def _compare_cell(matched: InCells, query: ResponseQuery, sides: Sides) -> Compa
 def _clip_means(part: ComparedPart, comparison: Comparison) -> Comparison:
     """Clip intervals of means to the possible range; published ones stay."""
     mean_a, mean_b = (
-        estimate.within(low=lowest(part.unit, group.values is not None and bool(np.all(group.values > 0))))
+        estimate.within(low=get_lowest_mean(part.unit, group.values is not None and bool(np.all(group.values > 0))))
         for group, estimate in ((comparison.a, comparison.mean_a), (comparison.b, comparison.mean_b))
     )
     return replace(comparison, mean_a=mean_a, mean_b=mean_b)

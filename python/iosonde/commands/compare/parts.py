@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from iosonde.core.errors import DataError
-from iosonde.core.level_text import level_texts
+from iosonde.core.level_text import format_assignments
 from iosonde.core.message import Message
-from iosonde.core.metrics import is_speed, metric_of
+from iosonde.core.metrics import build_metric, is_speed
 from iosonde.core.table import Column, Table
 from iosonde.core.transforms import LOGARITHMS
 from iosonde.core.types import Estimate, Metric
@@ -63,7 +63,7 @@ class ComparedPart:
     def label(self) -> str:
         """Return its cell in words."""
         setting = {name: value for name, value in self.cell.items() if name not in ("metric", "unit")}
-        return "/".join(level_texts(setting, self.units))
+        return "/".join(format_assignments(setting, self.units))
 
     @property
     def unit(self) -> str:
@@ -220,7 +220,7 @@ def makes_cells(rows: Table, name: str, sides: str) -> bool:
 
 def _is_covariate(column: Column) -> bool:
     """Return whether a number hardly repeats and is not an outcome: a rate, time or amount."""
-    outcome = bool(column.unit) or is_speed(metric_of(column.label or column.name, ""))
+    outcome = bool(column.unit) or is_speed(build_metric(column.label or column.name, ""))
     if outcome or not column.numeric or names_ranks(column):
         return False
     present = column.values[~column.missing]

@@ -12,8 +12,8 @@ from iosonde.answers.caveats import some
 from iosonde.core.errors import DataError, InputError
 from iosonde.core.level_text import format_level
 from iosonde.core.message import Message
-from iosonde.core.table import Cell, Column, Table, column_of
-from iosonde.core.words import counted
+from iosonde.core.table import Cell, Column, Table, build_column
+from iosonde.core.words import format_count
 from iosonde.data import factors, roles
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import ResponseQuery
@@ -188,11 +188,11 @@ def stacked(tables: Sequence[Table], names: Sequence[str]) -> Table:
             columns[name] = replace(first, values=values)
             continue
         cells = [cell for part, table in zip(parts, tables, strict=True) for cell in _list_values(part, len(table))]
-        columns[name] = column_of(name, cells, first.label, first.unit)
+        columns[name] = build_column(name, cells, first.label, first.unit)
     if ROW in columns and "run" in columns:  # a store and a table: only one of them identifies its trials
         del columns[ROW]
     whose = [name for name, table in zip(names, tables, strict=True) for _ in range(len(table))]
-    return Table({**columns, DATA: column_of(DATA, whose)}, " and ".join(names))
+    return Table({**columns, DATA: build_column(DATA, whose)}, " and ".join(names))
 
 
 def _list_values(column: Column | None, n: int) -> list[Any]:
@@ -256,7 +256,7 @@ def _describe_separation(a: Source, b: Source, names: tuple[str, str]) -> tuple[
     same = {run.id for run in a.runs} & {run.id for run in b.runs}
     if same:
         template = "both hold the same {runs}, which cannot differ"
-        caveats.append(Caveat(Message("shared-runs", template, runs=counted(len(same), "run"))))
+        caveats.append(Caveat(Message("shared-runs", template, runs=format_count(len(same), "run"))))
     return tuple(caveats)
 
 

@@ -12,12 +12,12 @@ import numpy.typing as npt
 from iosonde.answers.answer import Answer
 from iosonde.core.errors import InputError
 from iosonde.core.message import Message
-from iosonde.core.stored import incomplete_among
+from iosonde.core.stored import describe_included_incomplete
 from iosonde.core.table import Table
 from iosonde.core.types import Estimate
-from iosonde.core.units import significant
+from iosonde.core.units import format_significant
 from iosonde.core.verdict import Verdict
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
 from iosonde.data.systems import apart_from, clusters_of, covariates, per_of, with_year, years_of
@@ -120,7 +120,7 @@ class Corpus(Answer):
         wide = [phase for phase in self.phases if all(phase.quantiles[p].value for p in (0.1, 0.9))]
         if wide and not sentences:
             most = max(wide, key=lambda phase: _compute_spread(phase))
-            times = significant(_compute_spread(most))
+            times = format_significant(_compute_spread(most))
             sentences.append(
                 f"Systems differ most in {most.title}: the upper tenth begins at {times} times the end of the lowest."
             )
@@ -213,14 +213,14 @@ def _drop_parts(kinds: Sequence[_Kind]) -> list[_Kind]:
 def _list_warnings(source: Source, rows: Table, work: Systems) -> list[str]:
     warnings = []
     run_ids = {str(run) for run in rows.columns["run"].values}
-    if text := incomplete_among([run for run in source.runs if run.id in run_ids]):
+    if text := describe_included_incomplete([run for run in source.runs if run.id in run_ids]):
         warnings.append(text)
     if work.per:
         first = np.unique(rows.columns["run"].values.astype(str), return_index=True)[1]
         lacking = int(np.sum(~np.isfinite(work.size[first])))
         if lacking:
             template = "{runs} of {n_runs} lack {per} and are not in rates per {unit}: {spell.per:none} includes them"
-            values = {"runs": counted(lacking, "run"), "n_runs": len(first), "per": work.per}
+            values = {"runs": format_count(lacking, "run"), "n_runs": len(first), "per": work.per}
             warnings.append(Message("missing-size", template, unit=work.per.removesuffix("s"), **values))
     return warnings
 
@@ -245,6 +245,6 @@ def _describe_places(answer: Corpus) -> list[str]:
     when = f" of {answer.years[0]}–{answer.years[1]}" if answer.years else ""
     chosen = placed if len(placed) < 2 else [placed[-1], placed[0]]
     return [
-        f"Your {phase.title} is above {_format_percent(share)} of {counted(phase.systems, 'system')}{when}."
+        f"Your {phase.title} is above {_format_percent(share)} of {format_count(phase.systems, 'system')}{when}."
         for phase, share in chosen
     ]

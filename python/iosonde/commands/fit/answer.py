@@ -12,7 +12,7 @@ from iosonde.answers.model_file import full_name, setting
 from iosonde.answers.verdict import model_verdict, verdict
 from iosonde.core.errors import InputError, IosondeError
 from iosonde.core.table import Table
-from iosonde.core.units import human_scale
+from iosonde.core.units import choose_human_scale
 from iosonde.core.verdict import Verdict
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
@@ -94,7 +94,7 @@ class Fitted(Answer):
     @property
     def sentence(self) -> str:
         """Describe the chosen model, the reason, and its error."""
-        text = verdict(self.choice, human_scale(abs(self.choice.baseline.mae.value or 1.0), self.examples.unit))
+        text = verdict(self.choice, choose_human_scale(abs(self.choice.baseline.mae.value or 1.0), self.examples.unit))
         return f"{text} {self.besides.sentence}".rstrip()
 
     @property

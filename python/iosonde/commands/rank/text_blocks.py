@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from iosonde.core.types import Estimate
-from iosonde.core.units import significant
+from iosonde.core.units import format_significant
 from iosonde.layout.text import table
 from iosonde.model.sensitivity.blocks import Blocks
 from iosonde.model.sensitivity.variances import VariancePart
@@ -51,5 +51,5 @@ def block_lines(blocks: Blocks) -> Iterator[str]:
 
 
 def _format_cells(part: VariancePart) -> list[str]:
-    f = "~" if part.f is None else significant(part.f)
+    f = "~" if part.f is None else format_significant(part.f)
     return [share(part.share), span(part.share), str(part.df), f, p_text(part.p)]

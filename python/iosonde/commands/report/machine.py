@@ -7,7 +7,7 @@ from typing import Any
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredRun
 from iosonde.core.units import format_seconds, format_size
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.page.tables import FactGroup, Reproduce, Section
 
 _MACHINE_TITLES = {
@@ -44,7 +44,7 @@ def facts_of(runs: Sequence[StoredRun]) -> Section[FactGroup]:
         if value
     ]
     differing = sum(deep(run.facts, "machine", "host", "boot_id") != deep(machine, "host", "boot_id") for run in runs)
-    why = (f"Last trial; {counted(differing, 'trial')} ran after another boot or on another machine.",)
+    why = (f"Last trial; {format_count(differing, 'trial')} ran after another boot or on another machine.",)
     return Section(tuple(group for group in groups if group.rows), why if differing else ())
 
 

@@ -12,13 +12,13 @@ from iosonde.commands.rank.for_page import InfluenceOptions, influences_of_table
 from iosonde.commands.regress.for_page import PageTerms, models_of_table
 from iosonde.commands.summary.answer import pooled, with_pooled
 from iosonde.core.errors import InputError, IosondeError
-from iosonde.core.estimate_text import estimate_text
-from iosonde.core.level_text import setting_text
+from iosonde.core.estimate_text import format_estimate
+from iosonde.core.level_text import format_setting
 from iosonde.core.table import Table
 from iosonde.core.types import Finding
 from iosonde.core.units import format_size
 from iosonde.core.version import __version__
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.data.roles import Roles, guess
 from iosonde.data.subsamples import average_trials
 from iosonde.data.varying import settings_besides
@@ -136,7 +136,7 @@ def _build_first_screen(
     # Rows that differ in such a column are not repetitions: their spread is not only noise.
     over = [name for name in roles.settings if name not in cells]
     parts = [
-        f"{counted(len(table), 'row')} of {path}",
+        f"{format_count(len(table), 'row')} of {path}",
         f"measured: {', '.join(roles.responses)}",
         f"grouped by: {', '.join(cells) or 'nothing'}",
         *([f"each cell is over all levels of {', '.join(over)}"] if over else []),
@@ -161,12 +161,13 @@ def _headline(cell_overview: Overview, response: str, of: str) -> str:
         return f"{response}{of}: no value"
     least, most = (pick(rows, key=lambda row: row.mean.value or 0.0) for pick in (min, max))
     if least is most:
-        return f"{response}{of}: {estimate_text(least.mean, least.unit)}"
+        return f"{response}{of}: {format_estimate(least.mean, least.unit)}"
     if len(least.by) > _MAX_FACTORS:
-        ends = " to ".join(estimate_text(row.mean, row.unit) for row in (least, most))
+        ends = " to ".join(format_estimate(row.mean, row.unit) for row in (least, most))
         return f"{response}{of}: {ends} over {len(rows)} settings"
     ends = " to ".join(
-        f"{estimate_text(row.mean, row.unit)} at {setting_text(row.by, cell_overview.units)}" for row in (least, most)
+        f"{format_estimate(row.mean, row.unit)} at {format_setting(row.by, cell_overview.units)}"
+        for row in (least, most)
     )
     return f"{response}{of}: {ends}"
 

@@ -6,7 +6,7 @@ from iosonde.commands.plot.content import RankSpan, Timeline
 from iosonde.core.message import Message
 from iosonde.core.stored import StoredPhase, StoredRun
 from iosonde.core.units import format_rate
-from iosonde.core.words import counted
+from iosonde.core.words import format_count
 from iosonde.page.tables import Section
 
 from .axis import Axis, place, title
@@ -29,7 +29,7 @@ def timelines_of(runs: Sequence[StoredRun], axis: Axis) -> tuple[Section[Timelin
         (run for run in complete if _ranks(run) == most),
         key=lambda run: sum((phase.end_spread_ns or 0) / (phase.duration_ns or 1) for phase in _timed(run)),
     )
-    size = counted(axis.size(run.factors), axis.noun)
+    size = format_count(axis.size(run.factors), axis.noun)
     label = f"trial {run.id}, {size}" + (", incomplete" if run.missing else "")
     items = tuple(_build_timeline(phase, label) for phase in sorted(_timed(run), key=lambda p: place(p.name)))
     return Section(items), f"Shown phase by phase: the trial with {most} ranks whose ranks ended furthest apart."

@@ -14,7 +14,7 @@ from iosonde.commands.survey.stored import SEE_PAGE, are_surveys
 from iosonde.core.column_units import is_rate
 from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict
-from iosonde.core.words import listed
+from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import assumed_factors, responses
 from iosonde.data.source import Source
@@ -146,7 +146,7 @@ def with_pooled(cell_overview: Overview, names: Sequence[str]) -> Overview:
     """Add a warning on the columns that its cells pool."""
     if not names:
         return cell_overview
-    which = listed(names) if len(names) <= _MOST_NAMES else f"{len(names)} columns"
+    which = join_names(names) if len(names) <= _MOST_NAMES else f"{len(names)} columns"
     verb = "varies" if len(names) == 1 else "vary"
     text = f"These means pool {which}, which {verb} inside the cells and may be what differs (S110)."
     return replace(cell_overview, sentence=f"{cell_overview.sentence} {text}")

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from iosonde.core.level_text import setting_text
+from iosonde.core.level_text import format_setting
 from iosonde.core.schema import HEALTH
-from iosonde.core.stored import StoredRun, plain
+from iosonde.core.stored import StoredRun, strip_factor_prefix
 from iosonde.core.table import Cell as Level
-from iosonde.core.table import is_missing, tidy
+from iosonde.core.table import is_missing, tidy_number
 from iosonde.core.types import Experiment, Metric
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import ResponseQuery
@@ -60,7 +60,7 @@ class WatchedSeries:
     @property
     def setting(self) -> str:
         """Return the setting in words; '' if there is only one."""
-        return ", ".join(part for part in (setting_text(dict(self.by), self.units), self.settings) if part)
+        return ", ".join(part for part in (format_setting(dict(self.by), self.units), self.settings) if part)
 
     @property
     def title(self) -> str:
@@ -77,7 +77,9 @@ def series_of(source: Source, query: ResponseQuery) -> tuple[WatchedSeries, ...]
     target_names = {name for run in source.runs for name in (HEALTH, *run.target_settings)} - declared
     series: list[WatchedSeries] = []
     for response in responses(source, query):
-        names = [name for name in response.names if name != EXPERIMENT and plain(name) not in target_names]
+        names = [
+            name for name in response.names if name != EXPERIMENT and strip_factor_prefix(name) not in target_names
+        ]
         series += _build_series(response, names, runs, kinds, source.units())
     return tuple(series)
 
@@ -152,4 +154,4 @@ def _simplify_level(level: Level) -> Level:
     if is_missing(level):
         return None
     plain = level.item() if isinstance(level, np.generic) else level
-    return tidy(plain) if isinstance(plain, float) else plain
+    return tidy_number(plain) if isinstance(plain, float) else plain
