@@ -15,7 +15,7 @@ from stats_sample import examined
 from iosonde.core.column_units import unit_to_bytes_per_s
 from iosonde.core.stored import StoredRun
 from iosonde.core.table import Column, Table, build_table
-from iosonde.data.roles import guess
+from iosonde.data.roles import guess_roles
 from iosonde.stats import checks
 from iosonde.stats.checks import examine
 from iosonde.stats.checks.s129_first_trial import at_least
@@ -299,10 +299,10 @@ def test_roles_are_read_from_values_and_words_of_the_field():
         "remark": [None] * 11 + ["odd"],
         "speed": list(RNG(1).random(12)),
     }
-    roles = guess(build_table(rows))
+    roles = guess_roles(build_table(rows))
     assert roles.responses == ("speed",) and roles.settings == ("fs", "size")
     assert set(roles.numbering) == {"when", "run", "row"} and roles.remarks == ("remark",)
-    assert guess(build_table(rows), ["speed"], ["fs"]).settings == ("fs",)
+    assert guess_roles(build_table(rows), ["speed"], ["fs"]).settings == ("fs",)
 
 
 @pytest.mark.parametrize(
@@ -322,25 +322,25 @@ def test_roles_are_read_from_values_and_words_of_the_field():
 )
 def test_a_name_that_counts_trials_is_told_from_one_that_names_a_quantity(name, setting):
     rows = {name: [4, 4, 64, 64] * 3, "speed": list(RNG(2).random(12))}
-    roles = guess(build_table(rows))
+    roles = guess_roles(build_table(rows))
     assert roles.settings == ((name,) if setting else ()) and roles.numbering == (() if setting else (name,))
 
 
 @pytest.mark.parametrize(("values", "found"), [([1.5, 2.5], "y"), (list(range(100, 112)), "y")])
 def test_values_that_come_again_are_measured_where_nothing_else_can_be(values, found):
     rows = {"size": [4, 64] * 12, "y": [values[i // 2 % len(values)] for i in range(24)]}
-    assert guess(build_table(rows)).responses == (found,)
+    assert guess_roles(build_table(rows)).responses == (found,)
 
 
 def test_sizes_of_a_wide_table_are_settings():
     rows = {"size": [1, 2, 4, 8, 16], "nfs_MB/s": [1.5, 2.25, 3.125, 5.5, 9.75], "files": [5, 7, 9, 11, 12]}
     columns = {n: Column(n, np.array(v, float), n.split("_")[0], "MB/s" if "_" in n else "") for n, v in rows.items()}
-    assert guess(Table(columns)).responses == ("nfs_MB/s",)
+    assert guess_roles(Table(columns)).responses == ("nfs_MB/s",)
 
 
 def test_a_table_in_which_nothing_looks_measured_is_refused():
     with raises("undetermined-response"):
-        guess(build_table({"a": [1, 1, 2, 2], "b": [3, 3, 3, 4]}))
+        guess_roles(build_table({"a": [1, 1, 2, 2], "b": [3, 3, 3, 4]}))
 
 
 def test_trials_are_ordered_by_their_dates():

@@ -111,7 +111,7 @@ def test_whole_files_are_counted_by_their_close_and_metadata_by_its_own_kind():
 def measured_of(table) -> MeasuredCells:
     """All trials of a table of results, every operation and metric a cell."""
     whole = table.take(stored.mask_run_rows(table))
-    rows = stored.trials(whole, EVERY, classify_rows(whole, ())).rows
+    rows = stored.select_trials(whole, EVERY, classify_rows(whole, ())).rows
     cells = tuple(
         TrialCell({}, str(key[1]), "bytes/s", rows.numbers("value")[at], str(key[0]), at)
         for key, at in rows.groups(["operation", "metric"])

@@ -8,7 +8,7 @@ from iosonde.core.stored import StoredRun
 from iosonde.core.types import Experiment, Factor, Observation, Run
 from iosonde.core.wire import METRICS as NETWORK
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import responses
+from iosonde.data.responses import build_responses
 from iosonde.data.source import open_data
 from iosonde.store import Store
 from messages import raises
@@ -59,7 +59,7 @@ def ior_rows(factor: float = 1.0) -> list:
 
 
 def titles(store, **asked) -> list[str]:
-    return [one.title for one in responses(open_data(store), ResponseQuery(**asked))]
+    return [one.title for one in build_responses(open_data(store), ResponseQuery(**asked))]
 
 
 @pytest.fixture
@@ -97,14 +97,14 @@ def test_all_leaves_out_what_only_repeats(ior):
 
 
 def test_sizes_are_in_their_order_whatever_was_declared(ior):
-    (one,) = responses(open_data(ior), ResponseQuery())
+    (one,) = build_responses(open_data(ior), ResponseQuery())
     assert [key for (key,), _ in one.rows.groups(["t"])] == ["4k", "64k", "1m"]
 
 
 def test_words_are_in_the_order_in_which_they_were_declared(tmp_path):
     said = {"write": ["bandwidth"], "step-01": []}
     runs = [run(n, {"t": t}, ior_rows(), headlines=said) for n, t in enumerate(("after", "before"))]
-    (one,) = responses(open_data(stored(tmp_path / "s", runs, ("before", "after"))), ResponseQuery())
+    (one,) = build_responses(open_data(stored(tmp_path / "s", runs, ("before", "after"))), ResponseQuery())
     assert [key for (key,), _ in one.rows.groups(["t"])] == ["before", "after"]
 
 

@@ -12,7 +12,7 @@ from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import join_names
 from iosonde.data.responses import Response
 from iosonde.data.source import Source
-from iosonde.data.varying import varying_besides
+from iosonde.data.varying import list_other_varying
 from iosonde.stats.overview.cells import bring_ups_of
 from iosonde.stats.overview.measured_order import measured_order
 from iosonde.stats.overview.uneven_missing import uneven_missing
@@ -200,7 +200,7 @@ def besides_factors(
 ) -> Besides:
     """Adjust for columns that vary besides ``factors``, taken by their levels, and besides the columns ``also``."""
     terms = by_levels(response.rows, factors)
-    return besides(response, terms, varying_besides(source, response, (*factors, *also)), level)
+    return besides(response, terms, list_other_varying(source, response, (*factors, *also)), level)
 
 
 def by_levels(rows: Table, factors: Sequence[str]) -> list[str]:

@@ -60,7 +60,7 @@ class Derived:
         return _is_decreasing(self.expression.tree, name)
 
 
-def parse(text: str, columns: Sequence[str]) -> Derived | None:
+def parse_expression(text: str, columns: Sequence[str]) -> Derived | None:
     """Parse an expression over names of ``columns``; None if it has none of them. Raises InputError for a forbidden
     part."""
     if len(text) > _GRAMMAR.max_characters:

@@ -10,7 +10,7 @@ from iosonde.core.table import Table
 from .source import Source
 
 
-def in_use(source: Source, rows: Table, names: Sequence[str]) -> tuple[dict[str, str] | None, str]:
+def find_initial_levels(source: Source, rows: Table, names: Sequence[str]) -> tuple[dict[str, str] | None, str]:
     """Return (column → initial level for these columns, message). The mapping is None if any is unknown or was not
     measured; the message is '' if nothing is known."""
     initial_levels = [

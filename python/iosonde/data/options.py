@@ -52,10 +52,10 @@ class RowOptions(LevelOptions):
     def open(self, data: Any, *, ranks: bool = False) -> Source:
         """Open DATA with the conditions applied; warn of a damaged store. With ``ranks`` the single ranks of runs of
         very many are there, too. Raises InputError, DataError."""
-        from .source import Source, narrowed, open_data
+        from .source import Source, narrow_source, open_data
 
         if isinstance(data, Source):
-            return narrowed(data, self.conditions, self.experiment)
+            return narrow_source(data, self.conditions, self.experiment)
         if isinstance(data, (str, Path)):
             _announce_reading(Path(data))
         with_ranks = ranks or any(condition.startswith(RANK) for condition in self.conditions)
@@ -108,7 +108,7 @@ class DataOptions(RowOptions):
 
     def open_last_experiment(self, *cells: str, data: Any = None, alike: bool = True) -> Source:
         """Open DATA; of a store the last experiment alone where several would be one cell of ``on``, ``by`` and
-        ``cells``, which is said; ``alike`` as in ``by_itself``."""
+        ``cells``, which is said; ``alike`` as in ``separate_last_experiment``."""
         return select_last_experiment(self.open_data(data), (*self.grouping_columns, *cells), alike)
 
 
@@ -119,10 +119,10 @@ SHARED = frozenset(("level", "where", "incomplete", "metric", "experiment", "clo
 
 
 def select_last_experiment(source: Source, cells: NameList = (), alike: bool = True) -> Source:
-    """Return the last experiment of a store if several would share a cell, which is said; as ``by_itself``."""
-    from .source import by_itself
+    """Return the last experiment of a store if several would share a cell, which is said; as ``separate_last_experiment``."""
+    from .source import separate_last_experiment
 
-    source, remark = by_itself(source, cells, alike)
+    source, remark = separate_last_experiment(source, cells, alike)
     if remark:
         get_front_end().remark(remark)
     return source

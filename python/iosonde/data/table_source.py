@@ -67,7 +67,7 @@ class TableSource(Source):
 
     def settings_among(self, rows: Table, measured: Sequence[str]) -> Sequence[str]:
         """Return the columns of ``rows`` that look set. Raises DataError."""
-        return roles.guess(rows, measured).settings
+        return roles.guess_roles(rows, measured).settings
 
     def apart(self, cells: Sequence[str]) -> tuple[str, ...]:
         """Return the columns (or terms) that form cells."""
@@ -133,13 +133,13 @@ class TableSource(Source):
         if not conditions:
             return self
         every = (*self.where, *conditions)
-        return replace(self, table=tables.filtered(self.table, every), where=every)
+        return replace(self, table=tables.filter_rows(self.table, every), where=every)
 
 
-def table_source(table: Table, name: str, conditions: Conditions) -> TableSource:
+def filter_table_source(table: Table, name: str, conditions: Conditions) -> TableSource:
     """Return the rows of a table that fulfil the conditions. Raises InputError, DataError."""
     if has_incomplete_condition(conditions) and COMPLETE not in table.columns:
         raise InputError(
             "not-a-store", "only a store has incomplete runs, but this is a table", "omit {spell.incomplete}"
         )
-    return TableSource(tables.filtered(table, conditions), name, where=tuple(conditions))
+    return TableSource(tables.filter_rows(table, conditions), name, where=tuple(conditions))

@@ -38,7 +38,7 @@ def lock_experiment(store: Path, experiment: str) -> Iterator[None]:
         os.close(handle)
 
 
-def holder(store: Path, experiment: str) -> int | None:
+def find_lock_holder(store: Path, experiment: str) -> int | None:
     """Return the process of this machine that measures an experiment, None if unknown. No lock is taken, as that could
     block a campaign that starts at this moment."""
     return find_holder(store / LOCKS / experiment)

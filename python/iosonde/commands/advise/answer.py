@@ -15,11 +15,11 @@ from iosonde.core.message import Message
 from iosonde.core.verdict import Direction, Verdict, VerdictState
 from iosonde.core.where import find_matching_rows
 from iosonde.core.words import format_count, format_ratio_interval, format_share
-from iosonde.data.in_use import in_use
+from iosonde.data.in_use import find_initial_levels
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import Response, choose_per_operation, choose_response
 from iosonde.data.source import Source
-from iosonde.data.varying import varying_besides
+from iosonde.data.varying import list_other_varying
 from iosonde.explain.advise import Advice, Wish
 from iosonde.explain.advise import advise as advised
 from iosonde.explain.advise_trial import LESS, MORE, UNCHANGED, UNTOLD, Tried, against
@@ -225,9 +225,11 @@ def _advise_on_response(
         else _infer_workload(source, response_query, response, chosen)
     )
     how = replace(how, workload_columns=source.apart((*how.choose, *factors))[len(how.choose) :])
-    current, setting_note = in_use(source, response.rows, how.choose) if how.current is None else (how.current, "")
+    current, setting_note = (
+        find_initial_levels(source, response.rows, how.choose) if how.current is None else (how.current, "")
+    )
     fixed = [response.rows.column(name).name for name in factors]
-    more = varying(response, varying_besides(source, response, (*chosen, *fixed)), [*chosen, *fixed], query.level)
+    more = varying(response, list_other_varying(source, response, (*chosen, *fixed)), [*chosen, *fixed], query.level)
     advice = advice_of(response, replace(how, current=current), query.level)
     warnings = (
         *(text for text in (workload_note, setting_note) if text),
@@ -264,7 +266,7 @@ def _infer_workload(
         others = set_factors(choose_response(source, replace(query, on=())).with_scattered())
         return tuple(name for name in others if name not in chosen), ""
     factors: list[str] = []
-    for name in varying_besides(source, response, chosen):
+    for name in list_other_varying(source, response, chosen):
         if _complete_share(response, chosen, [*factors, name]) >= _MIN_COMPLETE_SHARE:
             factors.append(name)
     if not factors:

@@ -13,7 +13,7 @@ from iosonde.core.table import Table
 from iosonde.core.types import Better, Metric, Role
 from iosonde.core.words import format_count
 from iosonde.data.query import ResponseQuery
-from iosonde.data.roles import guess
+from iosonde.data.roles import guess_roles
 from iosonde.data.source import Source
 from iosonde.explain.advise import Advice, Wish, advise
 from iosonde.explain.advise_words import sentence_of
@@ -55,7 +55,7 @@ def advice_of_table(
     table: Table, responses: Sequence[str], by: Sequence[str] | None, choosing: Choosing, level: float
 ) -> Section[ResponseAdvice]:
     """Build one part for each response of a table."""
-    roles = guess(table, responses, by)
+    roles = guess_roles(table, responses, by)
     columns = [table.column(name) for name in roles.responses]
     tables = [(column.name, build_metric(column.label, column.unit), table) for column in columns]
     return _section(tables, choosing, roles.settings, level)

@@ -16,7 +16,7 @@ from iosonde.core.message import Message
 from iosonde.core.types import Estimate
 from iosonde.core.units import format_size
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import Response, responses
+from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
 from iosonde.explain.waterfall import Waterfall
 from iosonde.model.bound import roofline, words
@@ -197,7 +197,7 @@ def shares(source: Source, inputs: Inputs, query: ResponseQuery, how: How) -> tu
     if inputs.nodes.nodes:
         warnings |= dict.fromkeys([*unlike(inputs.nodes, source.runs), *without_ranks(inputs.nodes, source.runs)])
     shared, labs, layout = SharedFiles(source), LabTruths.from_source(source), OwnLayout(source)
-    for response in responses(source, query):
+    for response in build_responses(source, query):
         scale, doubt = _determine_scale(response.unit, how)
         if scale is None:
             continue

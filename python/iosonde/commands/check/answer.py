@@ -13,7 +13,7 @@ from iosonde.core.table import Table
 from iosonde.core.types import Role
 from iosonde.data import roles
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import responses
+from iosonde.data.responses import build_responses
 from iosonde.data.roles import Roles
 from iosonde.data.source import Source
 from iosonde.stats.checks import examine
@@ -118,10 +118,12 @@ def _prepare_table(source: Source, query: ResponseQuery, by: Sequence[str]) -> t
     """Return the rows with computed columns, and the roles of the columns. Sources of a computed response are not
     settings."""
     if not query.response:
-        return source.table, roles.guess(source.table, (), list(by) or None)
+        return source.table, roles.guess_roles(source.table, (), list(by) or None)
     table, names = with_computed(source, source.table, query, by)
-    bases = [response.measured for response in responses(source, replace(query, on=tuple(by))) if response.measured]
-    column_roles = roles.guess(table, [*names, *bases], list(by) or None)
+    bases = [
+        response.measured for response in build_responses(source, replace(query, on=tuple(by))) if response.measured
+    ]
+    column_roles = roles.guess_roles(table, [*names, *bases], list(by) or None)
     return table, replace(column_roles, responses=tuple(table.column(name).name for name in names))
 
 

@@ -17,10 +17,10 @@ from iosonde.core.verdict import Verdict, VerdictState
 from iosonde.core.words import join_names
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import responses
-from iosonde.data.source import Source, by_itself
+from iosonde.data.responses import build_responses
+from iosonde.data.source import Source, separate_last_experiment
 from iosonde.data.subsamples import average_trials
-from iosonde.data.varying import columns_in
+from iosonde.data.varying import list_columns_in
 from iosonde.stats.estimate import compare as estimates
 from iosonde.stats.estimate.compare import Comparison
 from iosonde.stats.estimate.within_cells import compare_within
@@ -85,7 +85,7 @@ def _plan_comparison(source: Source | None, query: ResponseQuery, sides: Sides) 
     if sides.group == EXPERIMENT:
         return _plan_groups(source, query, sides)
     group = (sides.group,) if sides.by and sides.group else ()
-    source, note = by_itself(source, (*sides.by, *group))
+    source, note = separate_last_experiment(source, (*sides.by, *group))
     plan = _plan_single(source, query, sides)
     return replace(plan, caveats=(*map(Caveat, [*([note] if note else []), *source.table.warnings]), *plan.caveats))
 
@@ -98,7 +98,7 @@ def _plan_single(source: Source, query: ResponseQuery, sides: Sides) -> _Compari
 
 
 def _plan_two(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> _ComparisonPlan:
-    (a, note_a), (b, note_b) = (by_itself(source, sides.by) for source in (a, b))
+    (a, note_a), (b, note_b) = (separate_last_experiment(source, sides.by) for source in (a, b))
     both = match_sources(a, b, query, sides)
     own = replace(sides, group=DATA)
     pairs = tuple(pair for part in both.parts for pair in pairs_of(part, both.names, own))
@@ -155,11 +155,13 @@ def _pair_columns(source: Source, query: ResponseQuery, sides: Sides) -> Iterato
             "name the column that separates A from B, two columns as A and B, or a second file: compare BASE OTHER",
         )
     by = [source.table.column(name).name for name in sides.by]
-    trials = average_trials(source.table, columns_in(source.table, columns), by)
+    trials = average_trials(source.table, list_columns_in(source.table, columns), by)
     source = replace(source, table=trials.rows)
     table, names = with_computed(source, source.table, replace(query, response=columns), sides.by)
     published = [sample_of(group) for group in sides.published]
-    first = responses(source, replace(query, response=columns[:1], on=sides.by or tuple(source.table.names[:1])))[0]
+    first = build_responses(source, replace(query, response=columns[:1], on=sides.by or tuple(source.table.names[:1])))[
+        0
+    ]
     first = replace(first, warnings=(), trial_note=trials.note, are_parts=trials.are_parts)
     for key, rows in table.groups(sides.by):
         part = part_of(first, dict(zip(sides.by, key, strict=True)), table.take(rows), ())

@@ -12,7 +12,7 @@ from iosonde.core.stored import strip_factor_prefix
 from iosonde.core.table import Cell, Table
 from iosonde.core.units import format_percent
 from iosonde.core.verdict import VerdictState
-from iosonde.data.choice import texts
+from iosonde.data.choice import column_to_texts
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.source import Source
 from iosonde.stats.estimate.compare import DIFFERENT, Comparison
@@ -73,7 +73,7 @@ def _in_turn(source: Source, own: str, chosen_levels: Sequence[Cell]) -> Iterato
     unit = table.column(own).level_unit
     codes, levels = table.column(own).codes()
     for level in chosen_levels:
-        times = texts(table.take(codes == levels.index(level)), "started_at")
+        times = column_to_texts(table.take(codes == levels.index(level)), "started_at")
         if len(times) and all(times):
             starts[level] = (min(times), max(times))
     if len(starts) < 2 or len(starts) < len(chosen_levels):

@@ -17,7 +17,7 @@ from iosonde.core.words import format_count
 from iosonde.data import factors, roles
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import Response, responses
+from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
 from iosonde.data.varying import NAMES
 
@@ -115,7 +115,7 @@ def match_sources(a: Source, b: Source, query: ResponseQuery, sides: Sides) -> T
 
 def _collect_responses(source: Source, query: ResponseQuery) -> dict[str, Response]:
     """Collect the responses by title; each row of a user's table is a trial."""
-    by_title = {response.title: response for response in responses(source, query)}
+    by_title = {response.title: response for response in build_responses(source, query)}
     if not source.has_response_columns:
         return by_title
     return {title: replace(response, rows=numbered(response.rows), warnings=()) for title, response in by_title.items()}
@@ -237,8 +237,8 @@ def _list_settings(source: Source, query: ResponseQuery) -> list[str]:
     """Return the factors of a store, or the columns of a table that look set."""
     if source.knows_factors:
         return source.varying_factors.names
-    measured = [response.measured or response.title for response in responses(source, query)]
-    return [name for name in roles.guess(source.table, measured).settings if name not in NAMES]
+    measured = [response.measured or response.title for response in build_responses(source, query)]
+    return [name for name in roles.guess_roles(source.table, measured).settings if name not in NAMES]
 
 
 def _format_levels(table: Table, name: str, names: Sequence[str]) -> str:

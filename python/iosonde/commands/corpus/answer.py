@@ -20,7 +20,14 @@ from iosonde.core.verdict import Verdict
 from iosonde.core.words import format_count
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
-from iosonde.data.systems import apart_from, clusters_of, covariates, per_of, with_year, years_of
+from iosonde.data.systems import (
+    add_year_column,
+    choose_per_unit,
+    choose_system_columns,
+    find_year_range,
+    list_covariates,
+    split_off_own_runs,
+)
 from iosonde.stats.estimate.clusters import Explained
 from iosonde.stats.overview.systems import LEAST, CorpusPhase, Systems, TwoScores
 
@@ -144,14 +151,14 @@ def corpus(source: Source, query: ResponseQuery, how: HowCorpus | None = None) -
     source.require_campaign(
         "a corpus is a store", "iosonde import -r DIR --store STORE --factors-from PATTERN makes one"
     )
-    rest, mine = apart_from(source, how.mine)
+    rest, mine = split_off_own_runs(source, how.mine)
     trials = rest.trials(query.choice)
     rows = trials.rows
     rest.require_trials(rows)
-    rows = with_year(rows, rest)
-    clusters = clusters_of(rows, how.clusters)
-    on = tuple(rows.column(name).name for name in query.on) or covariates(rest, rows, clusters)
-    work = Systems(rows, clusters, on, per_of(rows, how.per), query.level)
+    rows = add_year_column(rows, rest)
+    clusters = choose_system_columns(rows, how.clusters)
+    on = tuple(rows.column(name).name for name in query.on) or list_covariates(rest, rows, clusters)
+    work = Systems(rows, clusters, on, choose_per_unit(rows, how.per), query.level)
     own = None if mine is None else mine.trials(query.choice).rows
     kinds = _list_kinds(rows, query.response)
     selected = _select_kinds(kinds, [work.systems(at) for _, at in kinds], how.every or bool(query.response))
@@ -163,7 +170,7 @@ def corpus(source: Source, query: ResponseQuery, how: HowCorpus | None = None) -
         on,
         len(set(rows.columns["run"].values)),
         work.systems(np.arange(len(rows))),
-        years_of(rows),
+        find_year_range(rows),
         tuple(phases),
         len(kinds) - len(selected),
         *work.linked(),

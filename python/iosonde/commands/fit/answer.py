@@ -16,7 +16,7 @@ from iosonde.core.units import choose_human_scale
 from iosonde.core.verdict import Verdict
 from iosonde.data.query import ResponseQuery
 from iosonde.data.source import Source
-from iosonde.data.varying import varying_besides
+from iosonde.data.varying import list_other_varying
 from iosonde.model.families import checked
 from iosonde.model.families.linear import expand_terms
 from iosonde.model.families.nodes import TreeRule
@@ -134,7 +134,7 @@ def fit(
     more = Besides()
     if query.on:
         names = columns_of(query.on, training.response.rows)
-        more = varying(training.response, varying_besides(source, training.response, names), names, query.level)
+        more = varying(training.response, list_other_varying(source, training.response, names), names, query.level)
         more = replace(more, twins=())  # a model of one predicts as well as one of the other
     together = groups(training.examples, how.together)
     examples = training.judged_by(together)

@@ -15,7 +15,7 @@ from iosonde.core.transforms import apply_transform
 from iosonde.core.types import Estimate
 from iosonde.core.units import choose_human_scale, format_size
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import responses as responses_of
+from iosonde.data.responses import build_responses as responses_of
 from iosonde.data.source import Source
 from iosonde.stats.estimate import summarise as stats
 from iosonde.stats.regression.formula import TermFactor, parse_response, parse_terms

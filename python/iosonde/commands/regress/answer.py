@@ -20,7 +20,7 @@ from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
 from iosonde.data.responses import VALUE, Response, choose_response
 from iosonde.data.source import Source
-from iosonde.data.varying import varying_besides
+from iosonde.data.varying import list_other_varying
 from iosonde.stats.regression.formula import columns_of
 from iosonde.stats.regression.model_plots import plot_data
 from iosonde.stats.regression.ols import Coefficient
@@ -121,7 +121,7 @@ def regress(
 
     regression = fitted_to(response.rows)
     reduced_fit = _without(response.rows, regression, without, fitted_to) if without else None
-    rest = varying_besides(source, response, columns_of(terms, response.rows)) if query.on else ()
+    rest = list_other_varying(source, response, columns_of(terms, response.rows)) if query.on else ()
     more = besides(response, terms, rest, query.level, regression.model)
     return LeastSquares(
         replace(regression, warnings=(*caveats(response), *more.warnings, *regression.warnings)),

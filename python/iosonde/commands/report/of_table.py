@@ -19,9 +19,9 @@ from iosonde.core.types import Finding
 from iosonde.core.units import format_size
 from iosonde.core.version import __version__
 from iosonde.core.words import format_count
-from iosonde.data.roles import Roles, guess
+from iosonde.data.roles import Roles, guess_roles
 from iosonde.data.subsamples import average_trials
-from iosonde.data.varying import settings_besides
+from iosonde.data.varying import list_other_settings
 from iosonde.page.tables import FirstScreen, Reproduce, Section
 from iosonde.stats.checks import examine, worst_first
 from iosonde.stats.overview import overview
@@ -53,7 +53,7 @@ def page_of_table(table: Table, path: str, options: TableOptions) -> Page:
     """Build the page; roles that are not given are guessed as ``check`` does. Raises InputError, DataError."""
     responses, by, on, level = options.responses, options.by, options.on, options.level
     grouped = by if by is not None else columns_of(on, table) if on else None
-    roles = guess(table, responses, grouped)
+    roles = guess_roles(table, responses, grouped)
     _refuse_predictors(roles, columns_of(on, table))
     trials = average_trials(table, roles.responses, grouped or ())
     rows = replace(trials.rows, warnings=(*table.warnings, *([trials.note] if trials.note else [])))
@@ -61,7 +61,7 @@ def page_of_table(table: Table, path: str, options: TableOptions) -> Page:
     survey = overview.overview_from_table(
         rows, roles.responses, cells, level, _list_headlines(table, roles.responses, cells)
     )
-    besides = settings_besides(rows, roles.responses, cells) if grouped is not None else ()
+    besides = list_other_settings(rows, roles.responses, cells) if grouped is not None else ()
     inside = pooled(survey, rows, besides)
     survey = with_pooled(survey, inside)
     explained = models_of_table(survey, rows, roles.responses, roles.settings, PageTerms(on, besides), level)
@@ -107,7 +107,7 @@ def _refuse_predictors(roles: Roles, predictors: Sequence[str]) -> None:
 def _list_headlines(table: Table, responses: Sequence[str], cells: Sequence[str]) -> Sequence[str]:
     """Return the responses of the table by default: the family of tests, as in every command."""
     try:
-        return [name for name in guess(table).responses if name not in cells]
+        return [name for name in guess_roles(table).responses if name not in cells]
     except IosondeError:
         return responses
 

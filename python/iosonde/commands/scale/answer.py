@@ -17,7 +17,7 @@ from iosonde.core.no_scaling import find_without_efficiency
 from iosonde.core.verdict import Direction, Verdict, VerdictState
 from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import Response, responses
+from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
 from iosonde.model.scaling.analyse import Scaling, analyse
 from iosonde.model.scaling.best import BestSetting, best_settings
@@ -198,7 +198,7 @@ class _SeriesCollection:
 
 def _collect_series(source: Source, query: ResponseQuery, how: Growth) -> _SeriesCollection:
     source.require_option("response", query.response, "name the column of the rate: {names}")
-    every = responses(source, replace(query, on=() if source.knows_factors else (how.on, *how.by)))
+    every = build_responses(source, replace(query, on=() if source.knows_factors else (how.on, *how.by)))
     # An operation, or DATA as a whole, has metrics of other kinds, too.
     chosen = (
         every if len(every) == 1 else [candidate for candidate in every if is_rate(candidate.unit) or how.is_duration]

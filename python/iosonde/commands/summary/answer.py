@@ -16,9 +16,9 @@ from iosonde.core.table import Table
 from iosonde.core.verdict import Verdict
 from iosonde.core.words import join_names
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import assumed_factors, responses
+from iosonde.data.responses import build_assumption_warning, build_responses
 from iosonde.data.source import Source
-from iosonde.data.varying import columns_in, settings_besides
+from iosonde.data.varying import list_columns_in, list_other_settings
 from iosonde.stats.estimate.percentiles import TrialPercentiles
 from iosonde.stats.estimate.stopping import PILOT
 from iosonde.stats.overview import hardware, overview
@@ -116,10 +116,11 @@ def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = Non
         cell_overview = _summarise_columns(source, query, by or assumed)
         if assumed:
             cell_overview = replace(
-                cell_overview, warnings=(*cell_overview.warnings, assumed_factors(", ".join(assumed), "", "by"))
+                cell_overview,
+                warnings=(*cell_overview.warnings, build_assumption_warning(", ".join(assumed), "", "by")),
             )
         return Summary(cell_overview) if source.knows_factors else _add_pooled_factors(source, cell_overview, query)
-    candidates = responses(source, replace(query, on=tuple(by or ())))
+    candidates = build_responses(source, replace(query, on=tuple(by or ())))
     titles, names = tuple(response.title for response in candidates), by or candidates[0].names
     table = _summarise_columns(source, replace(query, response=titles), names)
     messages = [text for response in candidates for text in with_option(response.warnings, "by")]
@@ -129,8 +130,8 @@ def summary(source: Source, query: ResponseQuery, by: Sequence[str] | None = Non
 
 def _add_pooled_factors(source: Source, cell_overview: Overview, query: ResponseQuery) -> Summary:
     """Add a warning on what the cells of a table pool, if they are compared."""
-    measured = columns_in(source.table, query.response)
-    names = pooled(cell_overview, source.table, settings_besides(source.table, measured, list(cell_overview.by)))
+    measured = list_columns_in(source.table, query.response)
+    names = pooled(cell_overview, source.table, list_other_settings(source.table, measured, list(cell_overview.by)))
     return Summary(with_pooled(cell_overview, names), besides=Besides(names, level=cell_overview.level))
 
 
@@ -154,7 +155,7 @@ def with_pooled(cell_overview: Overview, names: Sequence[str]) -> Overview:
 
 def settings_of(source: Source, query: ResponseQuery) -> tuple[str, ...]:
     """Return the default columns of a table's cells."""
-    return settings_besides(source.table, columns_in(source.table, query.response))
+    return list_other_settings(source.table, list_columns_in(source.table, query.response))
 
 
 def with_spread(answer: Summary) -> Summary:

@@ -15,7 +15,7 @@ from iosonde.core.table import is_missing, tidy_number
 from iosonde.core.types import Experiment, Metric
 from iosonde.data.experiments import EXPERIMENT
 from iosonde.data.query import ResponseQuery
-from iosonde.data.responses import Response, responses
+from iosonde.data.responses import Response, build_responses
 from iosonde.data.source import Source
 
 # Settings of an experiment that say how often, and at which levels; the levels themselves are factors.
@@ -76,7 +76,7 @@ def series_of(source: Source, query: ResponseQuery) -> tuple[WatchedSeries, ...]
     declared = {factor.name for experiment in source.experiments for factor in experiment.factors}
     target_names = {name for run in source.runs for name in (HEALTH, *run.target_settings)} - declared
     series: list[WatchedSeries] = []
-    for response in responses(source, query):
+    for response in build_responses(source, query):
         names = [
             name for name in response.names if name != EXPERIMENT and strip_factor_prefix(name) not in target_names
         ]
