@@ -189,14 +189,14 @@ def _iter_significant_by_holm(tests: Sequence[Test], family: Sequence[int]) -> I
     1 - alpha ÷ (m - 1)."""
     remaining = [place for place in family if tests[place][1].comparison.gated_ratio and not tests[place][1].doubtful]
     while remaining:
-        now = [place for place in remaining if _is_held_among(len(remaining), *tests[place])]
+        now = [place for place in remaining if _is_significant_among(len(remaining), *tests[place])]
         if not now:
             return
         yield from now
         remaining = [place for place in remaining if place not in now]
 
 
-def _is_held_among(many: int, condition: Threshold, item: GateItem) -> bool:
+def _is_significant_among(many: int, condition: Threshold, item: GateItem) -> bool:
     """Return whether the condition holds by an interval that shares its error among ``many`` tests."""
     return bool(condition.holds(item.comparison.ratio_at(1 - (1 - item.level) / many), item.metric))
 

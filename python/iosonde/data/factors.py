@@ -83,7 +83,7 @@ def find_factors(rows: Table, runs: Sequence[StoredRun], experiments: Sequence[E
     selected: list[str] = []
     confounded: dict[str, str] = {}
     for name in sorted(varying, key=_find_position):
-        twin = next((other for other in selected if _is_one_to_one(trials, other, name)), None)
+        twin = next((other for other in selected if _is_bijective(trials, other, name)), None)
         if twin is None:
             selected.append(name)
         else:
@@ -112,7 +112,7 @@ def _map_target_to_factors(
     target_factors = [name for name in selected if strip_factor_prefix(name) in {*properties, *PLACES} - set_]
     columns = {strip_factor_prefix(name): name for name in rows.columns}
     others = [columns[name] for name in (*properties, EXPERIMENT) if name in columns and columns[name] not in selected]
-    return {name: twin for name in others for twin in target_factors if _is_one_to_one(rows, twin, name)}
+    return {name: twin for name in others for twin in target_factors if _is_bijective(rows, twin, name)}
 
 
 def _find_position(column: str) -> int:
@@ -190,7 +190,7 @@ def is_separable(rows: Table, name: str, other: str) -> bool:
     return abs(float(np.corrcoef([places.astype(float) for places, _ in codes])[0, 1])) < _TOGETHER
 
 
-def _is_one_to_one(rows: Table, name: str, other: str) -> bool:
+def _is_bijective(rows: Table, name: str, other: str) -> bool:
     """Return whether the levels of two columns correspond one to one, so that grouping cannot separate them."""
     return len(rows.groups([name, other])) == len(rows.groups([name])) == len(rows.groups([other]))
 

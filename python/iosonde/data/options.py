@@ -119,7 +119,8 @@ SHARED = frozenset(("level", "where", "incomplete", "metric", "experiment", "clo
 
 
 def select_last_experiment(source: Source, cells: NameList = (), alike: bool = True) -> Source:
-    """Return the last experiment of a store if several would share a cell, which is said; as ``separate_last_experiment``."""
+    """Return the last experiment of a store if several would share a cell, which is said; as
+    ``separate_last_experiment``."""
     from .source import separate_last_experiment
 
     source, remark = separate_last_experiment(source, cells, alike)

@@ -76,8 +76,8 @@ def split_conditions(where: Conditions, columns: Iterable[str]) -> tuple[Conditi
 def read_results_table(
     runs: Sequence[tuple[Path, dict[str, Any]]], names: dict[str, str], where: Conditions, ranks: bool = True
 ) -> pa.Table:
-    """Return all results of these runs, each row with its run's ``names`` (see ``name_factor_columns``): factors and options.
-    Without ``ranks``, rows of single ranks are dropped from runs with very many."""
+    """Return all results of these runs, each row with its run's ``names`` (see ``name_factor_columns``): factors and
+    options. Without ``ranks``, rows of single ranks are dropped from runs with very many."""
     import pyarrow as pa
 
     schema = tables.build_result_schema().remove_metadata()
